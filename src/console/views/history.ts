@@ -60,7 +60,7 @@ export async function revisionOf(
   const entry = describe(signed);
   if (before === 'unreadable') return { ...entry, differences: [], clients: [] };
   const states = { before, after: signed.channels };
-  // As it was then: the rollouts have moved since.
+  // At the time of the change: rollouts may have advanced since.
   return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
 }
 

@@ -6,13 +6,12 @@ import { renderRefusalPage } from '../../pages/console-page.ts';
 import { PAGE_HEADERS } from './routes.ts';
 
 /**
- * Who may use a console that listens on this machine. It can change releases, so four things are refused:
+ * Protects a console that listens on this machine. The console can change releases, so it refuses:
  *
- * - another user of the machine, and any other program: a token, which the command hands to the browser alone,
- *   becomes a cookie, once;
- * - a page of another website, which can send requests to this machine: by Origin and Sec-Fetch-Site;
- * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host;
- * - a change without the cookie.
+ * - other users and programs of the machine: the command gives a token only to the browser, and the browser exchanges
+ *   it once for a cookie, which every request needs;
+ * - pages of other websites, which can send requests to this machine: it compares Origin and Sec-Fetch-Site;
+ * - websites whose host name points to this machine after they loaded (DNS rebinding): it compares Host.
  */
 export interface LocalGuard {
   /** The path that opens the console, once: `/?token=…`. */
@@ -29,7 +28,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
   return {
     openingPath: `/?token=${token}`,
     protect: (app, port) => {
-      // Cookies of one host are shared by all its ports: each console has its own.
+      // All ports of a host share its cookies, so the name of the cookie has the port.
       const cookieName = () => `slipway-console-${port()}`;
       const hasSession = (request: FastifyRequest): boolean =>
         isSame(cookieOf(request, cookieName()) ?? '', session);
@@ -53,7 +52,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
           const value = `${cookieName()}=${session}; Path=/; HttpOnly; SameSite=Strict`;
           reply.header('set-cookie', value);
         }
-        // The token leaves the address bar, and is not sent as a referrer.
+        // Removes the token from the address bar, and so from referrers.
         return reply.redirect('/console', 303);
       });
     },
@@ -64,8 +63,8 @@ function wrongToken(isUsed: boolean): AppError {
   return new AppError(
     'not_signed_in',
     isUsed
-      ? `The address was used already: it opens the console in one browser, once. ${FRESH_START}`
-      : `The token in the address is not that of this console. ${FRESH_START}`,
+      ? `The address was used already. It opens the console only once, in one browser. ${FRESH_START}`
+      : `The token in the address does not belong to this console. ${FRESH_START}`,
   );
 }
 
@@ -90,7 +89,7 @@ function refuseForeignHost({ headers }: FastifyRequest, port: number): void {
   if ([`127.0.0.1:${port}`, `localhost:${port}`].includes(host)) return;
   throw new AppError(
     'request_forgery',
-    `The console answers to 127.0.0.1:${port} alone, and this request is for ${JSON.stringify(host.slice(0, 100))}. Open the address that "slipway console" prints.`,
+    `The console answers only requests for 127.0.0.1:${port}, and this request is for ${JSON.stringify(host.slice(0, 100))}. Open the address that "slipway console" prints.`,
   );
 }
 
@@ -107,7 +106,7 @@ function refuseForeignPage({ headers, method }: FastifyRequest, port: number): v
   if ((origin === undefined || isOwn) && !needsOrigin && (!isForeignSite || isNavigation)) return;
   throw new AppError(
     'request_forgery',
-    'A page of another website sent this request. Nothing was changed. The console accepts requests of its own pages alone.',
+    'A page of another website sent this request. Nothing was changed. The console accepts requests only from its own pages.',
   );
 }
 
