@@ -11,7 +11,7 @@ import { median, type Row } from './table.ts';
 const CHROMIUM = process.env.BENCH_CHROMIUM ?? '/usr/bin/chromium';
 const RELEASES = { many: 1_000, few: 10 } as const;
 const VISITS_PER_ROUND = 3;
-/** The promise, on a machine of two cores. */
+/** The target for {@link RELEASES}.many, on a machine with two cores. */
 const INTERACTIVE_MS_MAX = 1_000;
 
 export const benchConsole: Bench = async ({ root, rounds, makeDirectory, progress }) => {

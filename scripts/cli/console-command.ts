@@ -5,12 +5,16 @@ import type { Runner } from './runner.ts';
 export function addConsoleCommand(program: Command, run: Runner): void {
   describeCommand(program.command('console'), {
     summary: 'open the console in a browser of this machine',
-    does: 'Starts a console on this machine and opens it in the browser: releases on every channel, rollouts, adoption, history, explain and doctor. It works on the store that the settings name, with the credentials of this command, and makes the changes that the commands make. Only this machine can reach it, and the printed address works once, in one browser. It runs until Ctrl-C.',
+    does: 'Starts a console on this machine and opens it in the browser: releases on every channel, rollouts, adoption, history, explain and doctor. It works on the store that the settings name, with the credentials of this command, and can change releases as the other commands do. Only this machine can reach it, and the printed address works once, in one browser. It runs until Ctrl-C.',
     effect:
-      'the command changes nothing. In the console, you change releases: a pause is made at once, and any other change when you have confirmed it. With --read-only, the console refuses every change.',
+      'the command itself changes nothing. In the console you can change releases: the console pauses a release at once, and makes any other change after you confirm it. With --read-only, the console refuses every change.',
     examples: ['console', 'console --read-only', 'console --no-open --port 0'],
   })
-    .option('--port <n>', 'the port; 0 for a free one (default: 7447, or a free one)', parsePort)
+    .option(
+      '--port <n>',
+      'the port; 0 chooses a free one (default: 7447, or a free one when 7447 is in use)',
+      parsePort,
+    )
     .option('--no-open', 'print the address, and open no browser')
     .option('--read-only', 'refuse every change', false)
     .action(run(async () => (await import('./run/console.ts')).startConsole));

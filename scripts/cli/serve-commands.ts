@@ -14,7 +14,7 @@ export function addServeCommands(program: Command, run: Runner): void {
   }).action(run(async () => (await import('./run/serve.ts')).serve));
   describeCommand(program.command('demo'), {
     summary: 'publish, serve and update a small program on this machine',
-    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and plays a client on the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C. With --store, the command fills a directory with believable data instead, and ends: three applications with releases of four months, rollouts, withdrawn releases, and six weeks of counts, to look at with other commands and in the service.',
+    does: 'Publishes two versions of a small program to a directory of its own, starts the service, and acts as a client that has the older version: it checks for an update, downloads it, compares the hash, and runs it. Afterwards the service runs until Ctrl-C. With --store, the command fills a directory with realistic data instead, and ends: three applications with releases of four months, rollouts, paused and yanked releases, and six weeks of counts. Other commands, the console and the service show this data.',
     effect:
       'the command writes only to ./data/demo, with --store to ./data/demo-store, or to DATA_DIR when it is set. With --store it refuses a store that has applications.',
     examples: ['demo', 'demo --once', 'demo --store'],

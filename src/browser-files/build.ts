@@ -68,7 +68,7 @@ async function buildAssets(): Promise<BuiltFiles> {
     entryPoints: ['console/console.tsx', 'console/console.css', 'pages/pages.css'],
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
-    // Charts are loaded by the screens that have some.
+    // Only the screens with charts load the code of charts.
     splitting: true,
     metafile: true as const,
   });

@@ -1,4 +1,4 @@
-/** Requests to the service, and what it answers instead of what was asked for. */
+/** Requests to the service, and its error answers. */
 
 /** What is wrong with one field of a request, as the service reports it. */
 export interface FieldError {
@@ -49,7 +49,7 @@ export interface Question {
 }
 
 const TIMEOUT_MS = 15_000;
-/** `setTimeout` waits not at all when it is told to wait for more than 24 days. */
+/** `setTimeout` does not wait at all for a time of more than 24 days. */
 const WAIT_SECONDS_MAX = 3_600;
 
 /**
@@ -79,7 +79,7 @@ export async function ask<Answer>(address: string, question: Question = {}): Pro
   throw new Refused(answer ?? {}, response.status, wait);
 }
 
-/** For an answer that is not the service's, but of something between it and the page. */
+/** For an answer of a proxy or another program between the service and the page. */
 export function unreadable(status = 0, waitSeconds = 0): Refused {
   const detail = 'The service sent an answer that this page cannot read.';
   return new Refused({ detail }, status, waitSeconds);

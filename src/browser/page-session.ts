@@ -160,7 +160,7 @@ export class PageSession implements Session {
     // A session in the memory of this tab is not that of the other tabs. When this tab has said why, that stays.
     if (this.#refreshToken !== undefined || this.#told.phase === 'signed-out') return;
     this.#forget('');
-    // A tab that slept hears of the end only after another tab has signed in again.
+    // A suspended tab may receive this message after another tab has signed in again.
     this.resume();
   }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDisplayName } from '../domain/display-name.ts';
 import { defineKind, optional, type ValuesOf } from './setting.ts';
 
-/** The settings of the look of the public pages. */
+/** The settings that change the look of the public pages. */
 
 const NAME_LENGTH_MAX = 60;
 
@@ -21,7 +21,7 @@ const color = defineKind('a color such as #2f5bea', (value) =>
 export const brandSettings = {
   BRAND_NAME: optional(
     brandName,
-    'The name on the public pages: of your product, or of who publishes it',
+    'The name that the public pages show: the name of your product or of its publisher',
     { otherwise: 'the name of the application', example: 'Acme Notes' },
   ),
   BRAND_LOGO: optional(

@@ -11,7 +11,7 @@ export interface Start {
   readonly mode: 'local' | 'service';
   /** False when changes are refused. */
   readonly mayChange: boolean;
-  /** `./data`, `s3://releases`; null in the service, which does not tell. */
+  /** `./data`, `s3://releases`; null in the service, which does not disclose it. */
   readonly store: string | null;
   /** The name that the history shows for changes; null when changes are refused. */
   readonly actor: string | null;
@@ -21,7 +21,7 @@ export interface Start {
   readonly now: string;
 }
 
-/** What an answer about releases was made from. */
+/** The state from which an answer about releases was made. */
 export interface Seen {
   /** The catalog revision. A change names it: see {@link ChangeRequest}. */
   readonly revision: number;
@@ -29,7 +29,10 @@ export interface Seen {
   readonly revisionBy: string;
   /** When the store was last read. */
   readonly readAt: string;
-  /** Why the store cannot be read at present; null: it can. The rest is then what the console last knew. */
+  /**
+   * Why the store cannot be read at present, so that the answer has the last known state; null when
+   * it can.
+   */
   readonly problem: string | null;
   /** By the store's clock. */
   readonly now: string;
@@ -77,7 +80,7 @@ export interface ReleaseOnChannel {
   /** How many installations are offered it: 10,000 is all of them. 0 for a draft. */
   readonly share: number;
   readonly isFrozen: boolean;
-  /** When the rollout reaches every installation; null: it has, or it never will. */
+  /** When the rollout reaches every installation; null when it has, or never will. */
   readonly completeAt: string | null;
   /** The expected targets that a draft still lacks. */
   readonly missing: readonly string[];
@@ -305,7 +308,7 @@ export interface DoctorCheck {
   readonly remedy: string | null;
 }
 
-/** What can be done; each is a command of `slipway`. */
+/** The changes that the console makes. Each is a command of `slipway`, too. */
 export type Change =
   | {
       readonly kind: 'pause' | 'resume' | 'yank';
@@ -342,7 +345,7 @@ export interface ChangeRequest {
   readonly change: Change;
   /**
    * The catalog revision that the screen showed. When the catalog has a newer one, the answer is 409 `state_changed`,
-   * and nothing is changed. Null only for a pause, which never waits.
+   * and nothing is changed. Null only for a pause, which is made in every state.
    */
   readonly revision: number | null;
 }
@@ -355,15 +358,15 @@ export interface Preview {
   readonly consequences: readonly string[];
   readonly differences: readonly DifferenceRow[];
   readonly clients: readonly ClientRow[];
-  /** Only for a rollout: how a fleet would move. */
+  /** Only for a rollout: how a fleet would update. */
   readonly simulation: SimulatedRollout | null;
-  /** False when the catalog already is in that state. */
+  /** False when the catalog is already in that state. */
   readonly changes: boolean;
 }
 
-/** A fleet over the time of the plans, by the decision that the service makes. */
+/** How a fleet updates while the plans run, by the same decision as in the service. */
 export interface SimulatedRollout {
-  /** Where the fleet is from: `The fleet is made up: …` */
+  /** Says where the fleet is from: `The fleet is made up: …` */
   readonly fleet: string;
   readonly installations: number;
   readonly times: readonly string[];

@@ -7,7 +7,9 @@ import { readCatalog } from '../operations/list-releases.ts';
 import { createNewestKnown } from '../sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 
-/** The newest catalogs as a console shows them: read anew, and the last known ones while the store fails. */
+/**
+ * The catalogs that a console shows: the newest ones, or the last known ones while the store fails.
+ */
 
 export interface SeenCatalog {
   readonly revision: Revision;
@@ -15,7 +17,7 @@ export interface SeenCatalog {
   readonly now: number;
   /** When the store was last read; milliseconds since the epoch. */
   readonly readAt: number;
-  /** Why it cannot be read at present; null: it can. */
+  /** Why it cannot be read at present; null when it can. */
   readonly problem: string | null;
 }
 
@@ -32,13 +34,13 @@ export interface CatalogSourceDeps {
   readonly store: ObjectStore;
   /** With the store's time. */
   readonly clock: Clock;
-  /** What a person is told of an error of the store: a service names no buckets. */
+  /** The sentence about an error of the store. A service must not name its bucket. */
   readonly describe: (error: AppError) => string;
 }
 
-/** A screen asks every few seconds, and several may be open: they share what was read. */
+/** Several open screens poll every few seconds. They share a catalog that was just read. */
 const FRESH_MS = 1_000;
-/** A slow store: the screen shows what is known, and learns the rest later. */
+/** When the store is slower, the answer has the last known catalog. */
 const WAIT_MAX_MS = 3_000;
 
 /** What is known of one document. */
@@ -68,7 +70,7 @@ export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
       const { value, problem } = await readKnown(deps, known, () =>
         readCatalog(reader, application),
       );
-      // Only those that exist: names come from addresses.
+      // Keeps only applications that exist: names come from requests, and the map must stay small.
       catalogs.set(application, known);
       return { revision: value, now: clock.now(), readAt: known.readAt, problem };
     },
@@ -92,7 +94,7 @@ async function readKnown<T>(
   const isFresh = !known.isOutdated && clock.now() - known.readAt < FRESH_MS;
   if (value !== undefined && isFresh) return { value, problem: null };
   known.reading ??= startReading(clock, known, read);
-  // The first answer has nothing else to show: the store's own time-outs bound it.
+  // There is nothing else to show yet. The timeouts of the store bound the wait.
   if (value === undefined) return { value: await known.reading, problem: null };
   const waiting = new AbortController();
   const late = clock.sleep(WAIT_MAX_MS, waiting.signal).then(
@@ -126,7 +128,7 @@ function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>):
   return reading;
 }
 
-/** What every answer about releases says of its source. */
+/** The source of an answer about releases. */
 export function seenOf({ revision, readAt, problem, now }: SeenCatalog): Seen {
   const { revision: number, at, by } = revision.signed;
   return {

@@ -31,9 +31,9 @@ import { historyOf, revisionOf } from './views/history.ts';
 import { overviewOf } from './views/overview.ts';
 import { releaseOf } from './views/release.ts';
 
-/** What the console shows and does, whatever carries its answers. */
+/** What the console shows and changes, without HTTP. */
 
-/** With what changes are made, and tried. */
+/** The dependencies that make a change, or rehearse it. */
 export interface ConsoleWriter {
   readonly deps: WriterDeps;
   /** The same with a store that keeps writes in memory; each call has its own. */
@@ -55,7 +55,7 @@ export interface ConsoleDeps {
   readonly version: string;
   /** The poll interval of the services. */
   readonly catalogPollMs: number;
-  /** The name of the store; null: the console does not tell it. */
+  /** The name of the store; null when the console must not disclose it. */
   readonly place: string | null;
   /** Undefined: every change is refused. */
   readonly writer: ConsoleWriter | undefined;
@@ -166,19 +166,22 @@ export function createConsole(deps: ConsoleDeps): Console {
         const made = await makeChange(seeing(writer.deps, request), application, request.change);
         return changedOf(made, deps);
       } finally {
-        // Also after a failure: the outcome may be unknown, or another person changed the state.
+        // Also after a failure: the change may have been made, or the catalog may be newer.
         catalogs.forget(application);
       }
     },
   };
 }
 
-/** The change is refused when the catalog is newer than what the person saw. */
+/** Refuses the change when the catalog is newer than the revision that the operator saw. */
 function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
   if (revision !== null) return { ...writer, seenRevision: revision };
-  // To stop offering a release is right in every state, and must not wait.
+  // A pause is safe in every state, and a bad release must be paused quickly.
   if (change.kind === 'pause') return writer;
-  throw new AppError('invalid_request', 'The request must name the catalog revision that it saw.');
+  throw new AppError(
+    'invalid_request',
+    'The request must name the catalog revision that the change was decided on.',
+  );
 }
 
 function changedOf(
@@ -189,14 +192,17 @@ function changedOf(
     changed,
     revision,
     sentences: changed
-      ? [`Done: catalog revision ${revision}.`, whenLive({ catalogPollMs }, announced)]
-      : ['Nothing to do: the catalog already is in this state.'],
+      ? [
+          `The change was made in catalog revision ${revision}.`,
+          whenLive({ catalogPollMs }, announced),
+        ]
+      : ['Nothing was changed: the catalog is already in this state.'],
   };
 }
 
 function readOnly(): AppError {
   return new AppError(
     'read_only',
-    'This console only shows. To change releases, run "slipway console" without --read-only on a machine with the rights to publish.',
+    'This console is read-only. To change releases, run "slipway console" without --read-only on a machine with the rights to publish.',
   );
 }

@@ -5,16 +5,16 @@ import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type ReadUsage, readUsage } from '../usage/read-usage.ts';
 
-/** The stored counts. Reading them takes a LIST and a request for each counting process. */
+/** How long counts are used. Reading them takes a LIST, and a request for each counting process. */
 const FRESH_MS = 60_000;
 
 export interface SeenUsage extends ReadUsage {
-  /** Why they cannot be read at present; null: they can. */
+  /** Why they cannot be read at present; null when they can. */
   readonly problem: string | null;
 }
 
 export interface UsageSource {
-  /** Never rejects: screens show releases without counts as well. */
+  /** Does not reject when the store fails: screens also show releases without counts. */
   read(): Promise<SeenUsage>;
 }
 

@@ -117,7 +117,7 @@ function renderButton(
 <p class="hash"><span class="label">SHA-256</span> <code>${artifact.sha256}</code></p>`;
 }
 
-/** For a browser that does not name its platform: all three, and none before the others. */
+/** For a browser that does not name its platform: a choice of all three. */
 function renderPlatformChoice(site: Site, shown: ShownApplication): string {
   return html`<p>Choose the system of your computer:</p>
 <ul class="platforms">
@@ -153,7 +153,7 @@ function renderPlatform(site: Site, shown: ShownApplication, platform: Platform)
 `;
 }
 
-/** With the names of the files that the buttons give. */
+/** The commands name the files that the buttons download. */
 function renderCheck({ files, suggested }: ShownApplication): string {
   const examples = platformsOf(files).map((platform) => {
     const first =

@@ -62,7 +62,7 @@ function textOf(text: string): string {
   return escapeXml(withoutReordering(text));
 }
 
-/** With a time of every offset in the same form, which sorts as text. */
+/** Times with different offsets in one form, so that they sort as text. */
 function utcOf(time: string): string {
   return new Date(time).toISOString();
 }

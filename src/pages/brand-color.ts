@@ -1,4 +1,7 @@
-/** The color of a brand, changed as little as text needs to stay readable: WCAG 2.2, success criterion 1.4.3. */
+/**
+ * Changes the color of a brand only as much as readable text needs: WCAG 2.2, success criterion
+ * 1.4.3.
+ */
 
 /** Red, green, blue: 0 to 255. */
 export type Color = readonly [number, number, number];

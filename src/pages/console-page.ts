@@ -24,7 +24,7 @@ export function renderConsolePage({ base, mode, script, style }: ConsolePage): s
 </head>
 <body>
 <div id="console" data-base="${base}" data-mode="${mode}"></div>
-<noscript><p>The console needs JavaScript. The commands of slipway do the same without it: run "slipway help".</p></noscript>
+<noscript><p>The console needs JavaScript. Without it, use the commands of slipway: run "slipway help" to list them.</p></noscript>
 <script type="module" src="${base}/${script}"></script>
 </body>
 </html>

@@ -27,7 +27,7 @@ export function platformsOf(files: readonly ListedFile[]): readonly Platform[] {
   return PLATFORMS.filter((platform) => files.some((file) => file.artifact.platform === platform));
 }
 
-/** `Installer for 64-bit (x64)` */
+/** `Installer · 64-bit (x64)` */
 export function kindOfFile({ platform, arch, format }: Artifact): string {
   return `${FORMAT_NAMES[format]} · ${archName(platform, arch)}`;
 }
@@ -37,7 +37,7 @@ interface FileTable {
   readonly platform: Platform;
   /** Of every platform. */
   readonly files: readonly ListedFile[];
-  /** Files of other versions state theirs. */
+  /** The row of a file shows its version when it is another one. */
   readonly version: string;
 }
 

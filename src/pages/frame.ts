@@ -2,7 +2,10 @@ import { html } from 'ghtml';
 import { type ApplicationAndChannel, brandOf, pagePath, type Site } from './site.ts';
 import { isolated } from './text.ts';
 
-/** The document around the content of every page. Complete without a script, and it loads nothing from other hosts. */
+/**
+ * The document around the content of every page. It needs no script, and loads nothing from other
+ * hosts.
+ */
 
 export interface Page {
   readonly title: string;
@@ -69,7 +72,7 @@ function link(address: string, text: string, isCurrent: boolean): string {
     : html`<a href="${address}">${text}</a>`;
 }
 
-/** For the head of pages about an application: feed readers find the feed by it. */
+/** For the head of pages about an application: feed readers find the feed with it. */
 export function feedLink(site: Site, about: ApplicationAndChannel): string {
   return html`<link rel="alternate" type="application/atom+xml" title="Releases" href="${pagePath(site, about, '/releases.atom')}">
 `;

@@ -14,7 +14,7 @@ const NESTING_MAX = 20;
 const HEADING_MIN = 3;
 const HEADING_MAX = 6;
 
-/** Links to the place of the document itself mean nothing on a page. */
+/** Relative links were written for another place, so they would be wrong on a page. */
 const LINKED = /^(?:https?:\/\/[^/]|mailto:)/i;
 const LINK_REL = 'nofollow noopener noreferrer';
 
@@ -24,7 +24,7 @@ const renderer = createRenderer();
  * Markdown (CommonMark with tables and strikethrough) as HTML for the content of a page. Its headings are h3 to h6.
  * HTML in the text is shown as text. An image becomes a link to it.
  *
- * Always ends: the time is bounded by the length, of which 128 Ki characters are rendered.
+ * Renders at most 128 Ki characters, which bounds the time.
  */
 export function renderMarkdown(text: string): string {
   const isCut = text.length > LENGTH_MAX;
@@ -36,7 +36,7 @@ function createRenderer(): MarkdownIt {
   const markdown = createMarkdownIt({ html: false, linkify: true, maxNesting: NESTING_MAX });
   // Without it, names of files such as README.md would become links.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-  // `changeInline` removes links, with what they would show kept.
+  // `changeInline` removes links that are not allowed, and keeps their text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('pages', ({ tokens }) => {
     orderHeadings(tokens);
@@ -102,7 +102,7 @@ function allowLink(token: Token): boolean {
   return true;
 }
 
-/** An image would be a request to another host, which learns who reads the page. */
+/** Loading an image would tell another host who reads the page. */
 function linkImage(image: Token, isInLink: boolean): Token[] {
   const TokenOf = image.constructor as new (type: string, tag: string, nesting: number) => Token;
   const text = new TokenOf('text', '', 0);

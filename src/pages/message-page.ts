@@ -2,13 +2,13 @@ import { html } from 'ghtml';
 import { renderPage } from './frame.ts';
 import type { Site } from './site.ts';
 
-/** A page that only says something: an error, or that nothing is released yet. */
+/** A page with a message: an error, or that nothing is released yet. */
 
 export interface Message {
   readonly title: string;
   /** What the visitor can do. */
   readonly sentence: string;
-  /** Where the visitor may go on, by path below the base. */
+  /** Pages that may help the visitor; paths below the base. */
   readonly links: readonly { readonly path: string; readonly text: string }[];
   /** Identifies the request in the log; undefined when the operator does not need it. */
   readonly requestId?: string | undefined;

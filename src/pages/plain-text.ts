@@ -1,4 +1,4 @@
-/** Texts of publishers, before they are put into a page. */
+/** Prepares texts of publishers for a page. */
 
 /**
  * Bidirectional embeddings, overrides and isolates. They display text in another order than it is written in

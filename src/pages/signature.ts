@@ -15,7 +15,7 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** An Ed25519 public key as the commands of OpenSSL take it begins with these bytes (RFC 8410). */
 const KEY_HEAD = 'MCowBQYDK2VwAyEA';
 
-/** Closed until the visitor opens it: few visitors verify a signature. */
+/** The details are closed at first, because few visitors verify a signature. */
 export function signaturesOf({
   filename,
   signatures,
@@ -31,7 +31,10 @@ export function signaturesOf({
     .join('');
 }
 
-/** A signature that is not what its scheme says gets no command: its text could be one. */
+/**
+ * A malformed signature gets no command: its text could make the visitor's shell run something
+ * else.
+ */
 function howToVerify({ scheme, value }: ArtifactSignature, file: string): string {
   const text = value.trim();
   if (!BASE64.test(text)) return '';
@@ -49,7 +52,7 @@ printf '%s%s' ${KEY_HEAD} PUBLIC_KEY | openssl base64 -d -A > key.der
 openssl pkeyutl -verify -pubin -keyform DER -inkey key.der -rawin -in ${file} -sigfile ${withSuffix(file, '.sig')}</code></pre>`;
 }
 
-/** @param file as {@link commandName} gives it: it may be in quotes */
+/** @param file the result of {@link commandName}, which may be in quotes */
 function withSuffix(file: string, suffix: string): string {
   return file.endsWith('"') ? `${file.slice(0, -1)}${suffix}"` : file + suffix;
 }

@@ -13,7 +13,7 @@ export interface Site {
   readonly defaultApplication: string;
 }
 
-/** The service without a brand. */
+/** The name of a service without a brand. */
 const SERVICE_NAME = 'Slipway';
 
 /** @param application undefined for a page about no application */

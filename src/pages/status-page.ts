@@ -9,10 +9,10 @@ export interface ShownStatus {
   readonly indicator: 'none' | 'minor' | 'major' | 'critical';
   /** A sentence. */
   readonly description: string;
-  /** RFC 3339; so are the others. */
+  /** RFC 3339, as are all times here. */
   readonly updatedAt: string;
   readonly components: readonly ShownComponent[];
-  /** The path of the same as JSON. */
+  /** The path of the same status as JSON. */
   readonly jsonPath: string;
 }
 

@@ -3,12 +3,15 @@ import type { Platform } from '../domain/platform.ts';
 
 /** The commands that compute the SHA-256 of a file. */
 
-/** Mean the same in every shell, also between double quotes. */
+/** These characters mean the same in every shell, also between double quotes. */
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}._+()@, -]*$/u;
 const BARE_NAME = /^[A-Za-z0-9._+-]+$/;
 const PLACEHOLDER = 'FILE';
 
-/** The name of a file for a command line. A name that a shell could obey is replaced: publishers choose names. */
+/**
+ * The name of a file for a command line. Publishers choose names, so a name that a shell could run
+ * is replaced.
+ */
 export function commandName(filename: string): string {
   if (!SAFE_NAME.test(filename)) return PLACEHOLDER;
   return BARE_NAME.test(filename) ? filename : `"${filename}"`;

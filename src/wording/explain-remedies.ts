@@ -135,7 +135,7 @@ function reachedText({
   bucket,
 }: Extract<ExplainedRule, { readonly rule: 'rollout' }>): readonly string[] {
   if (reachesAt === null) return [];
-  // In whole seconds, and not before the moment.
+  // Rounded up to a whole second, so that the plan has reached the client by then.
   const iso = new Date(Math.ceil(reachesAt / 1000) * 1000).toISOString();
   const whom = bucket === null ? 'every client' : 'this installation';
   return [`the plan reaches ${whom} at ${formatTime(iso)}`];

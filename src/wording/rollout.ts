@@ -33,7 +33,7 @@ export function plannedShares(rollout: OfferRollout, now: number): string {
     .join(', ');
 }
 
-/** In whole seconds. */
+/** Rounded to whole seconds. */
 function isoOf(at: number): string {
   return new Date(Math.round(at / 1000) * 1000).toISOString();
 }

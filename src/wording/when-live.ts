@@ -15,5 +15,5 @@ export function whenLive(
   );
   return announced
     ? `Running services answer with it within ${all}.`
-    : `The change is made, and announcing it to running services failed. They find it when they check all applications in turn: within ${each} for each application.`;
+    : `The change was made, but announcing it to running services failed. They find it when they check all applications in turn, within ${each} for each application.`;
 }

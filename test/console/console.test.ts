@@ -145,7 +145,7 @@ describe('the console', () => {
     });
     expect(yank.command).toBe(`slipway yank 1.1.0 --reason 'it'\\''s bad'`);
     expect(yank.consequences[0]).toBe(
-      '1.1.0 is withdrawn from stable for good: a yank cannot be undone.',
+      '1.1.0 is withdrawn from stable permanently: a yank cannot be undone.',
     );
     expect(yank.differences).toEqual([
       { sign: '~', channel: 'stable', what: '1.1.0', detail: "status active → yanked (it's bad)" },
@@ -199,7 +199,7 @@ describe('the console', () => {
     const back = { kind: 'rollback', to: '1.0.0', channel: 'stable', reason: 'bad' } as const;
     const preview = await ada.preview('desktop', { change: back, revision: release.revision });
     expect(preview.consequences[0]).toBe(
-      'This yanks 1 release for good: 1.1.0. Then 1.0.0 is the newest release of stable again.',
+      'This yanks 1 release permanently: 1.1.0. Then 1.0.0 is the newest release of stable again.',
     );
     await ada.change('desktop', { change: back, revision: release.revision });
     const { attention, releases } = await ada.overview('desktop');

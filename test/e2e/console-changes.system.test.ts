@@ -28,8 +28,8 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
   it('stops a release with one click from the overview, and resumes it after a look', async () => {
     const screen = await open('/console/desktop');
     const { page, fixture } = screen;
-    await press(page, 'Stop 2.8.0');
-    await page.getByText('2.8.0 is stopped').waitFor();
+    await press(page, 'Pause 2.8.0');
+    await page.getByText('2.8.0 is paused').waitFor();
     expect(fixture.bodies).toEqual([
       {
         change: { kind: 'pause', version: '2.8.0', channel: null, reason: null },
@@ -52,10 +52,10 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
   it('stops a release by keyboard alone, on a phone as well', async () => {
     const screen = await open(RELEASE, { viewport: PHONE });
     const { page, fixture } = screen;
-    await page.getByRole('button', { name: 'Stop 2.8.0' }).waitFor();
+    await page.getByRole('button', { name: 'Pause 2.8.0' }).waitFor();
     await tabTo(page, '.button.danger.large');
     await page.keyboard.press('Enter');
-    await page.getByText('2.8.0 is stopped').waitFor();
+    await page.getByText('2.8.0 is paused').waitFor();
     expect(fixture.bodies).toHaveLength(1);
     await screen.close();
   });
@@ -63,21 +63,21 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
   it('sends a change once, however often the button is pressed', async () => {
     const screen = await open(RELEASE);
     const { page, fixture } = screen;
-    const button = page.getByRole('button', { name: 'Stop 2.8.0' });
+    const button = page.getByRole('button', { name: 'Pause 2.8.0' });
     await button.waitFor();
     fixture.slowMs = 400;
     await button.dblclick();
     await button.click({ force: true });
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    await page.getByText('2.8.0 is stopped').waitFor();
+    await page.getByText('2.8.0 is paused').waitFor();
     expect(fixture.bodies).toHaveLength(1);
     await screen.close();
   });
 
   it('says why a stop failed', async () => {
     const screen = await open('/console/desktop', { fixture: { refusal: 'The store is full.' } });
-    await press(screen.page, 'Stop 2.8.0');
-    await screen.page.getByText('2.8.0 was not stopped. The store is full.').waitFor();
+    await press(screen.page, 'Pause 2.8.0');
+    await screen.page.getByText('2.8.0 was not paused. The store is full.').waitFor();
     await screen.close();
   });
 
@@ -89,11 +89,11 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await page.getByLabel('Reason').fill('loses settings');
     expect(await violationsOf(page)).toEqual([]);
     fixture.refusal = 'It is yanked already.';
-    await press(page, 'Yank 2.8.0 for good');
+    await press(page, 'Yank 2.8.0 permanently');
     await page.getByText('It is yanked already.').waitFor();
     expect(await page.getByLabel('Reason').inputValue()).toBe('loses settings');
     fixture.refusal = null;
-    await press(page, 'Yank 2.8.0 for good');
+    await press(page, 'Yank 2.8.0 permanently');
     await page.getByText('2.8.0 is yanked').waitFor();
     expect(fixture.bodies[1]).toEqual({
       change: { kind: 'yank', version: '2.8.0', channel: null, reason: 'loses settings' },
@@ -125,12 +125,12 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await press(page, 'Plan');
     await page.getByLabel('Plan', { exact: true }).fill('10%@0h,100%@2d');
     await press(page, 'Preview');
-    await page.getByText('How 10,000 installations would move').waitFor();
+    await page.getByText('How 10,000 installations would update').waitFor();
     await page.locator('.simulation canvas').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     fixture.changesUnderneath = true;
     await press(page, 'Change stable to 10%@0h,100%@2d');
-    await page.getByText('Another person changed the catalog meanwhile').waitFor();
+    await page.getByText('The catalog changed after your preview').waitFor();
     expect(await page.getByLabel('Plan', { exact: true }).inputValue()).toBe('10%@0h,100%@2d');
     await press(page, 'Preview again');
     await press(page, 'Change stable to 10%@0h,100%@2d');
@@ -147,7 +147,7 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await page.getByRole('button', { name: 'Change stable to complete' }).waitFor();
     fixture.revision += 1;
     fixture.by = 'grace@laptop';
-    await page.getByText('Another person changed the catalog meanwhile: grace@laptop').waitFor();
+    await page.getByText('The catalog changed after your preview: grace@laptop').waitFor();
     expect(await page.getByRole('button', { name: 'Change stable to complete' }).count()).toBe(0);
     expect(fixture.bodies).toEqual([]);
     await screen.close();
@@ -163,7 +163,10 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await press(page, 'Preview');
     fixture.isDown = true;
     await press(page, 'Save notes');
-    await page.getByText("The console's server cannot be reached.").first().waitFor();
+    await page
+      .getByText("The console's server cannot be reached. Check that it still runs.")
+      .first()
+      .waitFor();
     expect(await page.getByLabel('Markdown').inputValue()).toBe('Better <b>than</b> before');
     fixture.isDown = false;
     await press(page, 'Save notes');

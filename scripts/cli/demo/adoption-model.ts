@@ -5,20 +5,26 @@ import { type Machine, updateQueryOf } from '../../../src/domain/fleet.ts';
 import { visitorOn } from '../../../src/domain/update-query.ts';
 import { parseVersion, versionText } from '../../../src/domain/version.ts';
 
-/** How the installations of a channel move from one version to the next: expected numbers, without single clients. */
+/**
+ * How the installations of a channel move from one version to the next: expected numbers, not
+ * simulated single clients.
+ */
 
 /** Installations of one channel on one kind of machine. */
 export interface DemoFleet {
   readonly application: string;
   readonly channel: string;
   readonly machine: Machine;
-  /** They stand for all installations in decisions about rollouts. */
+  /** Installation ids. Their decisions about rollouts are taken as those of all installations. */
   readonly sample: readonly string[];
-  /** By version: those that are restarted often, and those that are rarely used. Changed by {@link moveOn}. */
+  /**
+   * How many installations each version has: often used, and rarely used ones. {@link moveOn}
+   * changes it.
+   */
   readonly installed: Map<string, { quick: number; slow: number }>;
 }
 
-/** What the service counts in one span of time. Not whole numbers. */
+/** The counts of the service in one span of time. They are not whole numbers. */
 export interface Expected {
   readonly checks: readonly {
     readonly version: string;
@@ -70,7 +76,7 @@ interface Span {
   readonly checksPerDay: number;
 }
 
-/** The counts of one span, after which installations have the versions that they were offered. */
+/** Moves installations to the versions that they are offered. @returns the counts of the span */
 export function moveOn(fleet: DemoFleet, view: ChannelView, span: Span): Expected {
   const { activeDays, checksPerDay } = span;
   const checks: Expected['checks'][number][] = [];

@@ -15,10 +15,10 @@ import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
 
 const ADVICE =
-  'Demo data is never added to releases. Choose a directory that does not exist yet, with DATA_DIR. Nothing was changed.';
+  'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
 
 export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
-  /** For releases, and for counts unless there is another store for them. Without applications. */
+  /** For releases, and for counts when there is no `privateStore`. It must have no applications. */
   readonly store: PublishDeps['store'];
   /** Where the service keeps its counts; absent: `store`. */
   readonly privateStore?: PublishDeps['store'];
@@ -36,7 +36,7 @@ export interface DemoStoreOptions {
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** What the store has afterwards. */
+/** What the store contains afterwards. */
 export interface FilledStore {
   readonly applications: readonly FilledApplication[];
   readonly usage: Counts & { readonly days: number };

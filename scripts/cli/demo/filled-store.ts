@@ -11,7 +11,7 @@ export interface FilledApplication {
   readonly name: string;
   readonly title: string;
   readonly channels: readonly string[];
-  /** Drafts and withdrawn releases are counted, too. */
+  /** Includes drafts and yanked releases. */
   readonly releases: number;
   readonly artifacts: number;
   /** Revisions of its catalog. */

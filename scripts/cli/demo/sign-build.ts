@@ -1,6 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
-/** Signs builds as `tauri signer` and Sparkle's `sign_update` do, with keys that everybody can compute: for the demo and tests. */
+/**
+ * Signs builds as `tauri signer` and Sparkle's `sign_update` do, for the demo and tests. The keys
+ * follow from public texts.
+ */
 
 export interface MinisignKey {
   readonly privateKey: KeyObject;

@@ -18,7 +18,7 @@ interface ConsoleOptions {
   readonly readOnly: boolean;
 }
 
-/** Starts the console, and resolves when it runs. It runs until the process ends. */
+/** Starts the console, and resolves when it listens. It runs until the process ends. */
 export async function startConsole(terminal: Terminal, options: ConsoleOptions): Promise<void> {
   const context = await openContext(terminal);
   const { config, place, actor } = context;

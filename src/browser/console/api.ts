@@ -64,7 +64,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   for (const [name, value] of Object.entries(await authorize())) headers.set(name, value);
   const { signal, expired, done } = bounded(init.signal ?? null);
   try {
-    // The tags are kept here: the browser's cache would answer 200 where the server said 304.
+    // This page keeps the tags: the browser's cache would turn the server's 304 into a 200.
     return await fetch(base + path, {
       ...init,
       headers,
@@ -100,18 +100,14 @@ function bounded(outer: AbortSignal | null) {
 const unreachable = (isLate: boolean): string =>
   isLate
     ? `The console's server did not answer within ${ANSWER_MS / 1000} seconds.`
-    : "The console's server cannot be reached.";
+    : "The console's server cannot be reached. Check that it still runs.";
 
 async function contentOf<T>(response: Response): Promise<T> {
   if (response.ok) {
     try {
       return (await response.json()) as T;
     } catch {
-      throw new Failure(
-        0,
-        'unreachable',
-        "The answer of the console's server did not arrive whole.",
-      );
+      throw new Failure(0, 'unreachable', "The answer of the console's server is not complete.");
     }
   }
   const problem = await problemOf(response);

@@ -2,19 +2,19 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Start } from '../../console/answers.ts';
 
-/** What every screen knows. */
+/** What every screen can use. */
 
-/** A change that was made, as the page tells it. */
+/** A change that was made, in words for the operator. */
 export interface Outcome {
   readonly title: string;
   readonly sentences: readonly string[];
-  /** Offered with a pause: undoes it. */
+  /** Only after a pause: the release that a button resumes. */
   readonly resume: { readonly app: string; readonly version: string } | null;
 }
 
 export interface Surroundings {
   readonly start: Start;
-  /** Tells what was done, in a place that stays until the person closes it. */
+  /** Says what was done, until the operator closes it. */
   tell(outcome: Outcome): void;
   signOut: (() => void) | null;
 }

@@ -18,7 +18,7 @@ export interface Address {
 
 export type Query = Readonly<Record<string, string | null | undefined>>;
 
-/** In the place of an application's name. No application can have this name. */
+/** Stands in place of an application's name. No application can have this name. */
 const NO_APP = '-';
 
 /** @param path below the base: `/console/desktop/releases/1.5.0` */
@@ -86,7 +86,7 @@ export function navigate(href: string): void {
   dispatchEvent(new Event(CHANGED));
 }
 
-/** Writes filters into the address of this screen, without a step that "back" would undo. */
+/** Writes filters into the address of this screen, without a new entry in the browser's history. */
 export function replaceQuery(query: Query): void {
   history.replaceState(null, '', location.pathname + searchOf(query));
   dispatchEvent(new Event(CHANGED));
@@ -116,7 +116,7 @@ export function useAddress(): Address {
   return address;
 }
 
-/** Links between screens load no new page; a click that opens another tab stays the browser's. */
+/** Links between screens load no new page. The browser itself handles clicks that open a tab. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

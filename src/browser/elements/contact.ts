@@ -90,7 +90,7 @@ class ContactElement extends ServiceElement {
     }
   }
 
-  /** The captcha could not be loaded when the page was. */
+  /** Loads the captcha when that failed while the page loaded. */
   async #loadAgain(): Promise<void> {
     if (this.#signal) await this.#loadCaptcha(this.#signal);
     if (this.#captcha) setText(this.#note, 'Solve the captcha, then send your message.');
@@ -114,7 +114,7 @@ class ContactElement extends ServiceElement {
     setText(this.#note, 'Thank you. Your message has arrived.');
   }
 
-  /** Waits for as long as the service wants no other try. */
+  /** Shows the error, and waits for the time that the service asks for. */
   async #showFailure(error: unknown): Promise<void> {
     if (!(error instanceof Refused) || error.status === 0) {
       const text = 'The service did not answer. Send the message again: it is stored only once.';
@@ -126,7 +126,10 @@ class ContactElement extends ServiceElement {
     markFields(this.#form, errors);
     const wait = waitSeconds ? ` You can send it again in ${waitSeconds} seconds.` : '';
     // With errors, the message names the fields as the service does.
-    const text = errors.length > 0 ? 'The marked fields are not right yet.' : plain(message);
+    const text =
+      errors.length > 0
+        ? 'Correct the marked fields, then send the message again.'
+        : plain(message);
     setText(this.#note, text + wait);
     if (!waitSeconds) return;
     await new Promise((resolve) => setTimeout(resolve, waitSeconds * 1000));

@@ -17,7 +17,10 @@ details form { margin-top: .75em }
 
 const sessions = new Map<string, Session>();
 
-/** All elements of a page share the session of their service. It goes on when a script removes the elements. */
+/**
+ * All elements of a page share the session of their service, which stays when a script removes
+ * them.
+ */
 function sessionOf(service: string): Session {
   const session = sessions.get(service) ?? createSession({ service });
   sessions.set(service, session);

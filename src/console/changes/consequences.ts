@@ -8,7 +8,7 @@ import type { Made } from './make-change.ts';
 
 /** What a change means, in whole sentences; the most important first. @param now by the store's clock */
 export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
-  if (!made.changed) return ['The catalog already is in this state: nothing would change.'];
+  if (!made.changed) return ['The catalog is already in this state, so nothing would change.'];
   switch (change.kind) {
     case 'pause':
     case 'resume':
@@ -49,7 +49,7 @@ function statusConsequences(
       ];
     case 'yank':
       return [
-        `${version} is withdrawn from ${on} for good: a yank cannot be undone.`,
+        `${version} is withdrawn from ${on} permanently: a yank cannot be undone.`,
         `Clients that have ${version} keep it until they are offered a newer release. No client is offered it any more.`,
         ...more,
       ];
@@ -66,7 +66,7 @@ function rollbackConsequences(to: string, { rollback }: Made): readonly string[]
   const more = withdrawn.length - first.length;
   const listed = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   return [
-    `This yanks ${counted(withdrawn.length, 'release')} for good: ${listed}. Then ${to} is the newest release of ${channel} again.`,
+    `This yanks ${counted(withdrawn.length, 'release')} permanently: ${listed}. Then ${to} is the newest release of ${channel} again.`,
     ...rollbackSentences(to, rollback),
   ];
 }

@@ -6,7 +6,7 @@ import { planRollback, type Rollback, rollBack } from '../../operations/roll-bac
 import type { Change } from '../answers.ts';
 import { isRolloutWord } from './command-line.ts';
 
-/** A change that was made, or rehearsed. */
+/** The outcome of a change that was made, or only rehearsed in memory. */
 export interface Made extends Committed {
   readonly status?: StatusChanged;
   readonly rollback?: Rollback;
@@ -36,7 +36,7 @@ export async function makeChange(
     }
     case 'rollback': {
       const request = { application, to: change.to, channel: change.channel, reason };
-      // The operator saw the plan of the same revision: a newer one is refused.
+      // The plan is the one that the operator saw: a newer revision is refused.
       const { withdrawn } = await planRollback(deps, request);
       const rollback = await rollBack(deps, request, withdrawn);
       return { ...rollback, rollback };

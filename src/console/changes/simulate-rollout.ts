@@ -9,9 +9,9 @@ import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import type { Made } from './make-change.ts';
 
-/** Enough for shares of 0.1 %, and done in a second: a person waits. */
+/** Enough for shares of 0.1 %, and simulated within a second: the operator waits for the answer. */
 const INSTALLATIONS = 10_000;
-/** Of the counts. */
+/** The fleet follows the counts of so many days. */
 const DAYS = 14;
 /** Equal previews must show the same. */
 const SEED = 1;
@@ -23,7 +23,7 @@ interface SimulationRequest {
   readonly now: number;
 }
 
-/** How a fleet would move after a change of a rollout. @throws AppError `no_release` */
+/** How a fleet would update after a change of a rollout. @throws AppError `no_release` */
 export async function simulateRollout(
   { application, channel, now }: SimulationRequest,
   { after }: Pick<Made, 'after'>,
@@ -47,12 +47,12 @@ export async function simulateRollout(
       .slice(0, STRANDED_MAX)
       .map(
         ({ count, version, machine, missed, stays }) =>
-          `${counted(count, 'installation')} on ${version} (${machine}) stay on ${stays}: no update leads them to ${missed}.`,
+          `${counted(count, 'installation')} on ${version} (${machine}) stay on ${stays}, because no update leads them to ${missed}.`,
       ),
   };
 }
 
-/** In proportion to what clients run, when services have counted it; otherwise made up. */
+/** Follows the counted versions of the channel; when there are no counts, the fleet is made up. */
 function fleetOf(
   { application, channel, now }: SimulationRequest,
   channels: Made['after'],

@@ -5,7 +5,7 @@ import type { AdoptedVersion, Adoption } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 
-/** More lines cannot be told apart in a chart; the others are summed. */
+/** A reader cannot distinguish more lines in a chart, so the other versions are summed. */
 const VERSIONS_MAX = 8;
 
 export interface AdoptionRequest {

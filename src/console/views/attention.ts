@@ -10,7 +10,7 @@ import type { SeenCatalog } from '../catalog-source.ts';
 import { channelViews } from './shown-offers.ts';
 import { newestFirstIn } from './version-order.ts';
 
-/** More are not read: the list of releases has all of them. */
+/** An operator does not read a longer list. The list of releases has the others, too. */
 const LISTED_MAX = 12;
 
 const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];
@@ -77,7 +77,13 @@ function inChannel(
       const reach = `reaches ${presentShare(rollout, now)} of the installations`;
       const planned = plannedShares(rollout, now);
       if (isFrozen) add(version, 'frozen', 'warning', `is frozen: it ${reach}, and stays there`);
-      else add(version, 'rolling_out', 'info', planned === '' ? reach : `${reach}; ${planned}`);
+      else
+        add(
+          version,
+          'rolling_out',
+          'info',
+          planned === '' ? reach : `${reach}; the plan is ${planned}`,
+        );
     }
   }
   return found;

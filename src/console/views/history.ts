@@ -67,7 +67,7 @@ export async function revisionOf(
     return { ...entry, problem, differences: [], clients: [] };
   }
   const states = { before, after: shareChannels(before, signed.channels) };
-  // As it was then: the rollouts have moved since.
+  // At the time of the change: rollouts may have advanced since.
   return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
 }
 

@@ -13,7 +13,7 @@ import { newestFirstIn } from './version-order.ts';
 
 type Drawn = Pick<Overview, 'channels' | 'releases'>;
 
-/** Rollouts advance slowly, and a screen asks every few seconds. */
+/** Rollouts advance slowly, so requests within this time share one list. */
 const DRAWN_AGAIN_AFTER_MS = 5_000;
 const drawings = new WeakMap<RevisionJson, { readonly at: number; readonly drawn: Drawn }>();
 

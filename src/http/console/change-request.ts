@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The bodies that change something, or try a change. The operations check what the fields say. */
+/**
+ * The bodies of requests that make or preview a change. The operations check the values of the
+ * fields.
+ */
 
 const word = z.string().min(1).max(200);
 const reason = z

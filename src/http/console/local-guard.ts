@@ -32,7 +32,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
   return {
     openingPath: `/?token=${token}`,
     protect: (app, port) => {
-      // Consoles on other ports have cookies of the same host: each has a name of its own.
+      // All ports of a host share its cookies, so the name of the cookie has the port.
       const cookieName = () => `slipway-console-${port()}`;
       const hasSession = (request: FastifyRequest): boolean =>
         isSame(cookieOf(request, cookieName()) ?? '', session);
@@ -70,8 +70,8 @@ function wrongToken(isUsed: boolean): AppError {
   return new AppError(
     'not_signed_in',
     isUsed
-      ? `The address was used already: it opens the console in one browser, once. ${FRESH_START}`
-      : `The token in the address is not that of this console. ${FRESH_START}`,
+      ? `The address was used already. It opens the console only once, in one browser. ${FRESH_START}`
+      : `The token in the address does not belong to this console. ${FRESH_START}`,
   );
 }
 
@@ -96,7 +96,7 @@ function refuseForeignHost({ headers }: FastifyRequest, port: number): void {
   if ([`127.0.0.1:${port}`, `localhost:${port}`].includes(host)) return;
   throw new AppError(
     'request_forgery',
-    `The console answers to 127.0.0.1:${port} alone, and this request is for ${JSON.stringify(host.slice(0, 100))}. Open the address that "slipway console" prints.`,
+    `The console answers only requests for 127.0.0.1:${port}, and this request is for ${JSON.stringify(host.slice(0, 100))}. Open the address that "slipway console" prints.`,
   );
 }
 
@@ -114,7 +114,7 @@ function refuseForeignPage(request: FastifyRequest, port: number): void {
   if ((origin === undefined || isOwn) && !needsOrigin && (!isForeignSite || isNavigation)) return;
   throw new AppError(
     'request_forgery',
-    'A page of another website sent this request. Nothing was changed. The console accepts requests of its own pages alone.',
+    'A page of another website sent this request. Nothing was changed. The console accepts requests only from its own pages.',
   );
 }
 

@@ -21,7 +21,7 @@ export interface LocalConsole {
   openingUrl(): string;
 }
 
-/** The server of a console for the person at this machine. Listen on 127.0.0.1 alone. */
+/** The server of a console for the operator at this machine. Listen only on 127.0.0.1. */
 export async function buildLocalConsole(deps: LocalConsoleDeps): Promise<LocalConsole> {
   const { logger, randomness } = deps;
   const http = await buildBase({ logger, trustProxy: false }, new Registry(), sendLocalError);
@@ -33,7 +33,10 @@ export async function buildLocalConsole(deps: LocalConsoleDeps): Promise<LocalCo
   return { http, openingUrl: () => `http://127.0.0.1:${port()}${guard.openingPath}` };
 }
 
-/** As a page where a page was asked for. The person at this machine has the credentials, and may read store names. */
+/**
+ * Answers navigations with a page. Messages may name the store: the operator at this machine has
+ * its credentials.
+ */
 const sendLocalError: typeof sendProblem = (error, request, reply) => {
   if (!isAppError(error)) return sendProblem(error, request, reply);
   const status = statusOf(error.code);

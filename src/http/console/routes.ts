@@ -12,7 +12,7 @@ import { etagOf, matchesEtag } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { changeRequestSchema, markdownSchema } from './change-request.ts';
 
-/** The console: one page for every screen, and what its screens ask. */
+/** The routes of the console: one page for all screens, and the data of the screens. */
 
 export interface ConsoleRouteDeps extends BrowserFileDeps {
   readonly console: Console;
@@ -23,7 +23,7 @@ export interface ConsoleRouteDeps extends BrowserFileDeps {
   readonly guard: (request: FastifyRequest) => Promise<void>;
 }
 
-/** Nothing but the files of this service, and no code in the page. */
+/** The page loads only files of this service, and has no inline scripts. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +38,7 @@ const PAGE_POLICY = [
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': PAGE_POLICY,
-  // The files that the page names change with a new version.
+  // A new version of Slipway has other file names in the page.
   'cache-control': 'no-cache',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -88,7 +88,7 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     { schema: { hide: true, params } },
     async (request, reply) => {
       const overview = await shown.overview(request.params.app);
-      // The times of the answer differ each time; what a screen draws mostly does not.
+      // These times differ in each answer, so each answer would have another tag.
       const { readAt: _readAt, now: _now, ...drawn } = overview;
       const etag = etagOf(JSON.stringify(drawn));
       reply.header('etag', etag);

@@ -10,7 +10,7 @@ export interface ServiceConsoleDeps
   readonly load: Load;
 }
 
-/** The console of the service: it only shows, to accounts whose tier includes `console`. */
+/** The read-only console of the service, for accounts whose tier opens the feature `console`. */
 export function serviceConsoleRoutes(deps: ServiceConsoleDeps): FastifyPluginAsyncZod {
   return async (app) => {
     shedLoad(app, deps.load);

@@ -31,7 +31,7 @@ const HEADERS = {
   'cache-control': cacheControl(false),
   vary: MACHINE_HEADERS,
   'accept-ch': ASKED_HINTS,
-  // Without it, the first page that a browser shows would be the one for an unknown processor.
+  // Without it, a browser would show the page for an unknown processor on its first visit.
   'critical-ch': ASKED_HINTS,
 };
 

@@ -68,7 +68,7 @@ function saidOf(code: ErrorCode, detail: string): Said {
   return { title: 'This page cannot be shown', sentence: detail };
 }
 
-/** Links to what exists. */
+/** Links to pages that exist, for a visitor whose address leads nowhere. */
 function waysOf(site: Site, code: ErrorCode, app: string | undefined): Message['links'] {
   const base = { base: '' };
   if (code === 'unknown_application' && app !== site.defaultApplication) {

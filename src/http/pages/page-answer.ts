@@ -15,7 +15,9 @@ import {
 
 /** What the routes of the public pages share. */
 
-/** A page has no script, sends no form, and loads style sheets and images of this service alone. */
+/**
+ * A page has no script, sends no form, and loads style sheets and images only from this service.
+ */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -32,7 +34,7 @@ export interface PageContext extends RouteDeps {
 }
 
 /**
- * The style sheet of the settings comes after that of the pages: it replaces its colors.
+ * The style sheet of the brand comes after the one of the pages, because it replaces colors of that one.
  *
  * @param files undefined: without the style sheet of the pages
  */
@@ -63,7 +65,8 @@ export interface MadeAnswer {
 /**
  * Answers from a channel, as every visitor sees it: no account opens more on a page.
  *
- * @param question what the answer depends on beside the channel: one of a limited number of texts
+ * @param question identifies what else the answer depends on; answers are kept for each, so it must
+ *   have few different values
  */
 export function answerFromChannel(
   { deps, request, reply }: Asked,

@@ -38,7 +38,7 @@ export function registerReleasePages(app: App, deps: PageContext): void {
   app.get('/apps/:app/releases', { schema: pageSchema }, (request, reply) => {
     const about = pageAbout(request.params.app, request.query.channel);
     const page = Number(request.query.page ?? 1);
-    // Only answers are kept, and there is none for the number of a page that does not exist.
+    // The number of kept answers is bounded: a page that does not exist throws, and errors are not kept.
     return answerFromChannel({ deps, request, reply }, about, `releases ${page}`, () =>
       makePage(deps, about, page),
     );

@@ -83,7 +83,7 @@ describe('the console on this machine', () => {
     expect(cookie).not.toContain(openingPath().split('=')[1]);
     const again = await ask(openingPath(), { accept: 'text/html' });
     expect([again.status, again.headers['set-cookie']]).toEqual([401, undefined]);
-    expect(again.text).toContain('The address was used already');
+    expect(again.text).toContain('The address was used already.');
     expect(again.text).toContain('Run &#34;slipway console&#34; again');
     // The same person presses "back": the cookie is enough.
     const back = await ask(openingPath(), { cookie: cookie.split(';')[0] ?? '' });
@@ -106,7 +106,7 @@ describe('the console on this machine', () => {
     expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
     expect(JSON.parse(wrong.text)).toMatchObject({
       code: 'not_signed_in',
-      detail: expect.stringContaining('not that of this console'),
+      detail: expect.stringContaining('does not belong to this console'),
     });
     expect(await signIn()).not.toBe('');
   });

@@ -7,7 +7,7 @@ import { type Layer, stack } from './stack.ts';
 export interface AreaOptions {
   /** Ascending; seconds since the epoch. */
   readonly times: readonly number[];
-  /** The first is at the top. Names and order belong to the colours. */
+  /** The first is at the top. */
   readonly layers: readonly (Layer & { readonly color: string })[];
   readonly height: number;
   readonly format: (value: number) => string;
@@ -36,7 +36,7 @@ export async function drawAreas(place: HTMLElement, options: AreaOptions): Promi
 
 const DAY_S = 86_400;
 
-/** Days, or hours where the ticks are closer than a day. */
+/** Labels with days; with hours, too, when the ticks are closer than a day. */
 function timeLabels(splits: readonly number[]): string[] {
   const [first = 0, second = DAY_S] = splits;
   const write = second - first < DAY_S ? dayAndHour : shortDate;

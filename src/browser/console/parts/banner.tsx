@@ -17,7 +17,7 @@ const ICONS: Readonly<Record<Tone, IconName>> = {
 interface NoticeProps {
   readonly tone: Tone;
   readonly children: ComponentChildren;
-  /** Read out at once. */
+  /** Screen readers read it aloud at once. */
   readonly alert?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const Notice = ({ tone, children, alert = false }: NoticeProps) => (
   </div>
 );
 
-/** Says since when the page shows old data, and why; the data stays. */
+/** Says that the page shows old data, since when, and why. */
 export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
   const { value, failure, failingSince } = polled;
   const problem = value?.problem ?? null;
@@ -37,8 +37,8 @@ export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
     <div role="status" class="freshness">
       {isLost ? (
         <Notice tone="critical">
-          <Since at={failingSince} failure={failure} />: {failure.message} What you see is from
-          before.
+          <Since at={failingSince} failure={failure} />: {failure.message} The page shows the last
+          data that it received.
         </Notice>
       ) : (
         value !== null &&
@@ -52,7 +52,7 @@ export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
   );
 }
 
-/** Told once and not again every second: a screen reader would read each one. */
+/** The seconds are hidden from screen readers, which would read each change aloud. */
 function ShownAsOf({ seen }: { readonly seen: Seen }) {
   const now = useNow();
   const at = Date.parse(seen.readAt);

@@ -16,7 +16,7 @@ interface Props {
   readonly onClick?: () => void;
 }
 
-/** While it is busy it keeps its size and the focus, and does nothing. */
+/** A busy button keeps its size and the focus, and ignores clicks. */
 export function Button(props: Props) {
   const { children, kind = 'plain', size, icon, busy = false, disabled = false } = props;
   return (

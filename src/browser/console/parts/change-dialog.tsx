@@ -20,10 +20,13 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Choices that follow each other quickly are asked for once. */
+/** The wait before a preview: several quick choices cause one request. */
 const PAUSE_MS = 150;
 
-/** A change in a dialog: its consequences are shown as soon as it is complete, and again when it is edited. */
+/**
+ * A change in a dialog. It shows the preview when the change is complete, and again after each
+ * edit.
+ */
 export function ChangeDialog(props: Props) {
   const { change, seen, reload, app, onClose } = props;
   const { tell } = useSurroundings();

@@ -4,7 +4,7 @@ import { drawAreas } from './area-chart.ts';
 import type { Layer } from './stack.ts';
 
 interface Props {
-  /** What the picture shows, for those who do not see it. */
+  /** What the picture shows, for screen readers. */
   readonly label: string;
   /** Milliseconds since the epoch, ascending. */
   readonly times: readonly number[];

@@ -10,7 +10,7 @@ interface Props {
   }) => ComponentChildren;
 }
 
-/** A label, its control, and what is good to know about it. */
+/** A label, its control, and a hint below it. */
 export function Field({ label, hint, children }: Props) {
   const id = useId();
   const hintId = hint === undefined ? undefined : `${id}-hint`;

@@ -47,7 +47,7 @@ interface SwitcherProps {
   readonly route: Route;
 }
 
-/** Another application, on the same screen where it has one. */
+/** Switches to another application, on the same screen when every application has it. */
 function AppSwitcher({ app, start, route }: SwitcherProps) {
   const names = [...new Set([...(start?.applications ?? []), app])].filter(Boolean);
   const go = (name: string) => {
@@ -100,7 +100,7 @@ function Navigation({ app, route, start }: NavigationProps) {
     route.screen === 'release' || route.screen === 'rollout' || route.screen === 'home'
       ? 'overview'
       : route.screen;
-  // The service shows no doctor; until the mode is known there is room for it.
+  // The service has no doctor. Until the mode is known, the link keeps its space.
   const hasDoctor = start?.mode !== 'service';
   return (
     <nav class="tabs" aria-label="Screens">
@@ -137,7 +137,7 @@ export const Footer = ({ start }: { readonly start: Start | null }) => (
         )}
         {start.actor === null ? (
           <span>
-            <Icon name="info" /> Changes are refused here
+            <Icon name="info" /> This console refuses changes
           </span>
         ) : (
           <span>

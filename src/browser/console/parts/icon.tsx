@@ -1,4 +1,4 @@
-/** Icons are drawn beside words, never instead of them: a screen reader skips them. */
+/** Icons stand beside words, never alone: screen readers skip them. */
 
 const PATHS = {
   check: 'M3.5 8.5l3 3 6-7',

@@ -12,7 +12,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** What was done, in a corner where every screen shows it. It stays until it is closed. */
+/** Says what was done, on every screen, until the operator closes it. */
 export function OutcomePanel({ outcome, onClose }: Props) {
   const [resumed, setResumed] = useState<Outcome['resume']>(null);
   return (
@@ -49,7 +49,7 @@ export function OutcomePanel({ outcome, onClose }: Props) {
   );
 }
 
-/** The panel outlives screens, so it asks for the revision itself. */
+/** The panel stays when the screen changes, so it requests the revision itself. */
 function Resumed({
   app,
   version,

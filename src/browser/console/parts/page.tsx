@@ -14,14 +14,14 @@ interface PageProps {
 
 let shown = false;
 
-/** A screen: its heading gets the focus when the person comes here from another screen. */
+/** A screen. Its heading gets the focus when the operator comes from another screen. */
 export function Page({ title, above, below, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Slipway`;
   }, [title]);
   useEffect(() => {
-    // The first screen is where a browser begins to read anyway.
+    // On the first screen, the browser sets the focus itself.
     if (shown) heading.current?.focus({ preventScroll: true });
     shown = true;
   }, []);
@@ -46,13 +46,13 @@ interface LoadingProps {
   readonly rows?: number;
 }
 
-/** In place of data that has never come: the room for it, or why it does not come. */
+/** Stands in place of the first data: a placeholder, or why the data cannot be loaded. */
 export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
   if (failure !== null && failure.code === 'not_entitled') return <NotEntitled failure={failure} />;
   if (failure !== null) {
     return (
       <div class="empty" role="alert">
-        <h2>{failure.status === 404 ? 'Not found' : `No ${what} yet`}</h2>
+        <h2>{failure.status === 404 ? 'Not found' : `Could not load ${what}`}</h2>
         <p>
           <bdi>{failure.message}</bdi>
         </p>

@@ -3,12 +3,12 @@ import { Notice } from './banner.tsx';
 import { SimulationChart } from './simulation.tsx';
 import { Table } from './table.tsx';
 
-/** What a change would do, in words first. */
+/** What a change would do: sentences first, then the details. */
 export function PreviewView({ preview }: { readonly preview: Preview }) {
   const { changes, consequences, clients, differences, simulation, command } = preview;
   return (
     <div class="preview">
-      {!changes && <Notice tone="info">Nothing would change: it is so already.</Notice>}
+      {!changes && <Notice tone="info">There is nothing to confirm.</Notice>}
       <ul class="consequences">
         {consequences.map((sentence) => (
           <li key={sentence}>
@@ -25,7 +25,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
         </details>
       )}
       <details>
-        <summary>The same as a command</summary>
+        <summary>The command that makes this change</summary>
         <pre class="command">{command}</pre>
       </details>
     </div>
@@ -34,9 +34,9 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
 
 export const ClientsTable = ({ clients }: { readonly clients: readonly ClientRow[] }) => (
   <Table
-    caption="Clients that get another release than before"
+    caption="Clients that are offered another release than before"
     showCaption
-    heads={['Channel', 'Client', 'Has', 'Gets now', 'Would get']}
+    heads={['Channel', 'Client', 'Installed', 'Before', 'After']}
   >
     {clients.map((row) => (
       <tr key={`${row.channel} ${row.target} ${row.installed}`}>

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 
 /** The shares of a rollout over time, with the present time. */
 export function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
-  // The picture moves once a minute: more is not visible.
+  // Once a minute is enough: smaller steps are not visible.
   const now = useNow(MINUTE_MS);
   if (rollout.points.length === 0) return null;
   const span = spanOf(rollout, now);

@@ -15,7 +15,7 @@ export interface Span {
 
 const HOUR_MS = 3_600_000;
 
-/** The time that the picture shows: the ramp and now, with room at both ends. */
+/** The time that the picture shows: the ramp and the present, with a margin at both ends. */
 export function spanOf({ points }: Ramp, now: number): Span {
   const times = [...points.map(({ at }) => Date.parse(at)), now];
   const from = Math.min(...times);
@@ -55,7 +55,7 @@ export function cornersOf(ramp: Ramp, { from, to }: Span): readonly (readonly [n
 }
 
 /**
- * Where a plan stands still: a linear ramp keeps its share there.
+ * The freeze windows of a linear ramp, in which it keeps its share.
  *
  * @returns from left to right, from 0 to 1
  */

@@ -9,7 +9,9 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Offers a stopped release again: it reaches clients, so its consequences come first. */
+/**
+ * Offers a paused release again. Clients will get it, so the dialog shows the consequences first.
+ */
 export function ResumeDialog({ app, version, seen, reload, onClose }: Props) {
   const change: Change = { kind: 'resume', version, channel: null, reason: null };
   return (

@@ -8,7 +8,7 @@ import { PreviewView } from './preview.tsx';
 
 interface Props {
   readonly state: ChangeState;
-  /** Null: what is typed is not complete. */
+  /** Null while the typed change is not complete. */
   readonly change: Change | null;
   readonly confirmLabel: string;
   readonly danger?: boolean;
@@ -16,7 +16,10 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** Preview, then confirm. What was looked at is what is confirmed: a newer catalog asks to look again. */
+/**
+ * Shows a preview, then confirms exactly that change. When the catalog is newer, a new preview is
+ * needed.
+ */
 export function Review({ state, change, confirmLabel, danger = false, onDone, children }: Props) {
   const { reviewed, meanwhile, failure, isPreviewing, isSending } = state;
   const confirm = async () => {
@@ -32,13 +35,15 @@ export function Review({ state, change, confirmLabel, danger = false, onDone, ch
             <strong>
               <bdi>{meanwhile}</bdi>
             </strong>{' '}
-            Nothing was changed by you. What you typed is still here. Look at the consequences
-            again, then confirm.
+            Your change was not made. What you typed is still here. Preview it again, then confirm.
           </Notice>
         )}
         {reviewed !== null && <PreviewView preview={reviewed.preview} />}
       </div>
-      <FailureNotice failure={failure} what="Nothing is known to have changed." />
+      <FailureNotice
+        failure={failure}
+        what="The request failed, and the console does not know of any change."
+      />
       <div class="actions">
         {reviewed === null ? (
           <Button

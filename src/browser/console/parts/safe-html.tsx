@@ -1,6 +1,6 @@
 /**
- * Notes as the server rendered them. It is the only place that puts HTML into the page: the server removes whatever
- * could run or load something, and the page's Content-Security-Policy forbids it as well.
+ * Notes as the server rendered them. Only this component puts HTML into the page: the server removes
+ * everything that could run or load something, and the page's Content-Security-Policy forbids it, too.
  */
 export const SafeHtml = ({ html, locale }: { readonly html: string; readonly locale: string }) => (
   <div

@@ -3,13 +3,13 @@ import { count, counted, dateAndTime } from '../format.ts';
 import { StackedChart } from './chart.tsx';
 import { Table } from './table.tsx';
 
-/** How a fleet would move, as a picture and as a table. */
+/** How a fleet would update, as a picture and as a table. */
 export function SimulationChart({ simulation }: { readonly simulation: SimulatedRollout }) {
   const { fleet, installations, times, versions, stranded } = simulation;
   const moments = times.map((time) => Date.parse(time));
   return (
     <section class="simulation">
-      <h3>How {counted(installations, 'installation')} would move</h3>
+      <h3>How {counted(installations, 'installation')} would update</h3>
       <p class="hint">
         <bdi>{fleet}</bdi>
       </p>

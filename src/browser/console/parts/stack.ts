@@ -23,7 +23,7 @@ export function stack(layers: readonly Layer[]): number[][] {
     .reverse();
 }
 
-/** Each value as a share of the sum of all layers at its index; 0 where the sum is. */
+/** Each value as a share of the sum of all layers at its index; 0 where the sum is 0. */
 export function shares(layers: readonly Layer[]): Layer[] {
   const totals = layers.reduce<number[]>(
     (sums, { values }) => values.map((value, index) => (sums[index] ?? 0) + value),

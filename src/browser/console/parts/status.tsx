@@ -10,11 +10,11 @@ interface Word {
 
 /** The state of a release on a channel in one or two words. */
 export function wordFor(cell: Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>): Word {
-  if (cell.status === 'draft') return { text: 'Held back', icon: 'draft', tone: 'muted' };
+  if (cell.status === 'draft') return { text: 'Draft', icon: 'draft', tone: 'muted' };
   if (cell.status === 'paused') return { text: 'Paused', icon: 'pause', tone: 'warning' };
   if (cell.status === 'yanked') return { text: 'Yanked', icon: 'cross', tone: 'critical' };
   if (cell.isFrozen) return { text: 'Frozen', icon: 'frozen', tone: 'warning' };
-  if (cell.share >= 10_000) return { text: 'Everyone', icon: 'check', tone: 'good' };
+  if (cell.share >= 10_000) return { text: 'Every client', icon: 'check', tone: 'good' };
   return { text: 'Rolling out', icon: 'ring', tone: 'moving' };
 }
 

@@ -15,7 +15,7 @@ interface Props {
   readonly reload: () => Promise<void>;
 }
 
-/** What stops a bad release. The big button acts at once, because it can be undone. */
+/** The changes for a bad release. The big button pauses at once, because Resume undoes it. */
 export function StopPanel({ app, detail, seen, reload }: Props) {
   const [dialog, setDialog] = useState<'resume' | 'yank' | 'rollback' | null>(null);
   const { version } = detail;
@@ -26,7 +26,7 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
   const common = { app, seen, reload, onClose: close };
   return (
     <section class="card stop-panel" aria-labelledby="stop-heading">
-      <h2 id="stop-heading">Stop this release</h2>
+      <h2 id="stop-heading">If this release is bad</h2>
       {isOffered(detail) ? (
         <>
           <Button
@@ -36,14 +36,14 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
             busy={isSending}
             onClick={() => void pause()}
           >
-            Stop {version}
+            Pause {version}
           </Button>
-          <p class="hint">At once, on every channel. You can resume it.</p>
+          <p class="hint">This pauses the release at once on every channel. You can resume it.</p>
         </>
       ) : isPaused(detail) ? (
-        <p>It is stopped. Clients that have it keep it.</p>
+        <p>The release is paused. Clients that have it keep it.</p>
       ) : (
-        <p>No client is offered it.</p>
+        <p>No client is offered this release.</p>
       )}
       <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
       <div class="actions">
@@ -68,7 +68,7 @@ interface RowProps {
   readonly reload: () => Promise<void>;
 }
 
-/** The same in a row of the overview: one click. */
+/** Pauses a release with one click in a row of the overview. */
 export function StopButton({ app, version, reload }: RowProps) {
   const { isSending, failure, pause } = usePause(app, version, reload);
   return (
@@ -78,10 +78,10 @@ export function StopButton({ app, version, reload }: RowProps) {
         size="small"
         icon="stop"
         busy={isSending}
-        label={`Stop ${version}`}
+        label={`Pause ${version}`}
         onClick={() => void pause()}
       >
-        Stop
+        Pause
       </Button>
       {failure !== null && (
         <span role="alert" class="error-text">

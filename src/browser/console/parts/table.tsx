@@ -10,7 +10,7 @@ interface Props {
   readonly showCaption?: boolean;
 }
 
-/** A table that scrolls sideways by itself when it is too wide; the keyboard scrolls it as well. */
+/** A table that scrolls sideways when it is too wide for the page. The keyboard scrolls it, too. */
 export function Table({ caption, heads, numeric = [], children, showCaption = false }: Props) {
   const id = useId();
   return (

@@ -3,7 +3,7 @@ import { useTicking } from '../state/now.ts';
 
 interface Props {
   readonly at: string;
-  /** Both the time and how long ago it is. */
+  /** Shows the time, and how long ago it is. */
   readonly full?: boolean;
 }
 

@@ -29,7 +29,7 @@ export function YankDialog({ app, detail, seen, reload, onClose }: Props) {
       seen={seen}
       reload={reload}
       change={change}
-      confirmLabel={`Yank ${version} for good`}
+      confirmLabel={`Yank ${version} permanently`}
       doneTitle={`${version} is yanked`}
       danger
       onClose={onClose}

@@ -11,7 +11,7 @@ export function AdoptionTables({ adoption }: { readonly adoption: Adoption }) {
         <h2 id="by-version">By version</h2>
         <Table
           caption="Counts by version"
-          heads={['Version', 'Share', 'Checks', 'Offers', 'Links']}
+          heads={['Version', 'Share', 'Checks', 'Offers', 'Download links']}
           numeric={[1, 2, 3, 4]}
         >
           {versions.map(({ version, share, checks, offers, links }, index) => (
@@ -54,7 +54,7 @@ export function AdoptionTables({ adoption }: { readonly adoption: Adoption }) {
           <summary>By day</summary>
           <Table
             caption="Totals by day"
-            heads={['Day', 'Checks', 'Offers', 'Links']}
+            heads={['Day', 'Checks', 'Offers', 'Download links']}
             numeric={[1, 2, 3]}
           >
             {days.map((day, index) => (

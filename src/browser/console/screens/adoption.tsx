@@ -50,7 +50,7 @@ export function AdoptionScreen({ app, query }: Props) {
         </select>
       </div>
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="counts" rows={12} />
+        <Loading failure={failure} reload={reload} what="the counts" rows={12} />
       ) : (
         <Counts adoption={value} />
       )}
@@ -58,7 +58,7 @@ export function AdoptionScreen({ app, query }: Props) {
   );
 }
 
-/** Counts have no revision; only the console's own server can be lost. */
+/** Counts have no revision, so the banner only says when the console's server does not answer. */
 function AdoptionBanner({ polled }: { readonly polled: Polled<Adoption> }) {
   const { value, failure, failingSince } = polled;
   const seen = { ...polled, value: null };
@@ -70,7 +70,7 @@ function AdoptionBanner({ polled }: { readonly polled: Polled<Adoption> }) {
         <strong>
           No answer since <Time at={at} full />
         </strong>
-        : {failure.message} What you see is from before.
+        : {failure.message} The page shows the last data that it received.
       </Notice>
     </div>
   );
@@ -92,7 +92,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
       ))}
       {totals.checks === 0 && totals.offers === 0 && totals.links === 0 ? (
         <div class="empty">
-          <h2>No client was counted in this time</h2>
+          <h2>No client was counted in this period</h2>
           <p>
             A service counts checks, offers and download links, and stores the counts once a minute.
           </p>

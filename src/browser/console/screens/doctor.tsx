@@ -14,7 +14,7 @@ const OUTCOMES: Readonly<Record<DoctorCheck['outcome'], readonly [IconName, stri
   skipped: ['skip', 'skipped', 'muted'],
 };
 
-/** Checks the store on demand, because it takes half a minute and asks the store for much. */
+/** Checks the store only on demand: the checks take half a minute and send many requests. */
 export function DoctorScreen() {
   const [doctor, setDoctor] = useState<Doctor | null>(null);
   const [failure, setFailure] = useState<Failure | null>(null);

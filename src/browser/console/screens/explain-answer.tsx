@@ -37,7 +37,7 @@ export function ExplainAnswer({ app, explained }: Props) {
       )}
       <section class="card" aria-labelledby="rules-heading">
         <h2 id="rules-heading">Every rule, in order</h2>
-        {releases.length === 0 && <p>No release was looked at.</p>}
+        {releases.length === 0 && <p>The decision looked at no release.</p>}
         {releases.map((release) => (
           <Rules
             key={`${release.version} ${release.channel}`}

@@ -43,12 +43,12 @@ export function ExplainScreen({ app, query }: Props) {
             <div class="empty">
               <h2>Describe a client</h2>
               <p>
-                State what it says about itself. The answer is the decision that the service makes,
-                with every rule.
+                Enter what the client tells the service. The console then shows the decision that
+                the service makes, with every rule.
               </p>
             </div>
           ) : polled.value === null || polled.failure !== null ? (
-            <Loading failure={polled.failure} reload={polled.reload} what="answer" rows={8} />
+            <Loading failure={polled.failure} reload={polled.reload} what="the answer" rows={8} />
           ) : (
             <ExplainAnswer app={app} explained={polled.value} />
           )}
@@ -100,28 +100,32 @@ function ExplainForm({ app, asked, isBusy, reload }: FormProps) {
       </div>
       <TextField
         label="Version"
-        hint="Empty: not installed yet"
+        hint="Leave it empty when nothing is installed yet."
         placeholder="1.4.0"
         {...field('version')}
       />
       <div class="fields">
         <SelectField label="Channel" {...choice('channel', [...known], 'default')} />
-        <SelectField label="Format" {...choice('format', FORMATS, 'any usual')} />
+        <SelectField label="Format" {...choice('format', FORMATS, 'the usual ones')} />
       </div>
-      <TextField label="Installation id" hint="Decides the place in a rollout" {...field('id')} />
+      <TextField
+        label="Installation id"
+        hint="It decides when a rollout reaches the client."
+        {...field('id')}
+      />
       <details open={values.os_version !== '' || values.tier !== '' || values.at !== ''}>
         <summary>More about the client</summary>
         <TextField label="System version" placeholder="10.0.19045" {...field('os_version')} />
         <TextField label="Tier of the account" {...field('tier')} />
         <TextField
           label="At"
-          hint="A revision or a time; a future time is a forecast"
+          hint="Enter a revision or a time. For a future time, the answer is a forecast."
           placeholder="2026-11-22T10:00:00Z"
           {...field('at')}
         />
       </details>
-      <CheckField label="The person asked for updates" {...field('manual')} />
-      <CheckField label="May go back to an older version" {...field('allow_downgrade')} />
+      <CheckField label="A person asks for updates by hand" {...field('manual')} />
+      <CheckField label="The client accepts older versions" {...field('allow_downgrade')} />
       <div class="actions">
         <Button kind="primary" submit busy={isBusy}>
           Explain

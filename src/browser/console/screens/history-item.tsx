@@ -67,16 +67,16 @@ export function HistoryItem({ app, entry }: Props) {
   );
 }
 
-/** A revision never changes: it is asked for once. */
+/** A revision never changes, so the page requests it once. */
 function Difference({ app, revision }: { readonly app: string; readonly revision: number }) {
   const path = apiOf(app, `history/${revision}`);
   const { value, failure, reload } = usePolled<Revision>(path, { once: true });
   if (value === null)
-    return <Loading failure={failure} reload={reload} what="difference" rows={3} />;
+    return <Loading failure={failure} reload={reload} what="the difference" rows={3} />;
   return (
     <div class="difference">
       {value.differences.length === 0 ? (
-        <p class="muted">No channel offers anything else than before.</p>
+        <p class="muted">This change made no difference to what the channels offer.</p>
       ) : (
         <Differences rows={value.differences} />
       )}

@@ -30,7 +30,7 @@ export function HistoryScreen({ app, query }: Props) {
             <strong>
               No answer since <Time at={new Date(failingSince).toISOString()} full />
             </strong>
-            : {lost.message} What you see is from before.
+            : {lost.message} The page shows the last data that it received.
           </Notice>
         )}
       </div>
@@ -59,14 +59,14 @@ export function HistoryScreen({ app, query }: Props) {
         </span>
       </div>
       {value === null ? (
-        <Loading failure={lost} reload={polled.reload} what="history" rows={14} />
+        <Loading failure={lost} reload={polled.reload} what="the history" rows={14} />
       ) : shown.length === 0 ? (
         <div class="empty">
           <h2>{entries.length === 0 ? 'No change yet' : 'No loaded change matches'}</h2>
           {entries.length === 0 ? (
             <pre class="command">slipway publish 1.0.0 dist --app {app}</pre>
           ) : (
-            <p>Load older changes below, or show every change.</p>
+            <p>Load older changes below, or clear the filters.</p>
           )}
         </div>
       ) : (

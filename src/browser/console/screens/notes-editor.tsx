@@ -17,7 +17,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Edits the notes in one language; what is typed stays whatever fails. */
+/** Edits the notes in one language. A failed request keeps the typed text. */
 export function NotesEditor({ app, detail, reload, locale: first, onClose }: Props) {
   const { tell } = useSurroundings();
   const { notes, version } = detail;

@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<StatusFilter, string>> = {
   rolling_out: 'Rolling out',
   paused: 'Paused',
   yanked: 'Yanked',
-  draft: 'Held back',
+  draft: 'Draft',
 };
 
 interface Props {
@@ -19,12 +19,12 @@ interface Props {
   readonly found: number;
 }
 
-/** The address has the filter, so it can be shared. */
+/** The filter is in the address, so a link can share it. */
 export function OverviewFilter({ overview, filter, found }: Props) {
   const id = useId();
   const [text, setText] = useState(filter.text);
   const field = useRef<HTMLInputElement>(null);
-  // "Back" and "Show all" change the address from outside.
+  // The browser's "Back" and the button "Show all" change the address, too.
   useEffect(() => {
     if (document.activeElement !== field.current) setText(filter.text);
   }, [filter.text]);

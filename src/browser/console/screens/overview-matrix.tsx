@@ -29,7 +29,7 @@ export function OverviewMatrix({ overview, releases, reload }: ListProps) {
           ))}
           {start.mayChange && (
             <th scope="col" class="stop-column">
-              <span class="visually-hidden">Stop</span>
+              <span class="visually-hidden">Pause</span>
             </th>
           )}
         </tr>
@@ -60,7 +60,7 @@ const ChannelHead = ({ channel }: { readonly channel: OverviewChannel }) => (
 );
 
 function factsOf({ newest, inherits, keep }: OverviewChannel): string {
-  const facts = [newest === null ? 'no release for everyone' : `newest ${newest}`];
+  const facts = [newest === null ? 'no release for every client' : `newest ${newest}`];
   if (inherits !== null) facts.push(`also ${inherits}`);
   if (keep !== null) facts.push(`keeps ${keep}`);
   return facts.join(' · ');
@@ -74,7 +74,7 @@ interface RowProps {
   readonly reload: () => Promise<void>;
 }
 
-/** Of a thousand rows, only those whose release is another one are rendered again. */
+/** Renders a row again only when its release changed: a list may have a thousand rows. */
 class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     return next.release !== this.props.release || next.channels !== this.props.channels;

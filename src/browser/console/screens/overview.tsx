@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Overview } from '../../../console/answers.ts';
 import { apiOf } from '../api.ts';
 import { filterReleases, isFiltered, parseFilter } from '../filter.ts';
-import { count } from '../format.ts';
+import { count, counted } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
 import { Loading, Page } from '../parts/page.tsx';
@@ -40,7 +40,7 @@ export function OverviewScreen({ app, query }: Props) {
     >
       <FreshnessBanner polled={polled} />
       {value === null ? (
-        <Loading failure={failure} reload={reload} what="releases" rows={14} />
+        <Loading failure={failure} reload={reload} what="the releases" rows={14} />
       ) : (
         <Releases overview={value} query={query} reload={reload} />
       )}
@@ -48,7 +48,7 @@ export function OverviewScreen({ app, query }: Props) {
   );
 }
 
-/** A long list is shown in parts; the search goes through all of it. */
+/** The list shows so many rows at first. The search goes through all of them. */
 const ROWS = 50;
 
 interface ReleasesProps {
@@ -73,7 +73,7 @@ function Releases({ overview, query, reload }: ReleasesProps) {
       {found.length === 0 ? (
         <div class="empty">
           <h2>No release matches</h2>
-          <p>{count(releases.length)} releases are there; the filter shows none of them.</p>
+          <p>The filter matches none of {counted(releases.length, 'release')}.</p>
           {isFiltered(filter) && <Button onClick={() => replaceQuery({})}>Show all</Button>}
         </div>
       ) : (

@@ -7,7 +7,7 @@ export function ArtifactList({ detail }: { readonly detail: ReleaseDetail }) {
   return (
     <section class="card" aria-labelledby="artifacts-heading">
       <h2 id="artifacts-heading">Artifacts</h2>
-      {artifacts.length === 0 && <p>It has no artifact yet.</p>}
+      {artifacts.length === 0 && <p>This release has no artifacts yet.</p>}
       <ul class="artifacts">
         {artifacts.map((artifact) => (
           <li key={artifact.filename}>

@@ -27,7 +27,9 @@ export function ReleaseFacts({ detail }: { readonly detail: ReleaseDetail }) {
         <Fact name="Mandatory for">
           {mandatoryFor === null ? 'no version' : <bdi>{mandatoryFor}</bdi>}
         </Fact>
-        {endsNative.length > 0 && <Fact name="Last native for">{endsNative.join(', ')}</Fact>}
+        {endsNative.length > 0 && (
+          <Fact name="Ends native builds for">{endsNative.join(', ')}</Fact>
+        )}
         <Fact name="Manifest">{manifest}</Fact>
       </dl>
     </section>

@@ -39,7 +39,7 @@ export function NotesCard({ app, detail, reload }: Props) {
           onClose={() => setEditing(false)}
         />
       ) : shown === undefined ? (
-        <p class="muted">It has no notes.</p>
+        <p class="muted">This release has no notes.</p>
       ) : (
         <>
           <Languages notes={notes} shown={shown} onChoose={setLocale} />

@@ -17,7 +17,7 @@ export function OfferedCard({
   return (
     <section class="card" aria-labelledby="offered-heading">
       <h2 id="offered-heading">Where it is offered</h2>
-      {cells.length === 0 && <p>No channel lists it.</p>}
+      {cells.length === 0 && <p>No channel lists this release.</p>}
       <ul class="offered">
         {cells.map((cell) => (
           <li key={cell.channel}>
@@ -26,7 +26,7 @@ export function OfferedCard({
               <ChannelCell cell={cell} />
               {cell.completeAt !== null && (
                 <span class="cell-detail">
-                  everyone <Time at={cell.completeAt} />
+                  every client <Time at={cell.completeAt} />
                 </span>
               )}
             </div>

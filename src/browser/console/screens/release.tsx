@@ -71,12 +71,12 @@ function Detail({ app, detail, reload }: DetailProps) {
     <>
       {missing.map((cell) => (
         <Notice key={cell.channel} tone="warning">
-          {cell.channel} holds this release back until it has {listed(cell.missing)}. Publish it
-          with the same version.
+          {cell.channel} holds this release back until it has builds for {listed(cell.missing)}.
+          Publish them with the same version.
         </Notice>
       ))}
       <div class="columns release">
-        {/* First, also for the keyboard: who is in a hurry came to stop it. */}
+        {/* First, so that the keyboard reaches it first: a bad release must be paused quickly. */}
         {start.mayChange && <StopPanel app={app} detail={detail} seen={detail} reload={reload} />}
         <div class="main-column">
           <OfferedCard app={app} detail={detail} />

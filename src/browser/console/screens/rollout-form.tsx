@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<Way, string>> = {
 };
 const MEANINGS: Readonly<Partial<Record<Way, string>>> = {
   freeze: 'The share stays where it is. Clients within it are still offered the release.',
-  unfreeze: 'The plan goes on from where it stands.',
+  unfreeze: 'The plan goes on from where it was frozen.',
   complete: 'Every client is offered the release.',
 };
 
@@ -115,7 +115,10 @@ interface ShareProps {
 }
 
 const ShareField = ({ share, onInput }: ShareProps) => (
-  <Field label="Share of installations" hint="It holds until it is changed; a running plan ends.">
+  <Field
+    label="Share of installations"
+    hint="The share stays until you change it. It replaces a running plan."
+  >
     {({ id, hint }) => (
       <div class="slider">
         <input
@@ -162,14 +165,17 @@ const PlanFields = ({ plan, windows, onPlan, onWindows }: PlanProps) => (
       placeholder="5%@0h,25%@1d,100%@3d"
       hint={
         <>
-          Each step is a percentage, <code>@</code> and when it begins. Begin with{' '}
-          <code>linear</code> to grow evenly.
+          Each step is a percentage, <code>@</code>, and the time after the start at which it
+          begins. Write <code>linear</code> before the first step to let the share grow evenly.
         </>
       }
       value={plan}
       onInput={onPlan}
     />
-    <Field label="Freeze windows" hint="One on each line; the plan stands still in them each week.">
+    <Field
+      label="Freeze windows"
+      hint="Write one window on each line. Each week, the plan stands still in it."
+    >
       {({ id, hint }) => (
         <textarea
           id={id}

@@ -105,7 +105,7 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
         </div>
         <p class="hint">
           {rollout.plan === null ? (
-            'Offered to every client from the start.'
+            'Every client was offered the release from the start.'
           ) : (
             <>
               Plan <code>{rollout.plan}</code>
@@ -114,13 +114,13 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
           {rollout.freezeWindows.length > 0 && (
             <>
               {' '}
-              · stands still <bdi>{rollout.freezeWindows.join(', ')}</bdi>
+              · stands still in <bdi>{rollout.freezeWindows.join(', ')}</bdi>
             </>
           )}
           {completeAt != null && (
             <>
               {' '}
-              · everyone <Time at={completeAt} />
+              · every client <Time at={completeAt} />
             </>
           )}
         </p>
@@ -136,11 +136,11 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
 
 function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
   if (counts === null) {
-    return <p class="hint">No counts of clients yet. Services store their counts once a minute.</p>;
+    return <p class="hint">There are no counts yet. Services store their counts once a minute.</p>;
   }
   const { days, checks, checksOnVersion, offers, links, countedUntil } = counts;
   const numbers = [
-    ['Offered', offers],
+    ['Offers', offers],
     ['Download links', links],
     ['Checks by clients that have it', checksOnVersion],
     ['Checks on this channel', checks],

@@ -9,7 +9,9 @@ interface Props {
   readonly session: Session;
 }
 
-/** The service shows its console to accounts: without a session, the page signs in. */
+/**
+ * The service shows its console only to accounts: without a session, it shows a form to sign in.
+ */
 export function SignedIn({ session }: Props) {
   const [state, setState] = useState(() => session.state());
   const [isReady, setReady] = useState(false);

@@ -9,7 +9,10 @@ export interface Rendered {
   readonly problem: string | null;
 }
 
-/** What the server renders from markdown, a moment after the person stops typing. The last text wins. */
+/**
+ * The HTML that the server renders, requested a moment after the operator stops typing. The last
+ * text wins.
+ */
 export function useMarkdown(markdown: string): Rendered {
   const [rendered, setRendered] = useState<Rendered>({ html: '', problem: null });
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change, Changed, ChangeRequest, Preview, Seen } from '../../../console/answers.ts';
 import { apiOf, Failure, post } from '../api.ts';
 
-/** A change that is looked at before it is made. */
+/** A change with a preview before it is made. */
 
 export interface Reviewed {
   readonly preview: Preview;
@@ -15,12 +15,12 @@ export interface ChangeState {
   readonly isPreviewing: boolean;
   readonly isSending: boolean;
   readonly failure: Failure | null;
-  /** What another person changed since this person looked; null: nothing. */
+  /** A sentence about a newer catalog than the previewed one; null when there is none. */
   readonly meanwhile: string | null;
   preview(change: Change): Promise<void>;
-  /** Makes the change that was looked at. @returns null when it failed */
+  /** Makes the previewed change. @returns null when it failed */
   confirm(change: Change): Promise<Changed | null>;
-  /** What was looked at is another change than the one that is now typed. */
+  /** Drops the preview, because the operator typed another change. */
   forget(): void;
 }
 
@@ -32,7 +32,7 @@ interface Source {
 }
 
 const meanwhileOf = ({ revisionBy, revision }: Seen): string =>
-  `Another person changed the catalog meanwhile: ${revisionBy}, revision ${revision}.`;
+  `The catalog changed after your preview: ${revisionBy} made revision ${revision}.`;
 
 export function useChange({ app, seen, reload }: Source): ChangeState {
   const [reviewed, setReviewed] = useState<Reviewed | null>(null);
@@ -42,7 +42,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
   const latest = useRef(seen);
   latest.current = seen;
   const isChanging = useRef(false);
-  // Counts what was asked for: the answer about an earlier text is dropped.
+  // Counts the requests: the answer to an earlier one is dropped.
   const turn = useRef(0);
 
   const send = <T>(verb: 'preview' | 'change', change: Change, revision: number): Promise<T> =>
@@ -52,7 +52,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
     if (failed.code !== 'state_changed') return setFailure(failed);
     setReviewed(null);
     await reload();
-    return setMeanwhile('Another person changed the catalog meanwhile.');
+    return setMeanwhile('The catalog changed after your preview.');
   };
   const preview = async (change: Change) => {
     turn.current += 1;
@@ -87,7 +87,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
     }
   };
 
-  // The screen follows the catalog, so what was looked at can become old before it is confirmed.
+  // The screen follows the catalog, so a preview can become old before it is confirmed.
   useEffect(() => {
     if (reviewed === null || reviewed.revision >= seen.revision || busy === 'change') return;
     setReviewed(null);

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** One clock for all relative times on the page: it wakes them together. */
+/** One timer updates all relative times on the page. */
 
 const listeners = new Set<(now: number) => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /**
- * A value of the visitor's time, looked at every second. What uses it is rendered again when the value is another one,
- * so a thousand texts such as "3 months ago" cost almost nothing.
+ * A value that is computed from the visitor's time every second. A component is rendered again only when
+ * the value changes, so a thousand texts such as "3 months ago" cost almost nothing.
  *
  * @param value of the time in milliseconds since the epoch
  */

@@ -3,7 +3,7 @@ import type { History, HistoryEntry } from '../../../console/answers.ts';
 import { apiOf, Failure, get } from '../api.ts';
 import { type Polled, usePolled } from './polled.ts';
 
-/** The history, page by page: the newest page is followed, older ones never change. */
+/** The history, page by page. Only the newest page is polled, because older ones never change. */
 
 export interface Pages {
   readonly polled: Polled<History>;
@@ -15,7 +15,7 @@ export interface Pages {
   more(): Promise<void>;
 }
 
-/** Each revision once. @param newer the answers about the same revision that win */
+/** Each revision once. @param newer wins when both have a revision */
 export function joinPages(
   newer: readonly HistoryEntry[],
   older: readonly HistoryEntry[],
@@ -34,7 +34,7 @@ export function usePages(app: string): Pages {
   const [failure, setFailure] = useState<Failure | null>(null);
   const isBusy = useRef(false);
   const first = polled.value;
-  // Entries that newer ones push off the first page are kept.
+  // Keeps entries that newer ones have moved off the first page.
   useEffect(() => {
     if (first !== null) setKept((before) => joinPages(first.entries, before));
   }, [first]);

@@ -9,7 +9,7 @@ export interface Pausing {
   pause(reason?: string): Promise<void>;
 }
 
-/** Stops a release at once, on every channel: nothing is asked, and no revision is compared. */
+/** Pauses a release at once on every channel, without a question and whatever the revision is. */
 export function usePause(app: string, version: string, reload: () => Promise<void>): Pausing {
   const { tell } = useSurroundings();
   const [isSending, setSending] = useState(false);
@@ -24,14 +24,14 @@ export function usePause(app: string, version: string, reload: () => Promise<voi
     try {
       const answer = await post<Changed>(apiOf(app, 'change'), { change, revision: null });
       tell({
-        title: `${version} is stopped`,
+        title: `${version} is paused`,
         sentences: answer.sentences,
         resume: { app, version },
       });
       await reload();
     } catch (error) {
       const why = error instanceof Failure ? error.message : String(error);
-      setFailure(`${version} was not stopped. ${why}`);
+      setFailure(`${version} was not paused. ${why}`);
     } finally {
       isBusy.current = false;
       setSending(false);

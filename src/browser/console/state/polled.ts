@@ -12,7 +12,7 @@ export interface Polled<T> {
   readonly failingSince: number | null;
   /** When the last answer came; milliseconds since the epoch. */
   readonly answeredAt: number | null;
-  /** Asks at once. */
+  /** Requests the answer now. */
   reload(): Promise<void>;
 }
 
@@ -33,12 +33,12 @@ const empty = (path: string | null) => ({
   answeredAt: null,
 });
 
-/** @param path null: nothing is asked */
+/** @param path null: no request is sent */
 export function usePolled<T>(path: string | null, { once = false } = {}): Polled<T> {
   const [kept, setKept] = useState<Kept<T>>(() => empty(path));
   const asks = useRef<() => Promise<void>>(() => Promise.resolve());
   const reload = useCallback(() => asks.current(), []);
-  // Before the browser paints: the answer is on its way while it does.
+  // Sends the request before the browser paints, so that both happen at the same time.
   useLayoutEffect(() => {
     setKept((before) => (before.path === path ? before : empty(path)));
     if (path === null) return undefined;
@@ -48,7 +48,7 @@ export function usePolled<T>(path: string | null, { once = false } = {}): Polled
     asks.current = poll.ask;
     return poll.stop;
   }, [path, once]);
-  // Until the effect has run, what is kept is the answer to another question.
+  // Until the effect has run, the kept answer is that of the previous path.
   return { ...(kept.path === path ? kept : empty(path)), reload };
 }
 

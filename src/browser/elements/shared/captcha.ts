@@ -3,7 +3,7 @@
 export interface CaptchaWidget {
   /** Undefined until the visitor has solved the captcha. */
   token(): string | undefined;
-  /** A token is good for one message. */
+  /** Makes a new token possible: each is valid for one message. */
   reset(): void;
 }
 

@@ -1,6 +1,6 @@
 /** Texts from outside, as a page can show them. */
 
-/** They would turn the text beside a name around, and hide what the name is (CVE-2021-42574). */
+/** They can reorder the text beside a name, and so disguise the name (CVE-2021-42574). */
 const INVISIBLE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu;
 const LENGTH_MAX = 240;
 
