@@ -40,6 +40,8 @@ export interface Rollback {
   readonly withdrawn: readonly Withdrawn[];
   /** What clients get afterwards. */
   readonly clients: readonly ForeseenUpdate[];
+  /** Newer releases that the channel holds back: they stay, and are offered when they are complete. */
+  readonly held: readonly string[];
   /** Newer releases that the channel still shows, because it inherits them; newest first. */
   readonly inherited: readonly { readonly version: string; readonly channel: string }[];
 }
@@ -228,5 +230,8 @@ function describe(
         .map(({ version }) => ({ version, channel: name })),
     );
   const clients = foreseeUpdates({ before, after }, versions, changed, now);
-  return { channel, withdrawn, clients, inherited };
+  const held = (after[channel]?.drafts ?? [])
+    .map(({ version }) => version)
+    .filter((version) => compareVersions(parseVersion(version), parseVersion(to)) > 0);
+  return { channel, withdrawn, clients, held, inherited };
 }

@@ -8,6 +8,8 @@ import type { Start } from '../../console/answers.ts';
 export interface Outcome {
   readonly title: string;
   readonly sentences: readonly string[];
+  /** Whether the change was not made. */
+  readonly isFailure?: boolean;
   /** Only after a pause: the release that a button resumes. */
   readonly resume: { readonly app: string; readonly version: string } | null;
 }

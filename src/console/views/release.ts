@@ -1,7 +1,7 @@
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
 import { storedRamp } from '../../catalog/rollout-document.ts';
-import type { Artifact } from '../../domain/release.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
 import { targetName } from '../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
@@ -35,16 +35,21 @@ export async function releaseOf(
     mandatoryFor: release.mandatoryFor,
     endsNative: release.endsNative.map(targetName),
     provenance: release.provenance,
-    notes: Object.entries(release.notes).map(([locale, markdown]) => ({
-      ...{ locale, markdown },
-      html: renderMarkdown(markdown),
-    })),
+    notes: notesOf(release.notes),
     artifacts: release.artifacts.map(artifactOf),
     signedDocuments: release.carried.map(({ name }) => name),
     cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
     rollouts: rolloutsOf(application, version, signed, seen.now, usage),
     rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
   };
+}
+
+/** English first, as on the pages for visitors. */
+function notesOf(notes: Release['notes']): ReleaseDetail['notes'] {
+  const rank = (locale: string): number => (/^en\b/i.test(locale) ? 0 : locale === 'und' ? 1 : 2);
+  return Object.entries(notes)
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([locale, markdown]) => ({ locale, markdown, html: renderMarkdown(markdown) }));
 }
 
 function artifactOf(artifact: Artifact): ArtifactDetail {

@@ -19,8 +19,11 @@ export function OutcomePanel({ outcome, onClose }: Props) {
     <>
       <div class="outcome-place" role="status">
         {outcome !== null && (
-          <section class="outcome" aria-label="What was done">
-            <Icon name="check" />
+          <section
+            class={outcome.isFailure === true ? 'outcome failed' : 'outcome'}
+            aria-label={outcome.isFailure === true ? 'What failed' : 'What was done'}
+          >
+            <Icon name={outcome.isFailure === true ? 'cross' : 'check'} />
             <div>
               <strong>
                 <bdi>{outcome.title}</bdi>

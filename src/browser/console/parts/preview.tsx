@@ -3,8 +3,14 @@ import { Notice } from './banner.tsx';
 import { SimulationChart } from './simulation.tsx';
 import { Table } from './table.tsx';
 
+interface Props {
+  readonly preview: Preview;
+  /** As it is typed now: it may be newer than the preview. */
+  readonly reason: string | null;
+}
+
 /** What a change would do: sentences first, then the details. */
-export function PreviewView({ preview }: { readonly preview: Preview }) {
+export function PreviewView({ preview, reason }: Props) {
   const { changes, consequences, clients, differences, simulation, command } = preview;
   return (
     <div class="preview">
@@ -26,7 +32,7 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
       )}
       <details>
         <summary>The command that makes this change</summary>
-        <pre class="command">{command}</pre>
+        <pre class="command">{withReason(command, reason)}</pre>
       </details>
     </div>
   );
@@ -70,3 +76,9 @@ export const Differences = ({ rows }: { readonly rows: readonly DifferenceRow[] 
     ))}
   </ul>
 );
+
+/** For a POSIX shell. */
+function withReason(command: string, reason: string | null): string {
+  if (reason === null || command.includes(' --reason ')) return command;
+  return `${command} --reason '${reason.replaceAll("'", `'\\''`)}'`;
+}

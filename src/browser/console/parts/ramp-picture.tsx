@@ -10,8 +10,11 @@ const MINUTE_MS = 60_000;
 /** The shares of a rollout over time, with the present time. */
 export function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
   // Once a minute is enough: smaller steps are not visible.
-  const now = useNow(MINUTE_MS);
-  if (rollout.points.length === 0) return null;
+  const time = useNow(MINUTE_MS);
+  const [first] = rollout.points;
+  if (first === undefined) return null;
+  // A plan that was just started may begin after the last tick of this page's clock.
+  const now = Math.max(time, Date.parse(first.at));
   const span = spanOf(rollout, now);
   const corners = cornersOf(rollout, span).map(([x, y]) => [x * WIDTH, (1 - y) * HEIGHT] as const);
   const line = corners.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');

@@ -38,11 +38,17 @@ export function Review({ state, change, confirmLabel, danger = false, onDone, ch
             Your change was not made. What you typed is still here. Preview it again, then confirm.
           </Notice>
         )}
-        {reviewed !== null && <PreviewView preview={reviewed.preview} />}
+        {reviewed !== null && (
+          <PreviewView preview={reviewed.preview} reason={change?.reason ?? null} />
+        )}
       </div>
       <FailureNotice
         failure={failure}
-        what="The request failed, and the console does not know of any change."
+        what={
+          reviewed === null
+            ? 'The change cannot be previewed.'
+            : 'The request failed, and the console does not know of any change.'
+        }
       />
       <div class="actions">
         {reviewed === null ? (

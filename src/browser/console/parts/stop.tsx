@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ReleaseDetail, Seen } from '../../../console/answers.ts';
 import { isOffered, isPaused } from '../filter.ts';
+import { hrefOf } from '../router.ts';
 import { usePause } from '../state/pause.ts';
 import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
@@ -43,7 +44,7 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
       ) : isPaused(detail) ? (
         <p>The release is paused. Clients that have it keep it.</p>
       ) : (
-        <p>No client is offered this release.</p>
+        <NotOffered detail={detail} />
       )}
       <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
       <div class="actions">
@@ -62,6 +63,21 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
   );
 }
 
+function NotOffered({ detail }: { readonly detail: ReleaseDetail }) {
+  if (!detail.cells.some(({ status }) => status === 'draft')) {
+    return <p>No client is offered this release.</p>;
+  }
+  return (
+    <>
+      <p>
+        The release is held back, and no client sees it. It is offered when its last missing build
+        is published. This command discards it:
+      </p>
+      <pre class="command">slipway retire {detail.version}</pre>
+    </>
+  );
+}
+
 interface RowProps {
   readonly app: string;
   readonly version: string;
@@ -70,24 +86,30 @@ interface RowProps {
 
 /** Pauses a release with one click in a row of the overview. */
 export function StopButton({ app, version, reload }: RowProps) {
-  const { isSending, failure, pause } = usePause(app, version, reload);
+  const { isSending, pause } = usePause(app, version, reload, { tellsFailure: true });
   return (
-    <span class="stop-row">
-      <Button
-        kind="stop"
-        size="small"
-        icon="stop"
-        busy={isSending}
-        label={`Pause ${version}`}
-        onClick={() => void pause()}
-      >
-        Pause
-      </Button>
-      {failure !== null && (
-        <span role="alert" class="error-text">
-          {failure}
-        </span>
-      )}
-    </span>
+    <Button
+      kind="stop"
+      size="small"
+      icon="stop"
+      busy={isSending}
+      label={`Pause ${version}`}
+      onClick={() => void pause()}
+    >
+      Pause
+    </Button>
+  );
+}
+
+/** Leads to the release, where a paused one can be resumed. */
+export function ResumeLink({ app, version }: Omit<RowProps, 'reload'>) {
+  return (
+    <a
+      class="button small"
+      href={hrefOf({ screen: 'release', app, version })}
+      aria-label={`Resume ${version}`}
+    >
+      Resume…
+    </a>
   );
 }

@@ -1,8 +1,8 @@
 import { useSurroundings } from '../context.ts';
-import { isOffered } from '../filter.ts';
+import { isOffered, isPaused } from '../filter.ts';
 import { counted } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';
-import { StopButton } from '../parts/stop.tsx';
+import { ResumeLink, StopButton } from '../parts/stop.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import type { ListProps } from './overview-matrix.tsx';
@@ -26,6 +26,9 @@ export function OverviewCards({ overview, releases, reload }: ListProps) {
             </h2>
             {start.mayChange && isOffered(release) && (
               <StopButton app={app} version={release.version} reload={reload} />
+            )}
+            {start.mayChange && !isOffered(release) && isPaused(release) && (
+              <ResumeLink app={app} version={release.version} />
             )}
           </div>
           <p class="release-facts">

@@ -1,10 +1,10 @@
 import { Component } from 'preact';
 import type { Overview, OverviewChannel, OverviewRelease } from '../../../console/answers.ts';
 import { useSurroundings } from '../context.ts';
-import { isOffered } from '../filter.ts';
+import { isOffered, isPaused } from '../filter.ts';
 import { counted, listed } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';
-import { StopButton } from '../parts/stop.tsx';
+import { ResumeLink, StopButton } from '../parts/stop.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
@@ -109,7 +109,11 @@ class Row extends Component<RowProps> {
         })}
         {mayChange && (
           <td class="stop-column">
-            {isOffered(release) && <StopButton app={app} version={version} reload={reload} />}
+            {isOffered(release) ? (
+              <StopButton app={app} version={version} reload={reload} />
+            ) : (
+              isPaused(release) && <ResumeLink app={app} version={version} />
+            )}
           </td>
         )}
       </tr>

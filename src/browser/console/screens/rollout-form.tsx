@@ -28,6 +28,15 @@ const MEANINGS: Readonly<Partial<Record<Way, string>>> = {
   complete: 'Every client is offered the release.',
 };
 
+/** What is left of the plan, to begin now: the whole plan would begin with its smallest share again. */
+function remainingPlan({ plan, share, points, isLinear }: RolloutDetail): string {
+  const later = points.filter(({ at, share: next }) => Date.parse(at) > Date.now() && next > share);
+  if (plan === null || later.length === 0) return '';
+  // Plans have whole seconds.
+  const steps = later.map((point) => `${point.share / 100}%@${point.at.replace(/\.\d+Z$/, 'Z')}`);
+  return `${isLinear ? 'linear ' : ''}${[`${share / 100}%@0h`, ...steps].join(',')}`;
+}
+
 export function RolloutForm({ app, detail, rollout, reload }: Props) {
   const { tell } = useSurroundings();
   const { channel } = rollout;
@@ -35,7 +44,7 @@ export function RolloutForm({ app, detail, rollout, reload }: Props) {
   const state = useChange({ app, seen: detail, reload });
   const [way, setWay] = useState<Way>('share');
   const [share, setShare] = useState(rollout.share / 100);
-  const [plan, setPlan] = useState(rollout.plan ?? '');
+  const [plan, setPlan] = useState(remainingPlan(rollout));
   const [windows, setWindows] = useState(rollout.freezeWindows.join('\n'));
   const [reason, setReason] = useState('');
   const edit =

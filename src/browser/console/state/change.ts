@@ -52,7 +52,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
     if (failed.code !== 'state_changed') return setFailure(failed);
     setReviewed(null);
     await reload();
-    return setMeanwhile('The catalog changed after your preview.');
+    return setMeanwhile(`The catalog changed after your preview. ${failed.message}`);
   };
   const preview = async (change: Change) => {
     turn.current += 1;

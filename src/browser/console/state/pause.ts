@@ -10,7 +10,12 @@ export interface Pausing {
 }
 
 /** Pauses a release at once on every channel, without a question and whatever the revision is. */
-export function usePause(app: string, version: string, reload: () => Promise<void>): Pausing {
+export function usePause(
+  app: string,
+  version: string,
+  reload: () => Promise<void>,
+  { tellsFailure = false } = {},
+): Pausing {
   const { tell } = useSurroundings();
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -31,7 +36,10 @@ export function usePause(app: string, version: string, reload: () => Promise<voi
       await reload();
     } catch (error) {
       const why = error instanceof Failure ? error.message : String(error);
-      setFailure(`${version} was not paused. ${why}`);
+      const title = `${version} was not paused. ${why}`;
+      // A cell of a table has no room for the sentence.
+      if (tellsFailure) tell({ title, sentences: [], resume: null, isFailure: true });
+      else setFailure(title);
     } finally {
       isBusy.current = false;
       setSending(false);
