@@ -105,7 +105,7 @@ export function StopButton({ app, version, reload }: RowProps) {
 export function ResumeLink({ app, version }: Omit<RowProps, 'reload'>) {
   return (
     <a
-      class="button small"
+      class="button plain small"
       href={hrefOf({ screen: 'release', app, version })}
       aria-label={`Resume ${version}`}
     >
