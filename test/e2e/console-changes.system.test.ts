@@ -161,6 +161,8 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await page.locator('.notes-preview').getByText('Better <b>than</b> before').waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await press(page, 'Preview');
+    // The preview has arrived.
+    await page.getByRole('button', { name: 'Save notes' }).waitFor();
     fixture.isDown = true;
     await press(page, 'Save notes');
     await page

@@ -34,25 +34,31 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
   });
 
   describe.each([
-    ['a phone in light', PHONE, 'light'],
-    ['a phone in dark', PHONE, 'dark'],
-    ['a desktop in light', DESKTOP, 'light'],
-    ['a desktop in dark', DESKTOP, 'dark'],
-    ['a window at 200 %', { width: 720, height: 450 }, 'light'],
-  ] as const)('on %s', (_name, viewport, colorScheme) => {
-    it.each(SCREENS)('%s is accessible, stable and alone', async (path, word, title) => {
-      const screen = await visit(browser, { viewport, colorScheme, fixture: { slowMs: 150 } });
-      await screen.goto(path);
-      await screen.page.getByText(word).first().waitFor();
-      // Charts come after the data.
-      await screen.page.waitForTimeout(300);
-      expect(await screen.page.title()).toBe(`${title} · Slipway`);
-      expect(await shiftOf(screen.page)).toBeLessThan(0.01);
-      expect(await overflowOf(screen.page)).toBeLessThanOrEqual(0);
-      expect(await violationsOf(screen.page)).toEqual([]);
-      expect(screen.wrong).toEqual([]);
-      await screen.close();
-    });
+    ['a phone', PHONE],
+    ['a desktop', DESKTOP],
+    ['a window at 200 %', { width: 720, height: 450 }],
+  ] as const)('on %s', (_name, viewport) => {
+    it.each(SCREENS)(
+      '%s is accessible in light and dark, stable and alone',
+      async (path, word, title) => {
+        const screen = await visit(browser, {
+          ...{ viewport, colorScheme: 'light' },
+          fixture: { slowMs: 150 },
+        });
+        await screen.goto(path);
+        await screen.page.getByText(word).first().waitFor();
+        // Charts come after the data.
+        await screen.page.waitForTimeout(300);
+        expect(await screen.page.title()).toBe(`${title} · Slipway`);
+        expect(await shiftOf(screen.page)).toBeLessThan(0.01);
+        expect(await overflowOf(screen.page)).toBeLessThanOrEqual(0);
+        expect(await violationsOf(screen.page)).toEqual([]);
+        await screen.page.emulateMedia({ colorScheme: 'dark' });
+        expect(await violationsOf(screen.page)).toEqual([]);
+        expect(screen.wrong).toEqual([]);
+        await screen.close();
+      },
+    );
   });
 
   it('has touch targets of 44 pixels on a phone', async () => {
