@@ -114,8 +114,8 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await press(page, 'Roll back…');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    const focused = await page.evaluate(() => document.activeElement?.textContent);
-    expect(focused).toBe('Roll back…');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe('Roll back…');
     await screen.close();
   });
 

@@ -2,6 +2,7 @@ using System;
 using System.Collections;
 using System.IO;
 using System.Reflection;
+using System.Runtime.InteropServices;
 using System.Threading.Tasks;
 
 // Squirrel.Windows' own classes, which are internal to its Update.exe:
@@ -15,7 +16,18 @@ public static class SquirrelClient
 
     static Assembly squirrel;
 
-    public static int Main(string[] arguments)
+    // Mono's own exit now and then waits a minute for a thread of its pool.
+    [DllImport("libc", EntryPoint = "_exit")]
+    static extern void ExitAtOnce(int code);
+
+    public static void Main(string[] arguments)
+    {
+        var code = Run(arguments);
+        Console.Out.Flush();
+        ExitAtOnce(code);
+    }
+
+    static int Run(string[] arguments)
     {
         squirrel = Assembly.LoadFrom(arguments[0]);
         try {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { expect } from 'vitest';
 
+const END = Buffer.from('--\r\n');
+
 interface ReadPart {
   /** The value of Content-Range. */
   readonly range: string;
@@ -18,7 +20,7 @@ export function readMultipart(contentType: string, body: Buffer): ReadPart[] {
   const parts: ReadPart[] = [];
   expect(body.indexOf(delimiter)).toBe(0);
   for (let at = delimiter.length; ; ) {
-    if (body.subarray(at).toString('latin1') === '--\r\n') return parts;
+    if (body.subarray(at, at + 5).equals(END)) return parts;
     expect(body.subarray(at, at + 2).toString()).toBe('\r\n');
     const headEnd = body.indexOf('\r\n\r\n', at);
     const head = body.subarray(at + 2, headEnd);
