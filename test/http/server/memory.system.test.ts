@@ -96,7 +96,7 @@ describe('requests whose answers are not read', () => {
   ): Promise<void> {
     const before = memoryMb();
     const opened = await openMany(to, sockets, bytes);
-    await sleep(1_500);
+    await sleep(1_000);
     await expectAlive(what, before, sockets <= 50 ? GROWTH_MAX_MB : GROWTH_MAX_BY_MANY_MB);
     closeAll(opened);
     await sleep(200);
