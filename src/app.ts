@@ -27,6 +27,7 @@ import { buildServer, type HttpDeps } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
 import { BODY_BYTES_MAX } from './http/server/json-body.ts';
+import type { Load } from './http/server/load.ts';
 import type { Identity } from './identity/identity.ts';
 import { hashesAtOnce, type PasswordCost } from './identity/passwords/password-hasher.ts';
 import type { Log } from './log.ts';
@@ -55,8 +56,8 @@ export interface AppDeps {
   readonly passwordCost?: PasswordCost;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
-  /** False for a service that only this process asks. Default true: too much load is answered with 503. */
-  readonly shedsLoad?: boolean;
+  /** Too much load is answered with 503. Default: measured in this process. */
+  readonly load?: Load;
   /** When this process is one of several workers. */
   readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
@@ -227,7 +228,7 @@ type AreaDeps = Pick<
 
 /** The HTTP server with every route; it does not listen yet. */
 async function openServer(
-  { config, clock, logger, accessLog, limits, shedsLoad }: AppDeps,
+  { config, clock, logger, accessLog, limits, load }: AppDeps,
   publicUrl: () => string,
   metrics: Registry,
   areas: AreaDeps,
@@ -250,7 +251,7 @@ async function openServer(
       trustProxy: config.trustProxy,
       draining: draining.signal,
       connections,
-      shedsLoad,
+      load,
       basePath: new URL(publicUrl()).pathname.replace(/\/+$/, ''),
     },
     {

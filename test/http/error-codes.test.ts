@@ -9,10 +9,10 @@ import {
   CHECK_UPDATE,
   createBreakableStore,
   createErrorLedger,
+  createSwitchedLoad,
   DOWNLOAD,
   get,
   LATEST_VERSION,
-  overload,
   release,
   setStatus,
 } from './support.ts';
@@ -33,13 +33,14 @@ const ledger = createErrorLedger();
 
 describe('error codes', () => {
   const broken = createBreakableStore(createMemoryStore({ clock: systemClock }));
+  const load = createSwitchedLoad();
   let service: TestService;
   let unloaded: TestService;
 
   beforeAll(async () => {
     const tiers = { free: [], pro: ['channel:desktop/insider'] };
     const env = { TIERS: JSON.stringify(tiers) };
-    service = await createTestService({ store: broken.store, env });
+    service = await createTestService({ store: broken.store, env, load });
     unloaded = await createTestService({ start: false });
     await release(service, '0.1.0', ['windows x64 nsis', 'linux x64 deb']);
     await release(service, '0.2.0', ['windows x64 nsis']);
@@ -271,12 +272,13 @@ describe('error codes', () => {
   });
 
   it('overloaded', async () => {
-    await overload();
+    load.set(true);
     await produce(CHECK_UPDATE, 503, 'overloaded', { payload: GOOD });
     await produce(LATEST_VERSION, 503, 'overloaded');
     await produce(`${DOWNLOAD}/{platform}`, 503, 'overloaded', { url: `${DOWNLOAD}/linux` });
     await produce(FEED, 503, 'overloaded', { url: `${ELECTRON}/latest.yml` });
     await produce(OMAHA, 503, 'overloaded', { url: OMAHA_URL, payload: omahaCheck('1.0') });
+    load.set(false);
   });
 
   it('are exactly those that the OpenAPI document lists, route by route', async () => {

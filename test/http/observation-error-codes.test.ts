@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
-import { createErrorLedger, get, overload } from './support.ts';
+import { createErrorLedger, createSwitchedLoad, get } from './support.ts';
 
 /** As `error-codes.test.ts`, for status, metrics, monitoring and the contact form. */
 
@@ -22,6 +22,7 @@ const ledger = createErrorLedger();
 describe('error codes of status, metrics, monitoring and contact', () => {
   const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
   const services: TestService[] = [];
+  const load = createSwitchedLoad();
   let service: TestService;
   // Stands for the captcha's service: the token says what it answers.
   const captcha = createServer((request, response) => {
@@ -54,6 +55,7 @@ describe('error codes of status, metrics, monitoring and contact', () => {
     const { port } = captcha.address() as AddressInfo;
     service = await open({
       store,
+      load,
       env: {
         CAPTCHA_PROVIDER: 'turnstile',
         CAPTCHA_SECRET: 'secret',
@@ -137,10 +139,11 @@ describe('error codes of status, metrics, monitoring and contact', () => {
   }, 30_000);
 
   it('overloaded', async () => {
-    await overload();
+    load.set(true);
     for (const operation of [STATUS, LIVE, ...MONITORING]) {
       await ledger.produce(service, operation, 503, 'overloaded');
     }
+    load.set(false);
   }, 30_000);
 
   it('are exactly those that the document lists', async () => {

@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { problemSchema } from '../../src/http/error-responses.ts';
+import type { Load } from '../../src/http/server/load.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
@@ -101,13 +101,16 @@ export function createBreakableStore(store: ObjectStore) {
   };
 }
 
-/** Keeps the event loop busy for longer than the service measures its delay, twice: the first measurement may be mixed. */
-export async function overload(): Promise<void> {
-  for (let turn = 0; turn < 2; turn++) {
-    const until = performance.now() + 1_100;
-    while (performance.now() < until);
-    await setImmediate();
-  }
+/** The load of a service, which a test switches. Only `operations/health.test.ts` waits for real load. */
+export function createSwitchedLoad(): Load & { set(isTooMuch: boolean): void } {
+  let isOverloaded = false;
+  return {
+    isTooMuch: () => isOverloaded,
+    stop: () => {},
+    set: (isTooMuch) => {
+      isOverloaded = isTooMuch;
+    },
+  };
 }
 
 interface Operation {

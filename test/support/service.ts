@@ -6,6 +6,7 @@ import { type BuiltApp, buildApp } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { ConnectionLimits } from '../../src/http/server/connections.ts';
+import type { Load } from '../../src/http/server/load.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemRandomness } from '../../src/system.ts';
@@ -34,6 +35,8 @@ export interface TestServiceOptions {
   /** False: the catalog is not loaded. Default true. */
   readonly start?: boolean;
   readonly limits?: ConnectionLimits;
+  /** Default: measured. */
+  readonly load?: Load;
   /** Receives the lines of the log. */
   readonly log?: string[];
 }
@@ -76,6 +79,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
         }),
     passwordCost: CHEAP,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.load === undefined ? {} : { load: options.load }),
     // A directory store needs the service's links, so the service opens its own.
     ...(given === 'directory' ? {} : { store }),
   });

@@ -5,6 +5,7 @@ import type { AppDeps } from '../../app.ts';
 import type { Clock, Randomness } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
+import { UNLIMITED } from '../../http/server/load.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
 import { createSharedClock } from '../shared-clock.ts';
@@ -54,7 +55,7 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
     // All answers are of one moment: otherwise a rollout that ends meanwhile would be complete in some of them only.
     const now = deps.clock.now();
     const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
-    const app = await buildApp({ ...deps, clock, config, logger: SILENT, shedsLoad: false });
+    const app = await buildApp({ ...deps, clock, config, logger: SILENT, load: UNLIMITED });
     await app.catalog.refresh();
     await app.http.ready();
     const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');

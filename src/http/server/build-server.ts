@@ -19,7 +19,7 @@ import { renderLiveMetrics } from '../website/live-metrics-answer.ts';
 import { type WebsiteRouteDeps, websiteRoutes } from '../website/routes.ts';
 import { buildBase } from './base-server.ts';
 import { registerCors } from './cors.ts';
-import { createLoad, UNLIMITED } from './load.ts';
+import { createLoad } from './load.ts';
 import type { ServerSettings } from './server-options.ts';
 
 /** The dependencies of each area of routes. */
@@ -50,7 +50,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   const { accounts, catalog, defaultApplication, explain, publicUrl, usage } = deps;
   const { basePath = '' } = settings;
   const app = await buildBase(settings, deps.metrics);
-  const load = settings.shedsLoad === false ? UNLIMITED : createLoad();
+  const load = settings.load ?? createLoad();
   app.addHook('onClose', async () => load.stop());
   const hasApplication = (name: string): boolean =>
     Object.hasOwn(catalog.health().applications, name);

@@ -8,6 +8,7 @@ import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import type { AccessLogSettings } from './access-log.ts';
 import type { Connections } from './connections.ts';
 import { BODY_BYTES_MAX } from './json-body.ts';
+import type { Load } from './load.ts';
 
 /** Limits and conventions of every route. */
 
@@ -48,8 +49,8 @@ export interface ServerSettings {
   readonly basePath?: string;
   /** Undefined for a server that does not listen. */
   readonly connections?: Connections;
-  /** False: it answers every request, however long that takes. Default true. */
-  readonly shedsLoad?: boolean | undefined;
+  /** Default: measured in this process. */
+  readonly load?: Load | undefined;
 }
 
 export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Server> {

@@ -9,17 +9,18 @@ import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { createBreakableStore, get, overload, release, setStatus } from '../support.ts';
+import { createBreakableStore, createSwitchedLoad, get, release, setStatus } from '../support.ts';
 import { page } from './page-support.ts';
 
 const PAGES = ['/apps/NAME', '/apps/NAME/releases', '/apps/NAME/releases.atom'];
 
 describe('errors of the pages', () => {
+  const load = createSwitchedLoad();
   let service: TestService;
 
   beforeAll(async () => {
     const tiers = { free: [], pro: ['channel:desktop/insider'] };
-    service = await createTestService({ env: { TIERS: JSON.stringify(tiers) } });
+    service = await createTestService({ env: { TIERS: JSON.stringify(tiers) }, load });
     await release(service, '1.0.0', ['linux x64 deb']);
     await release(service, '2.0.0', ['linux x64 deb'], { channel: 'insider' });
     await release(service, '1.0.0', ['linux x64 deb'], { channel: 'empty' });
@@ -146,13 +147,9 @@ describe('errors of the pages', () => {
   });
 
   it('too much load is a page as well', async () => {
-    const ask = async () => {
-      await overload();
-      return page(service, '/apps/desktop');
-    };
-    // Asked again when the measurement ended before the load did.
-    let answer = await ask();
-    for (let tries = 0; answer.status !== 503 && tries < 5; tries++) answer = await ask();
+    load.set(true);
+    const answer = await page(service, '/apps/desktop');
+    load.set(false);
     expect(answer.status).toBe(503);
     expect(answer.html).toContain('<h1>Not available right now</h1>');
   });

@@ -137,7 +137,11 @@ describe('requests whose answers are not read', () => {
   }, 300_000);
 
   it('one request on each of 2,000 sockets', async () => {
-    for (const [what, request] of largeAnswers()) await flood(what, 2_000, request);
+    // One answer of each source: text in memory, a file of the package, a file of the store, a refusal.
+    const ofEachSource = largeAnswers().filter(([what]) =>
+      /document|script|file|bodies/.test(what),
+    );
+    for (const [what, request] of ofEachSource) await flood(what, 2_000, request);
   }, 300_000);
 
   it('incomplete headers, on the maximum number of connections', async () => {

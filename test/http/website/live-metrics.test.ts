@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { registerCors } from '../../../src/http/server/cors.ts';
-import { createLoad, shedLoad } from '../../../src/http/server/load.ts';
+import { shedLoad } from '../../../src/http/server/load.ts';
 import { registerLiveMetrics } from '../../../src/http/website/live-metrics.ts';
 import { liveMetricsAnswerSchema } from '../../../src/http/website/live-metrics-answer.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
@@ -12,7 +12,6 @@ import type { Usage } from '../../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../../support/faulty-store.ts';
 import { countChecks, countLinks, createProcess, MINUTE } from '../../usage/support.ts';
-import { overload } from '../support.ts';
 
 const URL = '/api/v1/metrics/public/live';
 
@@ -21,6 +20,7 @@ describe('GET /api/v1/metrics/public/live', () => {
   let clock: FixedClock;
   let store: FaultyStore;
   let usage: Usage;
+  let isOverloaded: boolean;
 
   beforeEach(async () => {
     clock = createFixedClock();
@@ -29,10 +29,9 @@ describe('GET /api/v1/metrics/public/live', () => {
     const logger = pino({ level: 'silent' });
     app = await buildBase({ logger, trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    const load = createLoad();
-    app.addHook('onClose', async () => load.stop());
+    isOverloaded = false;
     await app.register(async (scope) => {
-      shedLoad(scope, load);
+      shedLoad(scope, { isTooMuch: () => isOverloaded });
       registerLiveMetrics(scope, { usage, clock, hasApplication: (name) => name === 'desktop' });
     });
     await app.ready();
@@ -116,7 +115,7 @@ describe('GET /api/v1/metrics/public/live', () => {
   });
 
   it('is shed under pressure', async () => {
-    await overload();
+    isOverloaded = true;
     const response = await ask();
     expect(response.statusCode).toBe(503);
     expect(response.json()).toMatchObject({ code: 'overloaded' });
