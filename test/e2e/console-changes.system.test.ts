@@ -1,29 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PHONE, type Visit, violationsOf, visit } from '../browser/console/visit.ts';
-import { launchBrowser, skipsBrowser, tabTo } from './website-page.ts';
+import { describe, expect, it } from 'vitest';
+import { PHONE, useConsole, violationsOf } from '../browser/console/visit.ts';
+import { skipsBrowser, tabTo } from './website-page.ts';
 
 const RELEASE = '/console/desktop/releases/2.8.0';
 const ROLLOUT = `${RELEASE}/rollout?channel=stable`;
 
 describe.skipIf(skipsBrowser)('changes in the console', () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
-  const open = async (path: string, options: Parameters<typeof visit>[1] = {}): Promise<Visit> => {
-    const screen = await visit(browser, options);
-    await screen.goto(path);
-    return screen;
-  };
-  const press = (page: Page, name: string | RegExp) =>
-    page.getByRole('button', { name, exact: true }).click();
+  const { open, press } = useConsole();
 
   it('stops a release with one click from the overview, and resumes it after a look', async () => {
     const screen = await open('/console/desktop');
@@ -112,6 +95,7 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await page.getByText('stable is rolled back to 2.6.3').waitFor();
     expect(fixture.bodies[0]?.change).toMatchObject({ kind: 'rollback', to: '2.6.3' });
     await press(page, 'Roll back…');
+    await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const focused = () => page.evaluate(() => document.activeElement?.textContent);

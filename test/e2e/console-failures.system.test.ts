@@ -1,29 +1,12 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Visit, violationsOf, visit } from '../browser/console/visit.ts';
-import { launchBrowser, skipsBrowser } from './website-page.ts';
+import { describe, expect, it } from 'vitest';
+import { useConsole, violationsOf } from '../browser/console/visit.ts';
+import { skipsBrowser } from './website-page.ts';
 
 const RELEASE = '/console/desktop/releases/2.8.0';
 const ROLLOUT = `${RELEASE}/rollout?channel=stable`;
 
 describe.skipIf(skipsBrowser)('the console while something is refused or out of reach', () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
-
-  const open = async (path: string, options: Parameters<typeof visit>[1] = {}): Promise<Visit> => {
-    const screen = await visit(browser, options);
-    await screen.goto(path);
-    return screen;
-  };
-  const press = (page: Page, name: string | RegExp) =>
-    page.getByRole('button', { name, exact: true }).click();
+  const { open, press } = useConsole();
 
   it('keeps what it shows while the store or the server fails, and says since when', async () => {
     const screen = await open('/console/desktop');

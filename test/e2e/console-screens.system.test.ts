@@ -1,14 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   DESKTOP,
   overflowOf,
   PHONE,
   shiftOf,
+  useConsole,
   violationsOf,
-  visit,
 } from '../browser/console/visit.ts';
-import { launchBrowser, skipsBrowser } from './website-page.ts';
+import { skipsBrowser } from './website-page.ts';
 
 /** Each screen of the console by its address, the word that its data has, and its title. */
 const SCREENS = [
@@ -23,15 +22,7 @@ const SCREENS = [
 ] as const;
 
 describe.skipIf(skipsBrowser)('the screens of the console', () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-  });
+  const { open, visit } = useConsole();
 
   describe.each([
     ['a phone', PHONE],
@@ -41,11 +32,10 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
     it.each(SCREENS)(
       '%s is accessible in light and dark, stable and alone',
       async (path, word, title) => {
-        const screen = await visit(browser, {
+        const screen = await open(path, {
           ...{ viewport, colorScheme: 'light' },
           fixture: { slowMs: 150 },
         });
-        await screen.goto(path);
         await screen.page.getByText(word).first().waitFor();
         // Charts come after the data.
         await screen.page.waitForTimeout(300);
@@ -63,8 +53,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
 
   it('has touch targets of 44 pixels on a phone', async () => {
     for (const [path, word] of SCREENS) {
-      const screen = await visit(browser, { viewport: PHONE });
-      await screen.goto(path);
+      const screen = await open(path, { viewport: PHONE });
       await screen.page.getByText(word).first().waitFor();
       const small = await screen.page.evaluate(() =>
         [...document.querySelectorAll('button, select, input, summary, .tabs a, a.button')]
@@ -79,7 +68,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
   });
 
   it('goes back and forward, changes the title, and moves the focus to the heading', async () => {
-    const screen = await visit(browser);
+    const screen = await visit();
     const { page } = screen;
     await screen.goto('/console/desktop?status=paused');
     await page.getByRole('row', { name: /2\.7\.2/ }).waitFor();
@@ -100,7 +89,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
 
   it('shows a thousand releases, and says how long it took', async () => {
     const { releasesOf } = await import('../browser/console/fixture-releases.ts');
-    const screen = await visit(browser, { fixture: { releases: releasesOf(1_000) } });
+    const screen = await visit({ fixture: { releases: releasesOf(1_000) } });
     const { page } = screen;
     // The frame after the one that shows the first rows.
     await page.addInitScript(`
@@ -143,7 +132,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
       '../browser/console/fixture-releases.ts'
     );
     for (const viewport of [PHONE, DESKTOP]) {
-      const screen = await visit(browser, { viewport, fixture: { releases: hostileReleases() } });
+      const screen = await visit({ viewport, fixture: { releases: hostileReleases() } });
       const { page } = screen;
       for (const path of [
         '/console/desktop',

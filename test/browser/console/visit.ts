@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
-import { overflowOf, watchErrors } from '../../e2e/website-page.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { launchBrowser, overflowOf, watchErrors } from '../../e2e/website-page.ts';
 import { createFixture, type Fixture, openFixtureServer } from './fixture-server.ts';
 
 /** Opens screens of the console against fixtures, and watches what must not happen. */
@@ -37,7 +38,7 @@ interface Options {
   readonly fixture?: Partial<Fixture>;
 }
 
-export async function visit(browser: Browser, options: Options = {}): Promise<Visit> {
+async function visit(browser: Browser, options: Options = {}): Promise<Visit> {
   const { fixture: change, viewport = DESKTOP, ...rest } = options;
   const fixture = createFixture(change);
   const server = await openFixtureServer(fixture);
@@ -61,6 +62,26 @@ export async function visit(browser: Browser, options: Options = {}): Promise<Vi
       await context.close();
       await server.close();
     },
+  };
+}
+
+/** Opens screens in one browser for the tests of this `describe`. */
+export function useConsole() {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterAll(() => browser?.close());
+  const visitWith = (options: Options = {}): Promise<Visit> => visit(browser, options);
+  return {
+    visit: visitWith,
+    open: async (path: string, options?: Options): Promise<Visit> => {
+      const screen = await visitWith(options);
+      await screen.goto(path);
+      return screen;
+    },
+    press: (page: Page, name: string | RegExp) =>
+      page.getByRole('button', { name, exact: true }).click(),
   };
 }
 
