@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { counted } from '../src/counted.ts';
+import { counted, listed } from '../src/counted.ts';
 
 describe('counts in messages', () => {
   it('agree with their nouns', () => {
@@ -11,6 +11,15 @@ describe('counts in messages', () => {
       '2 problems',
     ]);
     expect(counted(2, 'entry', 'entries')).toBe('2 entries');
+  });
+
+  it('say how many names a list has beside the first ones', () => {
+    expect(listed([])).toBe('');
+    expect(listed(['1.0.0', '1.1.0'], 2)).toBe('1.0.0, 1.1.0');
+    expect(listed(['1.0.0', '1.1.0', '1.2.0'], 2)).toBe('1.0.0, 1.1.0 and 1 more');
+    expect(listed(Array.from({ length: 5_000 }, (_, n) => `${n}`))).toMatch(
+      /^0, .*, 9 and 4990 more$/,
+    );
   });
 
   it('what commands print has no count beside a plural that never changes', () => {

@@ -1,6 +1,6 @@
 import type { ExportResult } from '../../src/app/static-export/export-static.ts';
 import type { LeftOut } from '../../src/app/static-export/plan.ts';
-import { counted } from '../../src/counted.ts';
+import { counted, listed } from '../../src/counted.ts';
 import { firstLines, formatBytes, printableText } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -52,9 +52,7 @@ const VERSIONS_MAX = 5;
 
 function lineOf({ application, channel, dialect, versions, detail }: LeftOut): string {
   const place = [application, channel, dialect].filter((part) => part !== null).join('/');
-  const more = versions.length - VERSIONS_MAX;
-  const named = versions.slice(0, VERSIONS_MAX).join(', ');
-  const list = more > 0 ? `${named} and ${more} more` : named;
+  const list = listed(versions, VERSIONS_MAX);
   return `${place}${list === '' ? '' : ` ${list}`}: ${detail}`;
 }
 

@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from '../operations/diagnose/finding.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
+import { createTurns } from '../operations/in-turn.ts';
 import { whenLive } from '../wording/when-live.ts';
 import type {
   Adoption,
@@ -22,7 +23,6 @@ import type {
 import { createCatalogSource, isoOf } from './catalog-source.ts';
 import { makeChange } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';
-import { createTurns } from './in-turn.ts';
 import { createRecent, isStoreFailure } from './recent.ts';
 import { createUsageSource } from './usage-source.ts';
 import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
@@ -87,7 +87,7 @@ export function createConsole(deps: ConsoleDeps): Console {
   const describe = (error: AppError): string =>
     place === null ? 'The object store does not answer.' : error.message;
   const catalogs = createCatalogSource({ store, clock, describe });
-  const inTurn = createTurns();
+  const inTurn = createTurns('Too many screens ask at once. Try again shortly.');
   let diagnosis: Promise<readonly Check[]> | undefined;
   const releases = createRecent<ReleaseDetail>(RELEASES_KEPT);
   const revisions = createRecent<Revision>(REVISIONS_KEPT);

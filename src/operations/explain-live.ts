@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { revisionSequence } from '../catalog/sequences.ts';
 import { viewsInSteps } from '../catalog/snapshot.ts';
 import type { Clock } from '../clock.ts';
@@ -14,6 +13,7 @@ import {
   explainState,
 } from './explain-update.ts';
 import { findRevision } from './find-revision.ts';
+import { createTurns, RETRY_AFTER_SECONDS } from './in-turn.ts';
 import type { ServiceDeps } from './open-channel.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
@@ -37,21 +37,19 @@ export type Explainer = (request: ExplainRequest) => Promise<ExplainedUpdate>;
 
 /** Bounded: a user is waiting. The turns of the requests before it count as well. */
 export const EXPLAIN_TIME_MAX_MS = 12_000;
-const WAITING_MAX = 8;
-const RETRY_AFTER_SECONDS = 5;
 
 export function createExplainer(deps: ExplainerDeps): Explainer {
-  const inTurn = pLimit(1);
-  return async (request) => {
-    if (inTurn.pendingCount >= WAITING_MAX) throw overloaded();
-    return withinTime(deps.clock, EXPLAIN_TIME_MAX_MS, (signal) =>
+  const inTurn = createTurns(
+    'This process explains one decision at a time, and too many requests wait. Try again shortly.',
+  );
+  return (request) =>
+    withinTime(deps.clock, EXPLAIN_TIME_MAX_MS, (signal) =>
       inTurn(async () => {
         signal.throwIfAborted();
         // A store that does not heed the signal must not keep the turn.
         return Promise.race([explain(deps, request, signal), whenAborted(signal)]);
       }),
     );
-  };
 }
 
 async function explain(
@@ -142,14 +140,6 @@ function tooLate(ms: number): AppError {
   return new AppError(
     'store_unavailable',
     `The explanation was not complete after ${ms / 1000} seconds: the store is slow, or other requests came first. Try again shortly.`,
-    { retryAfterSeconds: RETRY_AFTER_SECONDS },
-  );
-}
-
-function overloaded(): AppError {
-  return new AppError(
-    'overloaded',
-    'This process explains one decision at a time, and too many requests wait. Try again shortly.',
     { retryAfterSeconds: RETRY_AFTER_SECONDS },
   );
 }

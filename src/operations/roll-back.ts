@@ -7,6 +7,7 @@ import {
 import { type ReaderDeps, readRevision } from '../catalog/read.ts';
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { storedRamp } from '../catalog/rollout-document.ts';
+import { listed } from '../counted.ts';
 import { inheritedNames } from '../domain/channel.ts';
 import { ALL_CLIENTS, shareAt } from '../domain/rollout.ts';
 import { shareText } from '../domain/rollout-text.ts';
@@ -108,9 +109,8 @@ function checked(request: RollbackRequest): RollbackRequest {
 
 /** The versions that {@link Withdrawal} adds to the history, with the number of those that have no room there. */
 function summaryOf(withdrawn: readonly Withdrawn[]): string {
-  const shown = withdrawn.slice(0, 3).map(({ version }) => version.slice(0, 40));
-  const more = withdrawn.length - shown.length;
-  return `yanks ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const versions = withdrawn.map(({ version }) => version.slice(0, 40));
+  return `yanks ${listed(versions, 3)}`;
 }
 
 interface Withdrawal {

@@ -107,14 +107,18 @@ function renderButton(
   file: ListedFile,
   namesArch: boolean,
 ): string {
-  const { artifact, release } = file;
+  const { artifact } = file;
   const { platform, arch } = artifact;
   const what = namesArch
     ? `Download for ${archName(platform, arch)}`
     : `Download for ${PLATFORM_NAMES[platform]}`;
   return html`<a class="button" href="${fileAddress(site, shown, file)}">${what}</a>
-<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · ${kindOfFile(artifact)} · Released !${dayOf(release.releasedAt)}</p>
+!${factsOf(file)}
 <p class="hash"><span class="label">SHA-256</span> <code>${artifact.sha256}</code></p>`;
+}
+
+function factsOf({ artifact, release }: ListedFile): string {
+  return html`<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · ${kindOfFile(artifact)} · Released !${dayOf(release.releasedAt)}</p>`;
 }
 
 /** For a browser that does not name its platform: a choice of all three. */
@@ -136,13 +140,12 @@ function renderSmallButton(
   file: ListedFile,
   namesArch: boolean,
 ): string {
-  const { artifact, release } = file;
-  const { platform, arch } = artifact;
+  const { platform, arch } = file.artifact;
   const what = namesArch
     ? html`Download for ${archName(platform, arch)}`
     : html`Download <span class="hidden">for ${PLATFORM_NAMES[platform]}</span>`;
   return html`<p><a class="button" href="${fileAddress(site, shown, file)}">!${what}</a></p>
-<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · ${kindOfFile(artifact)} · Released !${dayOf(release.releasedAt)}</p>
+!${factsOf(file)}
 `;
 }
 

@@ -1,7 +1,5 @@
+import { listed } from '../counted.ts';
 import type { Rollback } from '../operations/roll-back.ts';
-
-/** A channel may inherit thousands. */
-const LISTED_MAX = 10;
 
 /** What a rollback does not do, in whole sentences. @param to the version that stays */
 export function rollbackSentences(to: string, plan: Rollback): readonly string[] {
@@ -20,13 +18,8 @@ export function rollbackSentences(to: string, plan: Rollback): readonly string[]
 }
 
 function inheritedSentence({ channel, inherited }: Rollback, to: string): string {
-  const first = inherited
-    .slice(0, LISTED_MAX)
-    .map((each) => `${each.version} (${each.channel})`)
-    .join(', ');
-  const more = inherited.length - LISTED_MAX;
-  const listed = `${first}${more > 0 ? ` and ${more} more` : ''}`;
+  const releases = listed(inherited.map((each) => `${each.version} (${each.channel})`));
   const names = [...new Set(inherited.map((each) => each.channel))];
   const commands = names.map((name) => `slipway rollback --to ${to} --channel ${name}`).join(', ');
-  return `Clients of ${channel} also see newer releases of the channels that it inherits: ${listed}. These stay. To withdraw them as well: ${commands}.`;
+  return `Clients of ${channel} also see newer releases of the channels that it inherits: ${releases}. These stay. To withdraw them as well: ${commands}.`;
 }

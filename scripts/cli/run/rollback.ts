@@ -1,4 +1,4 @@
-import { counted } from '../../../src/counted.ts';
+import { counted, listed } from '../../../src/counted.ts';
 import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
 import { rollbackSentences } from '../../../src/wording/rollback.ts';
 import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
@@ -47,13 +47,8 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
   printDifference(terminal, done, now);
 }
 
-/** A channel may have thousands. */
-const VERSIONS_MAX = 10;
-
 function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
-  const versions = withdrawn.map(({ version }) => version);
-  const more = versions.length - VERSIONS_MAX;
-  return `${versions.slice(0, VERSIONS_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return listed(withdrawn.map(({ version }) => version));
 }
 
 /** Says what will happen, what clients get afterwards, and what a rollback does not do. */

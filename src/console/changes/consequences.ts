@@ -1,4 +1,4 @@
-import { counted } from '../../counted.ts';
+import { counted, listed } from '../../counted.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { rollbackSentences } from '../../wording/rollback.ts';
 import { wideSentence } from '../../wording/wide-change.ts';
@@ -56,17 +56,12 @@ function statusConsequences(
   }
 }
 
-/** A channel may have thousands. */
-const LISTED_MAX = 10;
-
 function rollbackConsequences(to: string, { rollback }: Made): readonly string[] {
   if (rollback === undefined) return [];
   const { withdrawn, channel } = rollback;
-  const first = withdrawn.slice(0, LISTED_MAX).map(({ version }) => version);
-  const more = withdrawn.length - first.length;
-  const listed = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const versions = listed(withdrawn.map(({ version }) => version));
   return [
-    `This yanks ${counted(withdrawn.length, 'release')} permanently: ${listed}. Then ${to} is the newest release of ${channel} again.`,
+    `This yanks ${counted(withdrawn.length, 'release')} permanently: ${versions}. Then ${to} is the newest release of ${channel} again.`,
     ...rollbackSentences(to, rollback),
   ];
 }

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { BrowserFile, BrowserFiles } from '../../browser-files/browser-files.ts';
 import { AppError } from '../../errors.ts';
+import { LASTING } from '../cache-control.ts';
 import type { App } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';
 import { type SharedAnswer, sendShared, shareAnswer } from '../shared-answer.ts';
@@ -13,8 +14,6 @@ export interface BrowserFileDeps {
   readonly browserFiles: () => Promise<BrowserFiles>;
 }
 
-/** A file whose name has a hash of its content never changes. */
-const LASTING = 'public, max-age=31536000, immutable';
 /** Websites load these under a name that stays: a new version of Slipway reaches them within an hour. */
 const REVALIDATED = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800';
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
+import { LASTING } from '../cache-control.ts';
 import type { App } from '../deps.ts';
 
 /** Serves the files of a directory store, under signed links: a bucket serves its presigned URLs itself. */
@@ -28,8 +29,6 @@ export interface FileRouteDeps {
 }
 
 const EXPIRING = 'private, max-age=0, must-revalidate';
-/** The key contains the hash of the bytes, so the bytes never change. */
-const LASTING = 'public, max-age=31536000, immutable';
 
 /** Not in the API documentation: clients get these links from other answers. */
 const hide = true;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Color, parseColor, renderBrandStyle } from '../../pages/brand-color.ts';
 import { renderIcon } from '../../pages/icon.ts';
+import { LASTING } from '../cache-control.ts';
 import type { App } from '../deps.ts';
 import { SECURITY_HEADERS } from '../server/security-headers.ts';
 import { sendShared, sharePage } from '../shared-answer.ts';
@@ -27,8 +28,6 @@ const TYPES = {
 } as const;
 /** An SVG that a visitor opens by its own address must not run scripts or load anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
-/** A name with a hash of its content never has another content. */
-const LASTING = 'public, max-age=31536000, immutable';
 const HASH_LENGTH = 8;
 
 /** Registers the files, and names them. */

@@ -6,12 +6,7 @@ import type { ApplicationAndChannel, Site } from '../../pages/site.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { HeaderRecord } from '../server/prepared-headers.ts';
 import { SECURITY_HEADERS } from '../server/security-headers.ts';
-import {
-  createSharedAnswers,
-  type SharedAnswer,
-  type SharedAnswers,
-  sendShared,
-} from '../shared-answer.ts';
+import { type SharedAnswer, type SharedAnswers, sendShared } from '../shared-answer.ts';
 
 /** What the routes of the public pages share. */
 
@@ -47,8 +42,6 @@ export function siteOf(
   const styleSheets = [files?.nameOf('pages.css'), style].filter((name) => name !== undefined);
   return { base, defaultApplication, brandName: brand.name, logo, icon, styleSheets };
 }
-
-export const createPageAnswers = createSharedAnswers;
 
 /** The channel of a page, by its own name when the visitor used an alias. */
 export function pageAbout(application: string, channel: string | undefined): ApplicationAndChannel {

@@ -5,10 +5,11 @@ import type { Site } from '../../pages/site.ts';
 import type { BrowserFileDeps } from '../browser-files/routes.ts';
 import type { RouteDeps } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';
+import { createSharedAnswers } from '../shared-answer.ts';
 import { registerApplicationPage } from './application.ts';
 import { type Brand, registerBrandFiles } from './brand-files.ts';
 import { sendErrorPage } from './error-page.ts';
-import { createPageAnswers, siteOf } from './page-answer.ts';
+import { siteOf } from './page-answer.ts';
 import { registerReleasePages } from './releases.ts';
 import { registerStatusPage, type StatusPageDeps } from './status.ts';
 
@@ -44,7 +45,7 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
         sendErrorPage(siteOfErrors, error, request, reply),
       );
       shedLoad(pages, load);
-      const context = { ...deps, site, answers: createPageAnswers() };
+      const context = { ...deps, site, answers: createSharedAnswers() };
       registerApplicationPage(pages, context);
       registerReleasePages(pages, context);
       registerStatusPage(pages, context);

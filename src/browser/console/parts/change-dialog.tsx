@@ -7,17 +7,22 @@ import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Review } from './review.tsx';
 
-interface Props {
-  readonly title: string;
+/** What every dialog of a change gets from its screen. */
+export interface DialogProps {
   readonly app: string;
+  /** The state that the screen shows, on which the change is made. */
   readonly seen: Seen;
   readonly reload: () => Promise<void>;
+  readonly onClose: () => void;
+}
+
+interface Props extends DialogProps {
+  readonly title: string;
   readonly change: Change | null;
   readonly confirmLabel: string;
   readonly doneTitle: string;
   readonly danger?: boolean;
   readonly children?: ComponentChildren;
-  readonly onClose: () => void;
 }
 
 /** The wait before a preview: several quick choices cause one request. */

@@ -1,18 +1,14 @@
 import { useState } from 'preact/hooks';
-import type { Change, ReleaseDetail, Seen } from '../../../console/answers.ts';
-import { ChangeDialog } from './change-dialog.tsx';
+import type { Change, ReleaseDetail } from '../../../console/answers.ts';
+import { ChangeDialog, type DialogProps } from './change-dialog.tsx';
 import { SelectField } from './field.tsx';
 import { ReasonField } from './yank-dialog.tsx';
 
-interface Props {
-  readonly app: string;
+interface Props extends DialogProps {
   readonly detail: ReleaseDetail;
-  readonly seen: Seen;
-  readonly reload: () => Promise<void>;
-  readonly onClose: () => void;
 }
 
-export function RollbackDialog({ app, detail, seen, reload, onClose }: Props) {
+export function RollbackDialog({ detail, ...shown }: Props) {
   const targets = detail.rollbackTargets.filter(({ versions }) => versions.length > 0);
   const [channel, setChannel] = useState(targets[0]?.channel ?? '');
   const versions = targets.find((target) => target.channel === channel)?.versions ?? [];
@@ -24,14 +20,11 @@ export function RollbackDialog({ app, detail, seen, reload, onClose }: Props) {
   return (
     <ChangeDialog
       title="Roll back"
-      app={app}
-      seen={seen}
-      reload={reload}
+      {...shown}
       change={change}
       confirmLabel={`Roll ${channel} back to ${to}`}
       doneTitle={`${channel} is rolled back to ${to}`}
       danger
-      onClose={onClose}
     >
       <p>
         A rollback yanks every newer release of the channel. It moves no client back, and it cannot

@@ -1,17 +1,13 @@
 import { useState } from 'preact/hooks';
-import type { Change, ReleaseDetail, Seen } from '../../../console/answers.ts';
-import { ChangeDialog } from './change-dialog.tsx';
+import type { Change, ReleaseDetail } from '../../../console/answers.ts';
+import { ChangeDialog, type DialogProps } from './change-dialog.tsx';
 import { SelectField, TextField } from './field.tsx';
 
-interface Props {
-  readonly app: string;
+interface Props extends DialogProps {
   readonly detail: ReleaseDetail;
-  readonly seen: Seen;
-  readonly reload: () => Promise<void>;
-  readonly onClose: () => void;
 }
 
-export function YankDialog({ app, detail, seen, reload, onClose }: Props) {
+export function YankDialog({ detail, ...shown }: Props) {
   const { version, cells } = detail;
   const [channel, setChannel] = useState('');
   const [reason, setReason] = useState('');
@@ -25,14 +21,11 @@ export function YankDialog({ app, detail, seen, reload, onClose }: Props) {
   return (
     <ChangeDialog
       title={`Yank ${version}`}
-      app={app}
-      seen={seen}
-      reload={reload}
+      {...shown}
       change={change}
       confirmLabel={`Yank ${version} permanently`}
       doneTitle={`${version} is yanked`}
       danger
-      onClose={onClose}
     >
       <p>A yank withdraws the release permanently. It cannot be undone.</p>
       {listing.length > 1 && (

@@ -1,7 +1,7 @@
 import type { Adoption } from '../../../console/answers.ts';
 import { apiOf } from '../api.ts';
-import { count } from '../format.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';
+import { Numbers } from '../parts/numbers.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Time } from '../parts/time.tsx';
 import { replaceQuery, searchOf } from '../router.ts';
@@ -100,14 +100,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
         </div>
       ) : (
         <>
-          <dl class="numbers card">
-            {numbers.map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{count(value)}</dd>
-              </div>
-            ))}
-          </dl>
+          <Numbers numbers={numbers} isCard />
           <AdoptionCharts adoption={adoption} />
           <AdoptionTables adoption={adoption} />
         </>

@@ -1,8 +1,8 @@
 import type { ReleaseDetail, RolloutDetail } from '../../../console/answers.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
-import { count } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
+import { Numbers } from '../parts/numbers.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { RampPicture } from '../parts/ramp-picture.tsx';
 import { ShareBar, Status } from '../parts/status.tsx';
@@ -147,14 +147,7 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
   ] as const;
   return (
     <>
-      <dl class="numbers">
-        {numbers.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{count(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <Numbers numbers={numbers} />
       <p class="hint">
         Counted in the last {days} days
         {countedUntil !== null && (

@@ -5,15 +5,16 @@ import { AppError } from '../errors.ts';
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;
 
 const WAITING_MAX = 8;
-const RETRY_AFTER_SECONDS = 5;
+export const RETRY_AFTER_SECONDS = 5;
 
-/** @returns runs a task in its turn, and throws AppError `overloaded` when too many wait */
-export function createTurns(): InTurn {
+/**
+ * @param tooMany the sentence of the error
+ * @returns runs a task in its turn, and throws AppError `overloaded` when too many wait
+ */
+export function createTurns(tooMany: string): InTurn {
   const limit = pLimit(1);
   return async (task) => {
     if (limit.pendingCount < WAITING_MAX) return limit(task);
-    throw new AppError('overloaded', 'Too many screens ask at once. Try again shortly.', {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw new AppError('overloaded', tooMany, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   };
 }

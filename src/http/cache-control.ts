@@ -1,0 +1,2 @@
+/** For an address whose content never changes, because the address has a hash of it. */
+export const LASTING = 'public, max-age=31536000, immutable';
