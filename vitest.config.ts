@@ -61,6 +61,8 @@ export default defineConfig({
           name: 'system',
           include: [SYSTEM_TESTS, ...ON_EVERY_STORE],
           env: { TEST_STORES: 'real' },
+          // Some take half a minute on two cores, and others run beside them.
+          testTimeout: 180_000,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
