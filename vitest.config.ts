@@ -51,8 +51,6 @@ export default defineConfig({
           env: { TMPDIR: makeQuickDirectory() },
           // Makes a tenth less work: most of what a test allocates is garbage at its end.
           execArgv: ['--max-semi-space-size=64'],
-          // Vitest wants an order of projects with other numbers of workers.
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -63,7 +61,7 @@ export default defineConfig({
           env: { TEST_STORES: 'real' },
           // Some take half a minute on two cores, and others run beside them.
           testTimeout: 180_000,
-          maxWorkers: 2,
+          // Vitest wants an order of projects with other numbers of workers.
           sequence: { groupOrder: 1 },
         },
       },

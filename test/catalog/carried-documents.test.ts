@@ -1,28 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, POLL_MS, type World } from './live-catalog.ts';
+import { createWorld, POLL_MS, useCatalogs } from './live-catalog.ts';
 
 /** The documents that publishers signed, in a running catalog and in its saved state. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 const TEXT = 'signed: "ü"\r\n';
-
-async function start(world: World, stateDirectory: string): Promise<Catalog> {
-  const catalog = world.open({ stateDirectory });
-  opened.push(catalog);
-  await catalog.start();
-  return catalog;
-}
 
 /** A process that has seen a signed release, saved its state and ended. */
 async function runOnce(name: string) {
@@ -34,7 +24,7 @@ async function runOnce(name: string) {
   const signed = [{ ...document, stagingPercentage: null, lists: [], elsewhere: [] }];
   const artifacts = [await makeArtifact(temporary.path)];
   await publish(world.parts, { version: '1.0.0', artifacts, signed });
-  const catalog = await start(world, stateDirectory);
+  const catalog = await catalogs.start(world, { stateDirectory });
   await world.clock.advance(5 * POLL_MS);
   await catalog.stop();
   return { world, stateDirectory };
@@ -51,7 +41,7 @@ async function textOf(catalog: Catalog): Promise<string | undefined> {
 it('are saved, so that a process that starts during an outage has them', async () => {
   const { world, stateDirectory } = await runOnce('whole');
   world.store.goDown();
-  expect(await textOf(await start(world, stateDirectory))).toBe(TEXT);
+  expect(await textOf(await catalogs.start(world, { stateDirectory }))).toBe(TEXT);
 });
 
 it.each([
@@ -70,7 +60,7 @@ it.each([
     expect(edit(saved)).not.toBe(saved);
     await writeFile(file, edit(saved), 'latin1');
     world.store.goDown();
-    const catalog = await start(world, stateDirectory);
+    const catalog = await catalogs.start(world, { stateDirectory });
     // Never the release without its documents: a generated document would be served in their place.
     await expect(textOf(catalog)).rejects.toMatchObject({ code: 'store_unavailable' });
     world.store.comeUp();

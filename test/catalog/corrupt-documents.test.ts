@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { REVISION_BYTES_MAX } from '../../src/catalog/revision-size.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, problemsOf } from './live-catalog.ts';
+import { createWorld, offered, POLL_MS, problemsOf, useCatalogs } from './live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
 const next = await makeArtifact(temporary.path, { filename: 'App-Setup-2.exe', content: 'second' });
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 type Corruption = (text: string) => string | undefined;
 
@@ -44,9 +40,7 @@ const REPAIRED_WITHIN_MS = 120_000;
 async function setUp() {
   const world = createWorld();
   await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-  const catalog = world.open();
-  opened.push(catalog);
-  await catalog.start();
+  const catalog = await catalogs.start(world);
   return { ...world, catalog };
 }
 
@@ -67,9 +61,7 @@ describe.each(Object.entries(CORRUPTIONS))('a document that is %s', (_name, corr
     expect(log.filter((line) => line.includes(key))).toHaveLength(1);
     // It may have been a withdrawal: a process that starts now cannot know.
     if (_name !== 'of a newer schema') {
-      const other = createWorld().open({ store: parts.store });
-      opened.push(other);
-      await other.start();
+      const other = await catalogs.start(createWorld(), { store: parts.store });
       await expect(offered(other)).rejects.toMatchObject({ code: 'catalog_unavailable' });
       expect(problemsOf(other)).toContain(key);
     }
@@ -134,9 +126,7 @@ describe('an application whose only revision is corrupt', () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     await world.tamper(revisionKey('desktop', 1), (text) => text.slice(0, 50));
-    const catalog = world.open();
-    opened.push(catalog);
-    await catalog.start();
+    const catalog = await catalogs.start(world);
     await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
     expect(problemsOf(catalog)).toContain(revisionKey('desktop', 1));
     const skipping = { ...world.parts, skipCorrupt: [1] };

@@ -1,13 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import { expect, it } from 'vitest';
 import { revisionKey } from '../../src/catalog/keys.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, STALE_MAX_MS } from './live-catalog.ts';
+import { createWorld, offered, POLL_MS, STALE_MAX_MS, useCatalogs } from './live-catalog.ts';
 
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 it('a corrupt newest revision does not outlive the next commit, even for a process that restarts', async () => {
   const temporary = await makeTemporaryDirectory();
@@ -16,9 +12,7 @@ it('a corrupt newest revision does not outlive the next commit, even for a proce
   const artifact = (name: string) =>
     makeArtifact(temporary.path, { filename: name, content: name });
   const open = async () => {
-    const catalog = world.open({ stateDirectory });
-    opened.push(catalog);
-    await catalog.start();
+    const catalog = await catalogs.start(world, { stateDirectory });
     await world.clock.advance(2 * POLL_MS);
     return catalog;
   };

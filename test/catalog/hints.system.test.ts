@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { announceChange, findLastHint, readHints } from '../../src/catalog/hints.ts';
 import { hintKey } from '../../src/catalog/keys.ts';
@@ -6,17 +6,14 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
+import { createWorld, offered, POLL_MS, useCatalogs, type World } from './live-catalog.ts';
 
 /** A publisher says in one shared sequence which application changed; services poll that. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 const nameOf = (index: number) => `app-${String(index).padStart(3, '0')}`;
 
@@ -29,9 +26,7 @@ async function startWith(applications: number): Promise<{ world: World; catalog:
       artifacts: [setup],
     });
   }
-  const catalog = world.open();
-  opened.push(catalog);
-  await catalog.start();
+  const catalog = await catalogs.start(world);
   return { world, catalog };
 }
 

@@ -1,7 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
@@ -9,17 +8,21 @@ import { changeStatus } from '../../src/operations/change-status.ts';
 import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
+import {
+  createWorld,
+  offered,
+  POLL_MS,
+  problemsOf,
+  useCatalogs,
+  type World,
+} from './live-catalog.ts';
 
 /** Objects that were deleted: galloping takes a hole for the end, so a listing is asked as well. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 /** Revisions 1 to 4: 1.0.0, 2.0.0, 3.0.0, and 3.0.0 yanked. */
 async function setUp(): Promise<World> {
@@ -32,13 +35,6 @@ async function setUp(): Promise<World> {
   return world;
 }
 
-async function start(world: World): Promise<Catalog> {
-  const catalog = world.open();
-  opened.push(catalog);
-  await catalog.start();
-  return catalog;
-}
-
 const verify = (world: World) =>
   verifyCatalog(
     { store: world.memory, onProgress: () => undefined },
@@ -49,7 +45,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
   it('a service that starts serves the newest revision', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     expect(await offered(catalog)).toBe('2.0.0');
     expect(catalog.health().applications.desktop?.revision).toBe(4);
   });
@@ -105,7 +101,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
 describe('a document that was deleted from the end', () => {
   it('is reported by a running service within two minutes', async () => {
     const world = await setUp();
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     await world.memory.delete(revisionKey('desktop', 4));
     await world.clock.advance(120_000);
     expect(problemsOf(catalog)).toContain(`${revisionKey('desktop', 4)} is missing`);
@@ -123,7 +119,7 @@ describe('a document that was deleted from the end', () => {
     });
     await publish(world.parts, { version: '2.0.0', artifacts: [mac] });
     await world.memory.delete(manifestKey('desktop', '2.0.0', 1));
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     await world.clock.advance(5 * POLL_MS);
     expect(await offered(catalog)).toBe('2.0.0');
   });
@@ -134,7 +130,7 @@ describe('a file of an offered release', () => {
     const world = await setUp();
     const other = await makeArtifact(temporary.path, { filename: 'Other.exe', content: 'other' });
     await publish(world.parts, { version: '5.0.0', artifacts: [other] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     expect(await offered(catalog)).toBe('5.0.0');
     for await (const { key } of world.memory.list('apps/desktop/artifacts/')) {
       if (key.endsWith('/Other.exe')) await world.memory.delete(key);
@@ -168,9 +164,7 @@ describe('a directory whose volume is not mounted', () => {
     await first.stop();
 
     await rename(directory, `${directory}-unmounted`);
-    const again = world.open({ store: await openStore(), stateDirectory });
-    opened.push(again);
-    await again.start();
+    const again = await catalogs.start(world, { store: await openStore(), stateDirectory });
     expect(await offered(again)).toBe('1.0.0');
     expect(again.health().applications.desktop?.source).toBe('saved');
     expect(problemsOf(again)).toMatch(/cannot be read/);
@@ -188,7 +182,7 @@ describe('the list of applications', () => {
       await world.tamper(applicationsKey(1), (text) =>
         how === 'corrupt' ? text.slice(9) : undefined,
       );
-      const catalog = await start(world);
+      const catalog = await catalogs.start(world);
       for (const name of ['desktop', 'other']) {
         await expect(offered(catalog, name)).rejects.toMatchObject({ code: 'catalog_unavailable' });
       }
@@ -201,7 +195,7 @@ describe('the list of applications', () => {
 
   it('corrupt in a running service: known applications are served, and others are unavailable, not unknown', async () => {
     const world = await setUp();
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     await publish(world.parts, { application: 'second', version: '1.0.0', artifacts: [setup] });
     await world.tamper(applicationsKey(2), (text) => text.slice(9));
     await world.clock.advance(3 * POLL_MS);
@@ -213,7 +207,7 @@ describe('the list of applications', () => {
   });
 
   it('that is empty is believed when nothing was ever published', async () => {
-    const catalog = await start(createWorld());
+    const catalog = await catalogs.start(createWorld());
     await expect(offered(catalog)).rejects.toMatchObject({ code: 'unknown_application' });
     expect(catalog.health().ready).toBe(true);
   });

@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.ts';
 import type { CatalogRelay } from '../../src/catalog/relay.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -109,6 +110,29 @@ export function createWorld(): World {
       const text = edit(Buffer.from(object?.body ?? []).toString());
       await memory.delete(key);
       if (text !== undefined) await memory.create(key, Buffer.from(text));
+    },
+  };
+}
+
+type OpenOptions = Parameters<World['open']>[0];
+
+/** Opens catalogs for the tests of a file, and stops them after each test. */
+export function useCatalogs() {
+  const opened: Catalog[] = [];
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
+  });
+  const open = (world: World, options?: OpenOptions): Catalog => {
+    const catalog = world.open(options);
+    opened.push(catalog);
+    return catalog;
+  };
+  return {
+    open,
+    start: async (world: World, options?: OpenOptions): Promise<Catalog> => {
+      const catalog = open(world, options);
+      await catalog.start();
+      return catalog;
     },
   };
 }

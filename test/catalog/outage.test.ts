@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { applicationsKey, revisionKey } from '../../src/catalog/keys.ts';
 import { MANIFEST_BYTES_MAX } from '../../src/catalog/manifest-document.ts';
@@ -12,23 +12,19 @@ import {
   POLL_MS,
   problemsOf,
   STALE_MAX_MS,
+  useCatalogs,
   type World,
 } from './live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 let directories = 0;
 const pack = (text: string): string => packDocument(Buffer.from(text));
 
 function open(world: World, stateDirectory?: string): Catalog {
-  const catalog = world.open(stateDirectory === undefined ? {} : { stateDirectory });
-  opened.push(catalog);
-  return catalog;
+  return catalogs.open(world, stateDirectory === undefined ? {} : { stateDirectory });
 }
 
 /** A process that has seen `versions`, saved its state and ended. */

@@ -1,32 +1,21 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { findDownload } from '../../src/operations/find-download.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { bulkPublish } from './bulk-publish.ts';
-import { createWorld, offered, POLL_MS, type World } from './live-catalog.ts';
+import { createWorld, offered, POLL_MS, useCatalogs } from './live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
-
-async function start(world: World): Promise<Catalog> {
-  const catalog = world.open();
-  opened.push(catalog);
-  await catalog.start();
-  return catalog;
-}
+const catalogs = useCatalogs();
 
 describe('a running catalog', () => {
   it('answers from a new revision within two poll intervals', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     expect(await offered(catalog)).toBe('1.0.0');
     for (let minor = 1; minor <= 20; minor++) {
       await publish(world.parts, { version: `1.${minor}.0`, artifacts: [setup] });
@@ -41,7 +30,7 @@ describe('a running catalog', () => {
   it('logs once that hints cannot be read, and finds changes in turn', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     world.store.setPlan(({ key }) =>
       key.startsWith('changes/') ? { when: 'before', code: 'store_denied' } : undefined,
     );
@@ -55,7 +44,7 @@ describe('a running catalog', () => {
   it('serves the old revision until all of the new one is verified', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     await publish(world.parts, { version: '2.0.0', artifacts: [setup] });
     world.store.setPlan(({ key }) =>
       key.includes('/releases/2.0.0/') ? { when: 'before' } : undefined,
@@ -77,7 +66,7 @@ describe('a running catalog', () => {
     for (const application of ['desktop', 'second', 'third']) {
       await publish(world.parts, { application, version: '1.0.0', artifacts: [setup] });
     }
-    await start(world);
+    await catalogs.start(world);
     await world.clock.advance(POLL_MS);
     world.store.forgetCalls();
     const intervals = 100;
@@ -95,7 +84,7 @@ describe('a running catalog', () => {
   it('answers invented application names without a store request', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     world.store.forgetCalls();
     const names = 1_000;
     for (let number = 0; number < names; number++) {
@@ -111,7 +100,7 @@ describe('a running catalog', () => {
   it('asks the store for an unknown version, at most once a second', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
-    const catalog = await start(world);
+    const catalog = await catalogs.start(world);
     const download = (version: string) =>
       findDownload(
         {
@@ -158,9 +147,7 @@ describe('a running catalog', () => {
     const world = createWorld();
     await bulkPublish(world, 1_000);
     world.store.forgetCalls();
-    const catalog = world.open();
-    opened.push(catalog);
-    await catalog.start();
+    const catalog = await catalogs.start(world);
     const requests = world.store.total();
     expect(await offered(catalog)).toBe('1.0.999');
     console.log(`start with 1,000 offers: ${requests} store requests before the first answer`);

@@ -1,11 +1,18 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { APPLICATIONS_ROOT, revisionKey } from '../../src/catalog/keys.ts';
 import type { CatalogReport } from '../../src/catalog/relay.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { bulkPublish } from './bulk-publish.ts';
-import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
+import {
+  createWorld,
+  offered,
+  POLL_MS,
+  problemsOf,
+  useCatalogs,
+  type World,
+} from './live-catalog.ts';
 
 /** Catalogs of several processes of one machine, of which one polls the store. */
 
@@ -22,10 +29,7 @@ interface Team {
   join(store?: ObjectStore): Promise<Catalog>;
 }
 
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const { open: openCatalog } = useCatalogs();
 
 async function openTeam(world: World, size: number): Promise<Team> {
   const catalogs: Catalog[] = [];
@@ -41,9 +45,7 @@ async function openTeam(world: World, size: number): Promise<Team> {
       }
     };
     const relay = { leads: () => leader === index, send };
-    const catalog = world.open(store === undefined ? { relay } : { relay, store });
-    opened.push(catalog);
-    return catalog;
+    return openCatalog(world, store === undefined ? { relay } : { relay, store });
   };
   const join = async (store?: ObjectStore): Promise<Catalog> => {
     const catalog = open(catalogs.length, store);

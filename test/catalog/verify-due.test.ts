@@ -1,10 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { bulkPublish } from './bulk-publish.ts';
-import { createWorld, offered, POLL_MS, problemsOf, type World } from './live-catalog.ts';
+import {
+  createWorld,
+  offered,
+  POLL_MS,
+  problemsOf,
+  useCatalogs,
+  type World,
+} from './live-catalog.ts';
 
 /** More than a service verifies with a HEAD each. */
 const MANY = 70;
@@ -12,15 +19,10 @@ const NINE_MINUTES_MS = 9 * 60_000;
 const NEWEST = `1.0.${MANY - 1}`;
 const BEFORE_NEWEST = `1.0.${MANY - 2}`;
 
-const opened: Catalog[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((catalog) => catalog.stop()));
-});
+const catalogs = useCatalogs();
 
 async function start(world: World, store: ObjectStore): Promise<Catalog> {
-  const catalog = world.open({ store });
-  opened.push(catalog);
-  await catalog.start();
+  const catalog = await catalogs.start(world, { store });
   await world.clock.advance(POLL_MS);
   return catalog;
 }

@@ -1,3 +1,4 @@
+import { LASTING } from '../../http/cache-control.ts';
 import type { StaticContent, StaticFacts } from '../../object-store/static-target.ts';
 
 /** What an export writes, and what it leaves out. */
@@ -59,5 +60,5 @@ export const DOCUMENT_CACHE = 'public, max-age=60';
 /** The address of a file contains its version, so its bytes never change. */
 export const FILE_FACTS: StaticFacts = {
   contentType: 'application/octet-stream',
-  cacheControl: 'public, max-age=31536000, immutable',
+  cacheControl: LASTING,
 };

@@ -13,6 +13,8 @@ import { createFixedClock, type FixedClock } from '../../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../../support/faulty-store.ts';
 import { countChecks, countLinks, createProcess, MINUTE } from '../../usage/support.ts';
 
+import { createSwitchedLoad } from '../support.ts';
+
 const URL = '/api/v1/metrics/public/live';
 
 describe('GET /api/v1/metrics/public/live', () => {
@@ -20,7 +22,7 @@ describe('GET /api/v1/metrics/public/live', () => {
   let clock: FixedClock;
   let store: FaultyStore;
   let usage: Usage;
-  let isOverloaded: boolean;
+  let load: ReturnType<typeof createSwitchedLoad>;
 
   beforeEach(async () => {
     clock = createFixedClock();
@@ -29,9 +31,9 @@ describe('GET /api/v1/metrics/public/live', () => {
     const logger = pino({ level: 'silent' });
     app = await buildBase({ logger, trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    isOverloaded = false;
+    load = createSwitchedLoad();
     await app.register(async (scope) => {
-      shedLoad(scope, { isTooMuch: () => isOverloaded });
+      shedLoad(scope, load);
       registerLiveMetrics(scope, { usage, clock, hasApplication: (name) => name === 'desktop' });
     });
     await app.ready();
@@ -115,7 +117,7 @@ describe('GET /api/v1/metrics/public/live', () => {
   });
 
   it('is shed under pressure', async () => {
-    isOverloaded = true;
+    load.set(true);
     const response = await ask();
     expect(response.statusCode).toBe(503);
     expect(response.json()).toMatchObject({ code: 'overloaded' });
