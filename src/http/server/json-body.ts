@@ -6,6 +6,12 @@ import { errorCodes, type FastifyInstance } from 'fastify';
 /** The default; a route may set a smaller `bodyLimit`. */
 export const BODY_BYTES_MAX = 64 * 1024;
 
+/**
+ * A body that is too large is received up to this length and discarded, before its 413. When the connection is closed
+ * while the client still sends, the client can lose the answer, and a proxy can answer 502 in its place.
+ */
+const DISCARDED_BYTES_MAX = 1024 * 1024;
+
 /** Fastify does not read the body of these methods. */
 const BODYLESS_METHODS = new Set(['GET', 'HEAD', 'TRACE']);
 const FIRST_BYTES = 1024;
@@ -78,14 +84,11 @@ export function readText(
     payload.off('data', take).off('end', onEnd).off('error', onError);
     done(error, error === null ? bytes.toString('utf8', 0, length) : '');
   };
-  const onEnd = (): void => finish(null);
+  const refuse = (): void => finish(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
+  const onEnd = (): void => (length > bytesMax ? refuse() : finish(null));
   const onError = (error: Error): void => finish(Object.assign(error, { statusCode: 400 }));
   const stated = Number(payload.headers?.['content-length']);
-  const take = (chunk: Buffer): void => {
-    if (length + chunk.length > bytesMax) {
-      finish(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE());
-      return;
-    }
+  const keep = (chunk: Buffer): void => {
     // The usual case: the whole body came at once, so there is nothing to join.
     if (length === 0 && chunk.length === stated) bytes = chunk;
     else if (length + chunk.length > bytes.length) {
@@ -94,10 +97,16 @@ export function readText(
       bytes.copy(larger, 0, 0, length);
       bytes = larger;
     }
-    length += bytes === chunk ? chunk.length : chunk.copy(bytes, length);
+    if (bytes !== chunk) chunk.copy(bytes, length);
   };
-  if (stated > bytesMax) {
-    done(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), '');
+  const take = (chunk: Buffer): void => {
+    if (stated > bytesMax || length + chunk.length > bytesMax) bytes = NO_BYTES;
+    else keep(chunk);
+    length += chunk.length;
+    if (length > DISCARDED_BYTES_MAX) refuse();
+  };
+  if (stated > DISCARDED_BYTES_MAX) {
+    refuse();
     return;
   }
   payload.on('data', take).on('end', onEnd).on('error', onError);

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { AUTH, UNLIMITED } from '../accounts/account-support.ts';
@@ -100,6 +101,32 @@ describe('a slow client', () => {
       code: 'headers_too_long',
       detail: expect.stringContaining('32768 bytes'),
     });
+  });
+
+  it.each([
+    ['with its length', (body: string) => [`Content-Length: ${body.length}`, body]],
+    [
+      'in chunks',
+      (body: string) => [
+        'Transfer-Encoding: chunked',
+        `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      ],
+    ],
+  ])('a body that is too large, %s, is received before its 413', async (_what, framed) => {
+    const [header, body = ''] = framed('x'.repeat(70_000));
+    const events: string[] = [];
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${HEAD}${header}\r\n\r\n`));
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    socket.on('error', ({ message }) => events.push(message));
+    socket.on('data', (chunk) => events.push(String(chunk).slice(0, 12)));
+    // An answer in between would close the connection while the client sends.
+    for (const part of [body.slice(0, 69_000), body.slice(69_000)]) {
+      await sleep(REQUEST_TIMEOUT_MS / 10);
+      events.push('sent');
+      socket.write(part);
+    }
+    await closed;
+    expect(events).toEqual(['sent', 'sent', 'HTTP/1.1 413']);
   });
 
   it('an announced body takes no memory before it arrives', async () => {
