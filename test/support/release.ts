@@ -13,7 +13,9 @@ import {
 /** Creates a temporary directory. The test calls `remove` at its end. */
 export async function makeTemporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'slipway-test-'));
-  return { path: directory, remove: () => rm(directory, { recursive: true, force: true }) };
+  // A service that was just stopped may still save its catalog there, so that the directory is not empty at first.
+  const options = { recursive: true, force: true, maxRetries: 5 };
+  return { path: directory, remove: () => rm(directory, options) };
 }
 
 /** Writes a file, and describes it as `readBuildOutput` does. */
