@@ -12,9 +12,12 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
     const screen = await open('/console/desktop');
     const { page, fixture } = screen;
     await page.getByText('2.8.0-beta.3').first().waitFor();
+    const storeIsRead = page.getByText(/Store OK, read at \d\d:\d\d:\d\d/);
+    await storeIsRead.waitFor();
     fixture.problem = 'The store s3://releases did not answer.';
     await page.getByText('The store s3://releases did not answer.').waitFor();
     await page.getByText(/^Shown as of \d\d:\d\d:\d\d/).waitFor();
+    expect(await storeIsRead.count()).toBe(0);
     fixture.isDown = true;
     await page
       .getByText("The console's server cannot be reached. Check that it still runs.")
@@ -25,6 +28,7 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
     fixture.isDown = false;
     fixture.problem = null;
     await page.getByText('No answer since').waitFor({ state: 'detached' });
+    await storeIsRead.waitFor();
     await screen.close();
   });
 

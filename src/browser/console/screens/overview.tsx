@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Overview } from '../../../console/answers.ts';
 import { apiOf } from '../api.ts';
 import { filterReleases, isFiltered, parseFilter } from '../filter.ts';
-import { count, counted } from '../format.ts';
+import { count, counted, timeOfDay } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
 import { Loading, Page } from '../parts/page.tsx';
@@ -22,7 +22,8 @@ interface Props {
 
 export function OverviewScreen({ app, query }: Props) {
   const polled = usePolled<Overview>(apiOf(app, 'overview'));
-  const { value, failure, reload } = polled;
+  const { value, failure, reload, answeredAt } = polled;
+  const storeReadAt = failure === null && value?.problem === null ? answeredAt : null;
   return (
     <Page
       title={app}
@@ -34,6 +35,7 @@ export function OverviewScreen({ app, query }: Props) {
           <>
             Revision {value.revision}, <Time at={value.revisionAt} /> by{' '}
             <bdi>{value.revisionBy}</bdi>
+            {storeReadAt !== null && <> · Store OK, read at {timeOfDay(storeReadAt)}</>}
           </>
         )
       }
