@@ -9,18 +9,16 @@ import { createTurns } from '../operations/in-turn.ts';
 import { whenLive } from '../wording/when-live.ts';
 import type {
   Adoption,
-  Changed,
-  ChangeRequest,
   Doctor,
   Explained,
   History,
   Overview,
-  Preview,
   ReleaseDetail,
   Revision,
   Start,
 } from './answers.ts';
 import { createCatalogSource, isoOf } from './catalog-source.ts';
+import type { Changed, ChangeRequest, Preview } from './change-answers.ts';
 import { makeChange } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';
 import { createRecent, isStoreFailure } from './recent.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Change } from '../../src/console/answers.ts';
+import type { Change } from '../../src/console/change-answers.ts';
 import type { Console } from '../../src/console/console.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';
 import { openScene, type Scene } from './console-scene.ts';

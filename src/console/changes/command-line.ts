@@ -1,4 +1,4 @@
-import type { Change } from '../answers.ts';
+import type { Change } from '../change-answers.ts';
 
 /** The command that makes the same change, to copy into a terminal or a script. */
 export function commandOf(change: Change, application: string, defaultApplication: string): string {

@@ -3,7 +3,7 @@ import { shareText } from '../../domain/rollout-text.ts';
 import { rollbackSentences } from '../../wording/rollback.ts';
 import { wideSentence } from '../../wording/wide-change.ts';
 import { withdrawalSentences } from '../../wording/withdrawal.ts';
-import type { Change } from '../answers.ts';
+import type { Change } from '../change-answers.ts';
 import type { Made } from './make-change.ts';
 
 /** What a change means, in whole sentences; the most important first. @param now by the store's clock */

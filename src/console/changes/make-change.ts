@@ -3,7 +3,7 @@ import { changeRollout, type RolloutAction } from '../../operations/change-rollo
 import { changeStatus, type StatusChanged } from '../../operations/change-status.ts';
 import { correctNotes } from '../../operations/correct-notes.ts';
 import { planRollback, type Rollback, rollBack } from '../../operations/roll-back.ts';
-import type { Change } from '../answers.ts';
+import type { Change } from '../change-answers.ts';
 import { isRolloutWord } from './command-line.ts';
 
 /** The outcome of a change that was made, or only rehearsed in memory. */

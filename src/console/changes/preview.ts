@@ -1,6 +1,6 @@
 import type { WriterDeps } from '../../catalog/change.ts';
 import { isAppError } from '../../errors.ts';
-import type { Change, Preview, SimulatedRollout } from '../answers.ts';
+import type { Change, Preview, SimulatedRollout } from '../change-answers.ts';
 import type { UsageSource } from '../usage-source.ts';
 import { differencesOf } from '../views/history.ts';
 import { commandOf } from './command-line.ts';

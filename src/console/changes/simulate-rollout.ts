@@ -4,8 +4,8 @@ import { simulateFleet } from '../../operations/simulate-fleet.ts';
 import { type DescribedFleet, seenFleet, spreadFleet } from '../../operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../operations/summarize-simulation.ts';
 import { periodOf } from '../../usage/adoption.ts';
-import type { SimulatedRollout } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
+import type { SimulatedRollout } from '../change-answers.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import type { Made } from './make-change.ts';
 

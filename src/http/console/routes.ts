@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ChangeRequest, MarkdownPreview, MarkdownRequest } from '../../console/answers.ts';
+import type { MarkdownPreview, MarkdownRequest } from '../../console/answers.ts';
+import type { ChangeRequest } from '../../console/change-answers.ts';
 import type { Console } from '../../console/console.ts';
 import type { TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';

@@ -1,4 +1,5 @@
-import type { ClientRow, DifferenceRow, Preview } from '../../../console/answers.ts';
+import type { ClientRow, DifferenceRow } from '../../../console/answers.ts';
+import type { Preview } from '../../../console/change-answers.ts';
 import { Notice } from './banner.tsx';
 import { SimulationChart } from './simulation.tsx';
 import { Table } from './table.tsx';

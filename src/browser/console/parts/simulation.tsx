@@ -1,4 +1,4 @@
-import type { SimulatedRollout } from '../../../console/answers.ts';
+import type { SimulatedRollout } from '../../../console/change-answers.ts';
 import { count, counted, dateAndTime } from '../format.ts';
 import { StackedChart } from './chart.tsx';
 import { Table } from './table.tsx';

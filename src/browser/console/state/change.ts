@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Change, Changed, ChangeRequest, Preview, Seen } from '../../../console/answers.ts';
+import type { Seen } from '../../../console/answers.ts';
+import type { Change, Changed, ChangeRequest, Preview } from '../../../console/change-answers.ts';
 import { apiOf, Failure, post } from '../api.ts';
 
 /** A change with a preview before it is made. */
