@@ -20,8 +20,8 @@ const UNKNOWN: VisitorMachine = { kind: 'unknown' };
  */
 export function visitorMachine(headers: IncomingHttpHeaders): VisitorMachine {
   const agent = headers['user-agent'];
-  if (hint(headers, 'mobile') === '?1') return PHONE;
-  const hinted = hint(headers, 'platform');
+  if (headers['sec-ch-ua-mobile'] === '?1') return PHONE;
+  const hinted = textOf(headers['sec-ch-ua-platform']);
   if (hinted !== undefined) {
     const platform = PLATFORM_BY_HINT.get(hinted);
     if (platform === 'phone') return PHONE;
@@ -60,8 +60,8 @@ function archOf(
   platform: Platform,
   agent: string | undefined,
 ): Arch | null {
-  const is64 = hint(headers, 'bitness') !== '32';
-  switch (hint(headers, 'arch')) {
+  const is64 = textOf(headers['sec-ch-ua-bitness']) !== '32';
+  switch (textOf(headers['sec-ch-ua-arch'])) {
     case 'arm':
       return is64 ? 'arm64' : 'armv7';
     case 'x86':
@@ -80,11 +80,9 @@ function archOfAgent(platform: Platform, agent: string): Arch | null {
 }
 
 /** The text of a hint, which is a quoted string of a structured field; undefined when it is absent or empty. */
-function hint(
-  headers: IncomingHttpHeaders,
-  name: 'platform' | 'mobile' | 'arch' | 'bitness',
-): string | undefined {
-  const value = headers[`sec-ch-ua-${name}`];
-  const text = typeof value === 'string' ? value.trim().replace(/^"(.*)"$/, '$1') : '';
+function textOf(hint: IncomingHttpHeaders[string]): string | undefined {
+  if (typeof hint !== 'string') return undefined;
+  const isQuoted = hint.length > 1 && hint.startsWith('"') && hint.endsWith('"');
+  const text = isQuoted ? hint.slice(1, -1) : hint;
   return text === '' ? undefined : text;
 }
