@@ -27,7 +27,12 @@ export function OverviewScreen({ app, query }: Props) {
   return (
     <Page
       title={app}
-      above="Application"
+      above={
+        <span class="above-row">
+          <span>Application</span>
+          {storeReadAt !== null && <span>Store OK, read at {timeOfDay(storeReadAt)}</span>}
+        </span>
+      }
       below={
         value === null ? (
           <span class="bone short" />
@@ -35,7 +40,6 @@ export function OverviewScreen({ app, query }: Props) {
           <>
             Revision {value.revision}, <Time at={value.revisionAt} /> by{' '}
             <bdi>{value.revisionBy}</bdi>
-            {storeReadAt !== null && <> · Store OK, read at {timeOfDay(storeReadAt)}</>}
           </>
         )
       }
