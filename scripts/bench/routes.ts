@@ -161,7 +161,7 @@ export async function benchRoutes(context: BenchContext): Promise<readonly Table
   return [
     comparedTable('routes: processor time per request', 'µs', results, [
       `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
-      'The baseline is bare node:http, which gets requests with the same headers and answers with a body of the same size; for check-update it reads the body and parses it as JSON.',
+      'The baseline is bare node:http. It gets the same request headers and answers with a body of the same size; for check-update it reads the body and parses it as JSON.',
     ]),
   ];
 }
