@@ -6,7 +6,7 @@ import { type BuiltApp, buildApp } from '../../src/app.ts';
 import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { ConnectionLimits } from '../../src/http/server/connections.ts';
-import type { Load } from '../../src/http/server/load.ts';
+import { type Load, UNLIMITED } from '../../src/http/server/load.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemRandomness } from '../../src/system.ts';
@@ -35,8 +35,8 @@ export interface TestServiceOptions {
   /** False: the catalog is not loaded. Default true. */
   readonly start?: boolean;
   readonly limits?: ConnectionLimits;
-  /** Default: measured. */
-  readonly load?: Load;
+  /** Default: never too much, because the publishers and clients of a test keep the process of the service busy. */
+  readonly load?: Load | 'measured';
   /** Receives the lines of the log. */
   readonly log?: string[];
 }
@@ -47,6 +47,7 @@ const CHEAP = { memoryCost: 8, timeCost: 1 };
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const temporary = await makeTemporaryDirectory();
   const { clock = createHastyClock(), randomness = systemRandomness, log } = options;
+  const { load = UNLIMITED } = options;
   const given = options.store ?? (options.env?.DATA_DIR === undefined ? undefined : 'directory');
   const config = loadConfig({
     DATA_DIR: path.join(temporary.path, 'data'),
@@ -79,7 +80,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
         }),
     passwordCost: CHEAP,
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    ...(options.load === undefined ? {} : { load: options.load }),
+    ...(load === 'measured' ? {} : { load }),
     // A directory store needs the service's links, so the service opens its own.
     ...(given === 'directory' ? {} : { store }),
   });

@@ -8,7 +8,11 @@ export interface Load {
   stop(): void;
 }
 
-/** Requests are refused when the event loop's mean delay over one second reaches this. */
+/**
+ * The event loop is late when its mean delay over one second is above this. The service refuses requests after two late
+ * seconds in a row. One is not enough: a machine that stands still for a moment makes one, and then has no more work
+ * than before.
+ */
 const DELAY_MAX_MS = 250;
 const MEASURED_EVERY_MS = 1_000;
 const RESOLUTION_MS = 10;
@@ -22,21 +26,28 @@ export const overloaded = (): AppError =>
 /**
  * Measures the delay of the event loop. It cannot throw, unlike @fastify/under-pressure, which also reads
  * memory from a file and fails when the process has no file descriptor left.
+ *
+ * @param histogram of the time from one sample to the next, in nanoseconds
  */
-export function createLoad(): Load {
-  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+export function createLoad(
+  histogram: Pick<
+    ReturnType<typeof monitorEventLoopDelay>,
+    'count' | 'mean' | 'enable' | 'reset' | 'disable'
+  > = monitorEventLoopDelay({ resolution: RESOLUTION_MS }),
+): Load {
   histogram.enable();
-  let delayMs = 0;
+  let isLate = false;
+  let wasLate = false;
   const timer = setTimeout(() => {
+    wasLate = isLate;
     // Without a sample the event loop was blocked for the whole interval.
-    delayMs =
-      histogram.count === 0 ? Number.POSITIVE_INFINITY : histogram.mean / 1e6 - RESOLUTION_MS;
+    isLate = histogram.count === 0 || histogram.mean / 1e6 - RESOLUTION_MS > DELAY_MAX_MS;
     histogram.reset();
     timer.refresh();
   }, MEASURED_EVERY_MS);
   timer.unref();
   return {
-    isTooMuch: () => delayMs > DELAY_MAX_MS,
+    isTooMuch: () => isLate && wasLate,
     stop: () => {
       clearTimeout(timer);
       histogram.disable();

@@ -123,7 +123,7 @@ describe('liveness and readiness', () => {
   });
 
   it('sheds load on the open routes when the event loop is late, and stays alive', async () => {
-    const service = await open();
+    const service = await open({ load: 'measured' });
     await release(service, '2.0.0', ['windows x64 nsis']);
     const urls = [LATEST_VERSION, `${DOWNLOAD}/windows`, '/feeds/desktop/stable/tauri/x'];
     await overload(service);
