@@ -8,12 +8,13 @@ export interface Load {
   stop(): void;
 }
 
-/**
- * The event loop is late when its mean delay over one second is above this. The service refuses requests after two late
- * seconds in a row. One is not enough: a machine that stands still for a moment makes one, and then has no more work
- * than before.
- */
+/** The event loop is late when its mean delay over one second is above this. */
 const DELAY_MAX_MS = 250;
+/**
+ * The service refuses requests after so many late seconds in a row. One is not enough: a machine that stands still for a
+ * moment makes one, and then has no more work than before.
+ */
+const LATE_SECONDS = 2;
 const MEASURED_EVERY_MS = 1_000;
 const RESOLUTION_MS = 10;
 const RETRY_AFTER_SECONDS = 10;
@@ -36,18 +37,17 @@ export function createLoad(
   > = monitorEventLoopDelay({ resolution: RESOLUTION_MS }),
 ): Load {
   histogram.enable();
-  let isLate = false;
-  let wasLate = false;
+  let lateSeconds = 0;
   const timer = setTimeout(() => {
-    wasLate = isLate;
     // Without a sample the event loop was blocked for the whole interval.
-    isLate = histogram.count === 0 || histogram.mean / 1e6 - RESOLUTION_MS > DELAY_MAX_MS;
+    const isLate = histogram.count === 0 || histogram.mean / 1e6 - RESOLUTION_MS > DELAY_MAX_MS;
+    lateSeconds = isLate ? lateSeconds + 1 : 0;
     histogram.reset();
     timer.refresh();
   }, MEASURED_EVERY_MS);
   timer.unref();
   return {
-    isTooMuch: () => isLate && wasLate,
+    isTooMuch: () => lateSeconds >= LATE_SECONDS,
     stop: () => {
       clearTimeout(timer);
       histogram.disable();

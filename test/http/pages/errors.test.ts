@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../../../src/errors.ts';
 import { type PageRouteDeps, pageRoutes } from '../../../src/http/pages/routes.ts';
+import { UNLIMITED } from '../../../src/http/server/load.ts';
 import { acceptPrepared } from '../../../src/http/server/prepared-answer.ts';
 import { compileValidator } from '../../../src/http/server/validation.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
@@ -135,9 +136,15 @@ describe('errors of the pages', () => {
     acceptPrepared(app, undefined, { isDraining: () => false, clock: undefined });
     const { catalog, status } = service.app;
     const deps = { catalog, status, clock: service.clock, tiers: service.config.accounts.tiers };
-    const load = { isTooMuch: () => false, stop: () => {} };
     const brand = { name: undefined, color: undefined, logo: undefined };
-    const given = { ...deps, load, brand, basePath: '', browserFiles: unbuilt, defaultApplication };
+    const given = {
+      ...deps,
+      load: UNLIMITED,
+      brand,
+      basePath: '',
+      browserFiles: unbuilt,
+      defaultApplication,
+    };
     await app.register(pageRoutes(given as unknown as PageRouteDeps));
     const answer = await app.inject('/apps/desktop');
     expect(answer.statusCode).toBe(501);
