@@ -7,21 +7,13 @@ import type { Check } from '../operations/diagnose/finding.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
 import { createTurns } from '../operations/in-turn.ts';
 import { whenLive } from '../wording/when-live.ts';
-import type {
-  Adoption,
-  Doctor,
-  Explained,
-  History,
-  Overview,
-  ReleaseDetail,
-  Revision,
-  Start,
-} from './answers.ts';
+import type { Adoption, Doctor, Explained, History, Revision, Start } from './answers.ts';
 import { createCatalogSource, isoOf } from './catalog-source.ts';
 import type { Changed, ChangeRequest, Preview } from './change-answers.ts';
 import { makeChange } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';
 import { createRecent, isStoreFailure } from './recent.ts';
+import type { Overview, ReleaseDetail } from './release-answers.ts';
 import { createUsageSource } from './usage-source.ts';
 import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
 import { explain } from './views/explain.ts';

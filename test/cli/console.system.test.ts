@@ -4,8 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Overview, Start } from '../../src/console/answers.ts';
+import type { Start } from '../../src/console/answers.ts';
 import type { Changed } from '../../src/console/change-answers.ts';
+import type { Overview } from '../../src/console/release-answers.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 

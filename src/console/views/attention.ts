@@ -5,8 +5,8 @@ import { describeRollout } from '../../operations/describe-rollout.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
 import { waitsFor } from '../../wording/draft.ts';
 import { plannedShares, presentShare } from '../../wording/rollout.ts';
-import type { Attention } from '../answers.ts';
 import type { SeenCatalog } from '../catalog-source.ts';
+import type { Attention } from '../release-answers.ts';
 import { channelViews } from './shown-offers.ts';
 import { newestFirstIn } from './version-order.ts';
 

@@ -4,8 +4,8 @@ import {
   type RevisionJson,
 } from '../../catalog/revision-document.ts';
 import { versionText } from '../../domain/version.ts';
-import type { Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
+import type { Overview, OverviewChannel, OverviewRelease } from '../release-answers.ts';
 import { attentionOf } from './attention.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
 import { offersForAll } from './shown-offers.ts';

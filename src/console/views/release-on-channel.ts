@@ -5,8 +5,8 @@ import { ALL_CLIENTS, reachedAt } from '../../domain/rollout.ts';
 import { targetName } from '../../domain/target.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
-import type { ReleaseOnChannel } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
+import type { ReleaseOnChannel } from '../release-answers.ts';
 
 /** How each channel lists each version, or holds it back, by version. */
 export function releasesOnChannels(

@@ -8,8 +8,13 @@ import { describeRollout } from '../../operations/describe-rollout.ts';
 import { showRelease } from '../../operations/list-releases.ts';
 import { renderMarkdown } from '../../pages/markdown.ts';
 import { periodOf, summarizeUsage } from '../../usage/adoption.ts';
-import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from '../answers.ts';
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
+import type {
+  ArtifactDetail,
+  ReleaseDetail,
+  RolloutCounts,
+  RolloutDetail,
+} from '../release-answers.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
 import { offersForAll } from './shown-offers.ts';

@@ -1,10 +1,10 @@
+import type { Seen } from '../../../src/console/answers.ts';
 import type {
   ArtifactDetail,
   OverviewRelease,
   ReleaseDetail,
   RolloutDetail,
-  Seen,
-} from '../../../src/console/answers.ts';
+} from '../../../src/console/release-answers.ts';
 import { before, HOSTILE } from './fixture-releases.ts';
 
 const DAY = 86_400_000;

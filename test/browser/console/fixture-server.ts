@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
-import type { OverviewRelease, Start } from '../../../src/console/answers.ts';
+import type { Start } from '../../../src/console/answers.ts';
 import type { ChangeRequest } from '../../../src/console/change-answers.ts';
+import type { OverviewRelease } from '../../../src/console/release-answers.ts';
 import { adoptionOf } from './fixture-adoption.ts';
 import { answerChange, answerPreview } from './fixture-changes.ts';
 import { detailOf } from './fixture-release.ts';

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ReleaseDetail, Seen } from '../../../console/answers.ts';
+import type { Seen } from '../../../console/answers.ts';
+import type { ReleaseDetail } from '../../../console/release-answers.ts';
 import { isOffered, isPaused } from '../filter.ts';
 import { hrefOf } from '../router.ts';
 import { usePause } from '../state/pause.ts';

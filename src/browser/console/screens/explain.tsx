@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Explained, Overview } from '../../../console/answers.ts';
+import type { Explained } from '../../../console/answers.ts';
+import type { Overview } from '../../../console/release-answers.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../../domain/platform.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';

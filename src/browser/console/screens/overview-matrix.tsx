@@ -1,5 +1,9 @@
 import { Component } from 'preact';
-import type { Overview, OverviewChannel, OverviewRelease } from '../../../console/answers.ts';
+import type {
+  Overview,
+  OverviewChannel,
+  OverviewRelease,
+} from '../../../console/release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { isOffered, isPaused } from '../filter.ts';
 import { counted, listed } from '../format.ts';

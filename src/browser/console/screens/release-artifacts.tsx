@@ -1,4 +1,4 @@
-import type { ArtifactDetail, ReleaseDetail } from '../../../console/answers.ts';
+import type { ArtifactDetail, ReleaseDetail } from '../../../console/release-answers.ts';
 import { counted, size } from '../format.ts';
 import { CopyButton } from '../parts/copy.tsx';
 

@@ -1,4 +1,4 @@
-import type { ReleaseDetail } from '../../../console/answers.ts';
+import type { ReleaseDetail } from '../../../console/release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { ChannelCell } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';

@@ -1,4 +1,4 @@
-import type { ReleaseDetail, RolloutDetail } from '../../../console/answers.ts';
+import type { ReleaseDetail, RolloutDetail } from '../../../console/release-answers.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
