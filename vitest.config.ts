@@ -28,8 +28,11 @@ function roomOf(directory: string): number {
   return bavail * bsize;
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    // `npm run soak` repeats what is random many times: see test/support/rounds.ts.
+    env: { TEST_ROUNDS: mode === 'soak' ? 'many' : 'few' },
+    setupFiles: ['test/support/set-up.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // The default of one second is too short on a loaded machine.
@@ -60,11 +63,11 @@ export default defineConfig({
           include: [SYSTEM_TESTS, ...ON_EVERY_STORE],
           env: { TEST_STORES: 'real' },
           // Some take half a minute on two cores, and others run beside them.
-          testTimeout: 180_000,
+          testTimeout: mode === 'soak' ? 7_200_000 : 180_000,
           // Vitest wants an order of projects with other numbers of workers.
           sequence: { groupOrder: 1 },
         },
       },
     ],
   },
-});
+}));

@@ -10,9 +10,10 @@ import {
   macosVersionOfDarwin,
   parseOsVersion,
 } from '../../src/domain/os-version.ts';
+import { character } from '../support/character.ts';
 
 test('inferFromName never throws', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (name) => void inferFromName(name)));
+  fc.assert(fc.property(fc.string({ unit: character }), (name) => void inferFromName(name)));
 });
 
 test.each([
@@ -49,7 +50,7 @@ test.each([
 describe('names', () => {
   test('that pass are safe to save, link and list', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
+      fc.property(fc.string({ unit: character, maxLength: 300 }), (name) => {
         if (whyUnpublishable(name) !== undefined) return;
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(200);
         expect(name).not.toMatch(/[/\\\p{Cc}\p{Cf}\p{Cs}]|^\.|^$/u);

@@ -20,6 +20,7 @@ import { AppError } from '../../src/errors.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import type { Entry, Position } from '../../src/sequence/sequence.ts';
 import { runAtOnce } from '../../src/steps.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** The state of one application as a value: every property holds after any events in any order. */
 
@@ -144,7 +145,7 @@ function forAnyStep(
       const before = events.reduce(reduce, EMPTY_STATE);
       check(before, last, reduce(before, last));
     }),
-    { seed: 20_261_125, numRuns: 500 },
+    { seed: 20_261_125, numRuns: rounds(100, 500) },
   );
 }
 
@@ -304,7 +305,7 @@ describe('the hash chain', () => {
         });
         refuseBrokenChain('desktop', undefined, history);
       }),
-      { seed: 20_261_126, numRuns: 300 },
+      { seed: 20_261_126, numRuns: rounds(100, 300) },
     );
   });
 
@@ -323,7 +324,7 @@ describe('the hash chain', () => {
           expect(() => refuseBrokenChain('desktop', replaced, [next])).toThrow('was replaced');
         });
       }),
-      { seed: 20_261_127, numRuns: 300 },
+      { seed: 20_261_127, numRuns: rounds(100, 300) },
     );
   });
 });

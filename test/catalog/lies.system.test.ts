@@ -5,11 +5,12 @@ import { changeStatus } from '../../src/operations/change-status.ts';
 import { createLyingStore } from '../reliability/lies.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { createWorld, offered, problemsOf } from './live-catalog.ts';
 
 /** Services that a store, or what is before it, answers wrongly once. */
 
-const ROUNDS = 100;
+const ROUNDS = rounds(40, 400);
 const RECOVERED_WITHIN_MS = 10_000;
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());

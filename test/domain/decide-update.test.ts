@@ -21,6 +21,7 @@ import {
   parseVersion,
   versionText,
 } from '../../src/domain/version.ts';
+import { rounds } from '../support/rounds.ts';
 
 const WINDOWS: OfferedArtifact = {
   platform: 'windows',
@@ -477,7 +478,7 @@ describe('decideUpdate, for any input', () => {
         if (asked.signatureScheme)
           expect(artifact.signatureSchemes).toContain(asked.signatureScheme);
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(400, 2_000) },
     );
   });
 
@@ -515,7 +516,7 @@ describe('decideUpdate, for any input', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: rounds(400, 2_000) },
     );
   });
 
@@ -545,7 +546,7 @@ describe('decideUpdate, for any input', () => {
           }
         }
       }),
-      { numRuns: 5_000 },
+      { numRuns: rounds(400, 5_000) },
     );
   });
 
@@ -556,7 +557,7 @@ describe('decideUpdate, for any input', () => {
           decideUpdate(asked, view(all)),
         );
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(400, 1_000) },
     );
   });
 
@@ -573,7 +574,7 @@ describe('decideUpdate, for any input', () => {
           expect(compareVersions(now.offer.version, old.offer.version)).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(400, 1_000) },
     );
   });
 
@@ -592,7 +593,7 @@ describe('decideUpdate, for any input', () => {
         const decision = decideUpdate(asked, channel);
         expect(decision.reason === 'offer' ? decision.offer : undefined).toBe(latest);
       }),
-      { numRuns: 1_000 },
+      { numRuns: rounds(400, 1_000) },
     );
   });
 });

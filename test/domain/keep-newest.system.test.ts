@@ -8,6 +8,7 @@ import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
 import type { Rollout } from '../../src/domain/rollout.ts';
 import { type UpdateQuery, visitorOn } from '../../src/domain/update-query.ts';
 import { parseRange, parseVersion, versionText } from '../../src/domain/version.ts';
+import { rounds } from '../support/rounds.ts';
 
 const NOW = 1000;
 
@@ -285,7 +286,7 @@ describe('dropping offers', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      { numRuns: rounds(60, 120) },
     );
     // Otherwise the property would say nothing.
     expect(drops).toBeGreaterThan(20);

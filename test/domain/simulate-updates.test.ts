@@ -13,6 +13,7 @@ import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
 import { type GroupFate, simulateUpdates } from '../../src/domain/simulate-updates.ts';
 import { parseRange, parseVersion, type Version, versionText } from '../../src/domain/version.ts';
 import { runAtOnce } from '../../src/steps.ts';
+import { rounds } from '../support/rounds.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -232,7 +233,7 @@ describe('a simulation', () => {
           bruteForce(view, groups, times, seed),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(100, 300) },
     );
   });
 
@@ -366,7 +367,7 @@ describe('a stranded installation', () => {
         const stranded = fate?.endings.filter(({ missed }) => missed !== null) ?? [];
         expect(stranded.reduce((sum, { count }) => sum + count, 0)).toBe(expected);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(60, 200) },
     );
   });
 

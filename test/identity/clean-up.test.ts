@@ -19,6 +19,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { AppendDeps } from '../../src/sequence/append.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import {
   beginSession,
   createTestSessions,
@@ -349,7 +350,7 @@ describe('with or without cleaning up', () => {
         expect(cleared).toEqual(await live(history, false));
         answered += cleared.filter((answer) => answer === 'ok').length;
       }),
-      { numRuns: 150, seed: 20_261_121 },
+      { numRuns: rounds(60, 150), seed: 20_261_121 },
     );
     console.log(`150 histories with and without cleaning up: the same answers, ${answered} × ok`);
     expect(answered).toBeGreaterThan(500);

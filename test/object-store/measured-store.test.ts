@@ -5,7 +5,6 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { collect, listKeys, sourceOf } from '../support/objects.ts';
-import { describeContract } from './contract.ts';
 
 const BODY = Buffer.from('body');
 
@@ -24,9 +23,6 @@ function measured(inner: ObjectStore) {
   });
   return { store, ended, take: () => ended.splice(0) };
 }
-
-const shared = measured(createMemoryStore({ clock: systemClock })).store;
-describeContract('a measured store', async () => shared);
 
 describe('a measured store', () => {
   const setUp = () => {

@@ -14,6 +14,7 @@ import { commitRelease } from '../../src/operations/commit-release.ts';
 import type { Holding } from '../../src/operations/draft-rules.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** Publishers that add to one release at the same moment, in every order of their requests that fast-check finds. */
 
@@ -134,7 +135,7 @@ describe('publishers of one release at the same moment', () => {
         runs++;
         drafted += kinds.length - 1;
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(60, 150) },
     );
     console.log(
       `whole releases: ${runs} interleavings of 3 publishers, ${drafted} drafts, each offered once`,
@@ -190,7 +191,7 @@ describe('publishers of one release at the same moment', () => {
         const outcome = `${kind} with ${files.length}`;
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(60, 200) },
     );
     console.log('a draft that ends while builds come:', Object.fromEntries(outcomes));
   }, 60_000);

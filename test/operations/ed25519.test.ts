@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEdCheck } from '../../src/operations/ed25519.ts';
+import { rounds } from '../support/rounds.ts';
 import { isAcceptedBySparkle, makeSparkleKey } from '../support/sparkle-key.ts';
 
 /** Ed25519 in chunks, held against Node's own and against RFC 8032. */
@@ -50,7 +51,7 @@ describe('createEdCheck', () => {
         expect(isValid(publicKey, parts, signature)).toBe(expected);
         expect(expected).toBe(!isChanged);
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(20, 40) },
     );
   });
 

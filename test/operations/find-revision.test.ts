@@ -6,6 +6,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { findRevision } from '../../src/operations/find-revision.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 
 const START = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE = 60_000;
@@ -181,7 +182,7 @@ describe('findRevision', () => {
         const found = await find(at(asked)).catch(() => undefined);
         expect(found?.number).toBe(sound.at(-1)?.number);
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(30, 60) },
     );
   });
 });

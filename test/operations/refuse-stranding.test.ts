@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OfferJson } from '../../src/catalog/revision-document.ts';
 import { inRange, parseRange, parseVersion, representatives } from '../../src/domain/version.ts';
 import { refuseStranding } from '../../src/operations/refuse-stranding.ts';
+import { rounds } from '../support/rounds.ts';
 import { offerJson } from './offer-json.ts';
 
 type Build = readonly ['windows' | 'linux', 'nsis' | 'deb'];
@@ -130,7 +131,7 @@ describe('the sample of versions that represents all others', () => {
         const patterns = new Set(representatives(ranges, []).map(pattern));
         expect(patterns.has(pattern(parseVersion(text)))).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { offerOf, setUpLarge } from '../catalog/large-revision.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { offerJson } from './offer-json.ts';
 
 const temporary = await makeTemporaryDirectory();
@@ -327,7 +328,7 @@ describe('any rollback', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: rounds(100, 300) },
     );
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThan(300);

@@ -10,6 +10,7 @@ import { changeRollout } from '../../src/operations/change-rollout.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** Operators that pause, resume, freeze and unfreeze a release at the same moment, while its plan goes on. */
 
@@ -44,7 +45,7 @@ function runningBetween(from: number, to: number): number {
   return running;
 }
 
-const rounds = fc.array(
+const courses = fc.array(
   fc.record({
     commands: fc.array(fc.constantFrom(...COMMANDS), { minLength: 1, maxLength: 4 }),
     thenMs: fc.integer({ min: 0, max: 30 * HOUR }),
@@ -57,7 +58,7 @@ describe('pause, resume and freeze at the same moment as others, while the plan 
     const directory = await makeTemporaryDirectory();
     const artifact = await makeArtifact(directory.path);
     await fc.assert(
-      fc.asyncProperty(rounds, fc.nat(), async (given, seed) => {
+      fc.asyncProperty(courses, fc.nat(), async (given, seed) => {
         const clock = createFixedClock(START);
         const parts = { clock, randomness: createSeededRandomness(seed) };
         const store = createMemoryStore(parts);
@@ -75,7 +76,7 @@ describe('pause, resume and freeze at the same moment as others, while the plan 
         }
         expectTrue(await readOffers(deps));
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(20, 40) },
     );
     await directory.remove();
   });

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderMarkdown } from '../../src/pages/markdown.ts';
+import { character } from '../support/character.ts';
+import { rounds } from '../support/rounds.ts';
 
 const ELEMENTS =
   'p h3 h4 h5 h6 a ul ol li em strong s code pre blockquote hr br table thead tbody tr th td'.split(
@@ -160,13 +162,13 @@ describe('renderMarkdown', () => {
           ' ',
         ),
       ),
-      fc.string({ unit: 'binary', maxLength: 5 }),
+      fc.string({ unit: character, maxLength: 5 }),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         expectHarmless(renderMarkdown(pieces.join('')));
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     );
   });
 });

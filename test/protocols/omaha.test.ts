@@ -6,6 +6,8 @@ import { AppError, isAppError } from '../../src/errors.ts';
 import { omaha } from '../../src/protocols/omaha.ts';
 import type { ProtocolRequest, Question } from '../../src/protocols/protocol.ts';
 import { childrenOf, parseXml, type XmlElement } from '../../src/xml.ts';
+import { character } from '../support/character.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** Omaha's dialect: its pure functions. */
 
@@ -175,9 +177,9 @@ describe('a request', () => {
           ),
     );
     const bodies = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: character }),
       node(4).map((tree) => JSON.stringify({ request: tree })),
-      fc.string({ unit: 'binary' }).map((text) => xml(text)),
+      fc.string({ unit: character }).map((text) => xml(text)),
       fc.tuple(word, word).map(([a, b]) => xml(`<os platform="${a}"/><app appid="${b}"/>`)),
     );
     fc.assert(
@@ -190,7 +192,7 @@ describe('a request', () => {
           expect(['invalid', 'not_found']).toContain(error.kind);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     );
   });
 });
@@ -250,7 +252,7 @@ describe('an answer in XML', () => {
 
   it('can be read, whatever the identifiers contain', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 }), (ids) => {
+      fc.property(fc.array(fc.string({ unit: character }), { maxLength: 4 }), (ids) => {
         const body = json(ids.map((appid) => ({ appid, version: '1', updatecheck: {} })));
         const question = ask(body);
         const asXml = { ...question, document: question.document.replace('"json"', '"xml"') };

@@ -7,6 +7,7 @@ import { isAppError } from '../../src/errors.ts';
 import type { FeedListing, FeedProtocol, ProtocolRequest } from '../../src/protocols/protocol.ts';
 import { squirrelWindows } from '../../src/protocols/squirrel-windows.ts';
 import { velopack } from '../../src/protocols/velopack.ts';
+import { rounds } from '../support/rounds.ts';
 
 /** The rules of every document of packages: the grammar, and that a client can apply the deltas that it takes. */
 
@@ -199,7 +200,7 @@ describe.each(DIALECTS)('a document of $name', (dialect, format, isNewer) => {
         }
         chains += deltas.length > 1 ? 1 : 0;
       }),
-      { numRuns: 1000 },
+      { numRuns: rounds(200, 1000) },
     );
     expect(chains).toBeGreaterThan(10);
   });

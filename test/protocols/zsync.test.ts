@@ -11,6 +11,7 @@ import type { ProtocolRequest } from '../../src/protocols/protocol.ts';
 import { zsync } from '../../src/protocols/zsync.ts';
 import { elf } from '../build-output/materialize.ts';
 import { setStatus } from '../http/support.ts';
+import { character } from '../support/character.ts';
 import { seededBytes } from '../support/electron-build.ts';
 import { publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
@@ -68,7 +69,7 @@ describe('parseRequest', () => {
 
   it('puts no line into the header, whatever the name is', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
+      fc.property(fc.string({ unit: character }), (name) => {
         const document = ask(`${name}.AppImage.zsync`)?.document ?? '';
         expect(document).not.toMatch(/[\n\r/]/);
       }),

@@ -6,6 +6,7 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { systemClock } from '../../src/system.ts';
 import { createSeededRandomness } from '../support/clock.ts';
+import { rounds } from '../support/rounds.ts';
 import { observe } from './observer.ts';
 import { type Child, startCli } from './run-child.ts';
 
@@ -30,17 +31,16 @@ const VERSIONS_KEPT = 2;
 /** Then another application follows, because `observe` reads all revisions of an application. */
 const VERSIONS_PER_APPLICATION = 25;
 
-export function killSettings(env = process.env) {
-  return {
-    kills: Number(env.SOAK_KILLS ?? 20),
-    minutesMax: Number(env.SOAK_MINUTES ?? 3),
-    seed: Number(env.SOAK_SEED ?? 1_597_463_007),
-  };
-}
+/** A failure prints its seed: `SOAK_SEED=…` repeats it. */
+export const KILLS = {
+  kills: rounds(20, 1_000),
+  minutesMax: rounds(3, 120),
+  seed: Number(process.env.SOAK_SEED ?? 1_597_463_007),
+};
 
 export async function killPublishes(deps: KillDeps): Promise<void> {
   const { store, env, name } = deps;
-  const { kills, minutesMax, seed } = killSettings();
+  const { kills, minutesMax, seed } = KILLS;
   const endsAt = Date.now() + minutesMax * 60_000;
   const randomness = createSeededRandomness(seed);
   const bytes = createNoise(seed, Math.max(...SIZES));

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import type { Randomness } from '../../src/clock.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { killPublishes, killSettings } from './kill-publishes.ts';
+import { KILLS, killPublishes } from './kill-publishes.ts';
 import type { Child } from './run-child.ts';
 
 it(
@@ -54,7 +54,7 @@ it(
       await temporary.remove();
     }
   },
-  (killSettings().minutesMax + 1) * 60_000,
+  (KILLS.minutesMax + 1) * 60_000,
 );
 
 /** Resolves when a file below `apps` changes. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 import { startFaultProxy } from './fault-proxy.ts';
-import { killPublishes, killSettings } from './kill-publishes.ts';
+import { KILLS, killPublishes } from './kill-publishes.ts';
 
 describeS3('killed publishes to S3', (server) => {
   const bucket = useBucket(server);
@@ -47,6 +47,6 @@ describeS3('killed publishes to S3', (server) => {
         await temporary.remove();
       }
     },
-    (killSettings().minutesMax + 1) * 60_000,
+    (KILLS.minutesMax + 1) * 60_000,
   );
 });

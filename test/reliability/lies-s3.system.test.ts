@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../src/system.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 import { type Answer, type FaultProxy, type ProxyFault, startFaultProxy } from './fault-proxy.ts';
 import { type LyingStore, runLies } from './lies.ts';
@@ -98,7 +99,7 @@ describeS3('commands to S3 through a proxy that gives wrong answers', (server) =
       direct,
       clock: systemClock,
       directory,
-      rounds: Number(process.env.SOAK_WRONG_ANSWERS ?? 250),
+      rounds: rounds(100, 1_000),
       seed: 8_252,
     });
     expect(told).toBeUndefined();

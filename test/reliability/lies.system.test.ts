@@ -2,6 +2,7 @@ import { afterAll, it } from 'vitest';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { createLyingStore, runLies } from './lies.ts';
 
 const temporary = await makeTemporaryDirectory();
@@ -11,5 +12,12 @@ it('commands with one wrong store answer each lose no acknowledged change', asyn
   const clock = createFixedClock();
   const direct = createMemoryStore({ clock });
   const lying = createLyingStore(direct);
-  await runLies({ lying, direct, clock, directory: temporary.path, rounds: 250, seed: 8_250 });
+  await runLies({
+    lying,
+    direct,
+    clock,
+    directory: temporary.path,
+    rounds: rounds(100, 1_000),
+    seed: 8_250,
+  });
 });

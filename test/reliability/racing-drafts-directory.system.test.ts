@@ -3,11 +3,12 @@ import { expect, it } from 'vitest';
 import { readManifest, readRevision } from '../../src/catalog/read.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { startCli } from './run-child.ts';
 
 /** Three CI jobs, each a process of its own, publish one release at the same moment. */
 
-const ROUNDS = 6;
+const ROUNDS = rounds(4, 40);
 const JOBS = [
   ['App.exe', 'os=windows,arch=x64,format=nsis'],
   ['App.zip', 'os=macos,arch=arm64,format=zip'],

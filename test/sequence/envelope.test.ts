@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { digestOf, parseEnvelope, renderEnvelope } from '../../src/sequence/envelope.ts';
+import { rounds } from '../support/rounds.ts';
 
 const schema = z.looseObject({ schema_version: z.literal(1) });
 const parse = (text: string | Uint8Array) =>
@@ -50,7 +51,7 @@ describe('an envelope', () => {
           expect(signed).toEqual(document);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     );
   });
 

@@ -11,6 +11,7 @@ import {
 } from '../../src/sequence/sequence.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import { type Condition, ledger, type Page, storePage } from './ledger.ts';
 
 /** A run of many changes begins each search where it ended before. */
@@ -39,7 +40,7 @@ it('finds the same document from any document that was known, whatever is above 
         expect(known).toEqual(await find(store, ledger));
       }
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(50, 100) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../../src/sequence/sequence.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import { type Condition, ledger, type Page, storePage } from './ledger.ts';
 
 const condition = fc.oneof(
@@ -52,7 +53,7 @@ describe('the newest document of a sequence', () => {
         expect(store.counts.head).toBe(0);
         runs++;
       }),
-      { numRuns: 300 },
+      { numRuns: rounds(100, 300) },
     );
     console.log(
       `sequences with corrupt documents anywhere: ${runs} random ones, each read as it must be`,
@@ -117,7 +118,7 @@ describe('reading on', () => {
         }
         expect(summary(position)).toEqual(expected([...first, ...second]));
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(60, 200) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { findLast } from '../../src/sequence/sequence.ts';
 import { listSequences, NEWEST_KEPT, neededBelow, removableKeys } from '../../src/sequence/trim.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 
 describe('a sequence that is trimmed', () => {
   const sequence = { key: (number: number) => `s/${number}.json` };
@@ -48,7 +49,7 @@ describe('a sequence that is trimmed', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(30, 60) },
     );
   });
 

@@ -8,6 +8,7 @@ import { parseUsageKey } from '../../src/usage/keys.ts';
 import type { Usage } from '../../src/usage/usage.ts';
 import { createFixedClock, createSeededRandomness, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultPlan, type FaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import {
   allTime,
   countLinks,
@@ -323,7 +324,7 @@ describe('processes that count on one store', () => {
           runs++;
         },
       ),
-      { numRuns: 150 },
+      { numRuns: rounds(60, 150) },
     );
     console.log(
       `usage: ${runs} interleavings of 4 processes, ${totals} totals left, 0 counts lost or counted twice`,

@@ -7,6 +7,7 @@ import { snapshotKey, totalKey } from '../../src/usage/keys.ts';
 import { type ReadUsage, readUsage } from '../../src/usage/read-usage.ts';
 import { createFixedClock, createSeededRandomness, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import {
   countChecks,
   countLinks,
@@ -228,7 +229,7 @@ describe('a reader beside services', () => {
           if (restarts !== undefined) processes[restarts] = start();
         }
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(20, 40) },
     );
     // Otherwise the property has proven nothing about roll-ups.
     expect(raced).toBeGreaterThan(reads / 20);

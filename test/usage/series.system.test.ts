@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { createSeries, type Names, SERIES_LIMITS, type Series } from '../../src/usage/series.ts';
 import { createTally } from '../../src/usage/tally.ts';
 import { createFixedClock } from '../support/clock.ts';
+import { rounds } from '../support/rounds.ts';
 import { countChecks, countLinks, createProcess, DAY, HOUR, MINUTE } from './support.ts';
 
 const COUNTS = { checks: 1, offers: 0, links: 2 };
@@ -103,7 +104,7 @@ describe('series', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: rounds(50, 100) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { publicShares } from '../../src/usage/shares.ts';
+import { rounds } from '../support/rounds.ts';
 
 const shares = (groups: Record<string, number>, groupMin = 10) =>
   publicShares(Object.entries(groups), groupMin).map(({ name, percent }) => `${name} ${percent}`);
@@ -54,7 +55,7 @@ describe('public shares', () => {
           expect(shown.some(({ name }) => name === 'other')).toBe(rest >= groupMin);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: rounds(200, 2_000) },
     );
   });
 });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDirectoryStore } from '../../support/directory-store.ts';
+import { rounds } from '../../support/rounds.ts';
 import { type BytesServer, KEY, makeContent, openBytesServer, storeWith } from './bytes-server.ts';
 import { readMultipart } from './multipart-reader.ts';
 
@@ -59,7 +60,7 @@ describe.each([
           `bytes ${start}-${start + expected.length - 1}/${CONTENT.length}`,
         );
       }),
-      { numRuns: 30 },
+      { numRuns: rounds(20, 30) },
     );
   });
 
@@ -92,7 +93,7 @@ describe.each([
           expect(part.bytes.equals(slices[index]?.bytes ?? Buffer.of())).toBe(true);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(30, 60) },
     );
   });
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/http/error-responses.ts';
+import { character } from '../../support/character.ts';
 import { createHastyClock } from '../../support/clock.ts';
+import { rounds } from '../../support/rounds.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import {
   ACCOUNT,
@@ -25,14 +27,13 @@ import { exchange, type RawAnswer } from './raw-client.ts';
 
 /** As hostile-input.test.ts, for the routes about accounts: with tokens that are good, and with others. */
 
-/** `HOSTILE_REQUESTS=100000` for the long run. */
-const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 4_000);
+const REQUESTS = rounds(2_000, 100_000);
 const SEED = 20_261_121;
 const AT_ONCE = 8;
 
 const text = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: character, maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );
 const route = fc.oneof(

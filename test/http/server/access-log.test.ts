@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/http/deps.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { createFixedClock } from '../../support/clock.ts';
+import { rounds } from '../../support/rounds.ts';
 
 const opened: App[] = [];
 
@@ -62,7 +63,7 @@ describe('the access log', () => {
         expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'request' });
         expect((lines[0] ?? '').split('\n')).toHaveLength(2);
       }),
-      { numRuns: 100 },
+      { numRuns: rounds(50, 100) },
     );
   });
 

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/http/error-responses.ts';
+import { character } from '../../support/character.ts';
+import { rounds } from '../../support/rounds.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';
 import { HOSTILE } from './hostile-texts.ts';
@@ -8,14 +10,13 @@ import { exchange, type RawAnswer } from './raw-client.ts';
 
 /** Generated over a bare socket, so that nothing between here and the server tidies it up. */
 
-/** `HOSTILE_REQUESTS=100000` for the long run. */
-const REQUESTS = Number(process.env.HOSTILE_REQUESTS ?? 6_000);
+const REQUESTS = rounds(2_000, 100_000);
 const SEED = 20_261_121;
 const AT_ONCE = 8;
 
 const text = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...HOSTILE) },
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: character, maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
 );
 /** As it is, properly escaped, or escaped twice. */

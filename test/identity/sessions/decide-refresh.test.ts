@@ -14,6 +14,7 @@ import {
   REFRESH_GRACE_MS,
   SESSION_IDLE_MS,
 } from '../../../src/identity/sessions/session-lifetimes.ts';
+import { rounds } from '../../support/rounds.ts';
 import { DAY, MINUTE } from '../support.ts';
 
 /** The decision alone, in a model of one session. `refresh.test.ts` has the same promises with a store. */
@@ -133,7 +134,7 @@ const anyIdleMs = fc.oneof(
   fc.constantFrom(SESSION_IDLE_MS, SESSION_IDLE_MS + 1),
 );
 
-const RUNS = { numRuns: 2_000 };
+const RUNS = { numRuns: rounds(200, 2_000) };
 
 describe('the decision on a refresh', () => {
   it('refuses an ended session, with any other facts', () => {
@@ -236,7 +237,7 @@ describe('in a session', () => {
         expect([...tokens]).toEqual([2]);
         expect(model.isEnded()).toBe(false);
       }),
-      { numRuns: 200 },
+      { numRuns: rounds(60, 200) },
     );
   });
 
@@ -261,7 +262,7 @@ describe('in a session', () => {
           model.keepNewest(kept);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: rounds(100, 500) },
     );
   });
 

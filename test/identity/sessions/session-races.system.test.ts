@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { checkPassword } from '../../../src/identity/passwords/password-rule.ts';
 import { createSeededRandomness } from '../../support/clock.ts';
+import { rounds } from '../../support/rounds.ts';
 import { ENDINGS, type Ending, locksAfterChange, raceRefresh, raceSignIn } from './session-race.ts';
 import { inEveryOrder, inSomeOrders, type Turns } from './turns.ts';
 
@@ -24,7 +25,11 @@ describe('a refresh racing', { timeout: TIMEOUT_MS }, () => {
   it('an erasure leaves nothing that can be refreshed', async () => {
     const race = (turns: Turns, name: string) => raceRefresh(turns, name, eraseAccount);
     const every = (await inEveryOrder(race, 'first')) + (await inEveryOrder(race, 'last'));
-    const some = await inSomeOrders(1_000, createSeededRandomness(20_261_121).fraction, race);
+    const some = await inSomeOrders(
+      rounds(250, 1_000),
+      createSeededRandomness(20_261_121).fraction,
+      race,
+    );
     console.log(`a refresh racing an erasure: ${every + some} orders, 0 sessions left`);
     expect(every).toBeGreaterThan(500);
   });
@@ -45,7 +50,7 @@ describe('a sign-in racing', { timeout: TIMEOUT_MS }, () => {
   ])('%s leaves no session that can be refreshed', async (what, end) => {
     const { race, counts, fraction } = raceOf(end);
     const every = await inEveryOrder(race, 'first');
-    const orders = every + (await inSomeOrders(500, fraction, race));
+    const orders = every + (await inSomeOrders(rounds(200, 500), fraction, race));
     console.log(
       `a sign-in racing ${what}: ${orders} orders, ${counts.signedIn} let in first, 0 left`,
     );
@@ -55,10 +60,10 @@ describe('a sign-in racing', { timeout: TIMEOUT_MS }, () => {
 
   it('an erasure leaves no session that can be refreshed', async () => {
     const { race, counts, fraction } = raceOf(eraseAccount);
-    const orders =
-      process.env.SOAK_ORDERS === 'every'
-        ? await inEveryOrder(race, 'first')
-        : await inSomeOrders(4_000, fraction, race);
+    const times = rounds(1_000, Number.POSITIVE_INFINITY);
+    const orders = Number.isFinite(times)
+      ? await inSomeOrders(times, fraction, race)
+      : await inEveryOrder(race, 'first');
     console.log(
       `a sign-in racing an erasure: ${orders} orders, ${counts.signedIn} let in first, 0 left`,
     );

@@ -1,0 +1,5 @@
+import fc from 'fast-check';
+import { rounds } from './rounds.ts';
+
+/** For properties that state no other number. */
+fc.configureGlobal({ numRuns: rounds(40, 1_000) });
