@@ -5,15 +5,6 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that need more than this process: real S3, child processes, browsers, updaters, volumes, load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
-/** Tests that the quick project runs on the memory store, and the system project on real stores. */
-const ON_EVERY_STORE = [
-  'accounts/account',
-  'accounts/invitations',
-  'developer-keys/developer-keys',
-  'erase-account',
-  'sessions/refresh',
-].map((name) => `test/identity/${name}.test.ts`);
-
 /** A directory in memory, where there is room: waiting for a disk takes a fifth of the time of the quick tests. */
 function makeQuickDirectory(): string {
   const shared = '/dev/shm';
@@ -60,8 +51,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           name: 'system',
-          include: [SYSTEM_TESTS, ...ON_EVERY_STORE],
-          env: { TEST_STORES: 'real' },
+          include: [SYSTEM_TESTS],
           // Some take half a minute on two cores, and others run beside them.
           testTimeout: mode === 'soak' ? 7_200_000 : 180_000,
           // Vitest wants an order of projects with other numbers of workers.

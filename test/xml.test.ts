@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { childrenOf, childText, escapeXml, parseXml } from '../src/xml.ts';
 import { character } from './support/character.ts';
+import { cpuTimeOf } from './support/cpu-time.ts';
 
 describe('parseXml', () => {
   it('reads names with prefixes, attributes, text and CDATA', () => {
@@ -39,11 +40,11 @@ describe('parseXml', () => {
   });
 
   it.each(['<!--', '<![CDATA[', '<?', '<b ', '<b>'])('refuses a megabyte of %s in time', (part) => {
-    const startedAt = performance.now();
-    expect(() => parseXml(`<a>${part.repeat(1_000_000 / part.length)}</a>`)).toThrow(
-      expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
-    );
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    const refuse = () =>
+      expect(() => parseXml(`<a>${part.repeat(1_000_000 / part.length)}</a>`)).toThrow(
+        expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
+      );
+    expect(cpuTimeOf(refuse)).toBeLessThan(5_000);
   });
 });
 

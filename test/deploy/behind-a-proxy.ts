@@ -36,6 +36,7 @@ export function defineProxySuite(server: S3Server, kind: ProxyKind): void {
     const at = useProxied(server, bucket, kind, variant);
     defineDocuments(at);
     defineClients(at);
+    if (variant.isWhole !== true) return;
     defineDoctor(at);
     defineOutages(at);
   });

@@ -74,7 +74,7 @@ describeS3('nginx in front of two processes on one bucket', (server) => {
   describe.skipIf(!hasPrograms)('with the delivered files', () =>
     defineProxySuite(server, {
       variants: [
-        { name: 'at the root', host: 'updates.example.com', basePath: '' },
+        { name: 'at the root', host: 'updates.example.com', basePath: '', isWhole: true },
         { name: 'below a path', host: 'www.example.com', basePath: '/updates' },
       ],
       start: startNginx,

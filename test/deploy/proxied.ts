@@ -14,6 +14,8 @@ export interface Variant {
   readonly host: string;
   /** Empty for the root. */
   readonly basePath: string;
+  /** Whether the tests that end processes and run doctor run as well: once for all proxies, because they take long. */
+  readonly isWhole?: boolean;
 }
 
 export interface ProxySetting {

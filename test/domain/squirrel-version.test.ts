@@ -10,6 +10,7 @@ import {
 } from '../../src/domain/squirrel-version.ts';
 import { versionText } from '../../src/domain/version.ts';
 import { versionsInName } from '../../src/domain/version-in-name.ts';
+import { cpuTimeOf } from '../support/cpu-time.ts';
 
 const parsed = (text: string): string | undefined => {
   const version = parseSquirrelVersion(text);
@@ -60,11 +61,10 @@ describe('versions as Squirrel.Windows writes them', () => {
   });
 
   it('reads a name of several megabytes in no time', () => {
-    const before = performance.now();
     for (const part of ['1', '1-a']) {
-      expect(squirrelVersionIn(`${part.repeat(1_000_000)}.`)).toBeUndefined();
+      const name = `${part.repeat(1_000_000)}.`;
+      expect(cpuTimeOf(() => expect(squirrelVersionIn(name)).toBeUndefined())).toBeLessThan(2_000);
     }
-    expect(performance.now() - before).toBeLessThan(2_000);
   });
 
   it('reads back what electron-winstaller writes, and finds the version in the name', () => {

@@ -13,7 +13,6 @@ import {
   createTestSessions,
   DAY,
   DEVICE,
-  describeStores,
   dump,
   EMAIL,
   expectEnded,
@@ -82,9 +81,9 @@ async function expectErased({ deps, store, sessions, tokens, keys, eves }: Histo
   await refreshWith(sessions, eves);
 }
 
-describeStores('an erased account', (open) => {
+describe('an erased account', () => {
   it('leaves only end markers, and no byte that names its owner', async () => {
-    const one = await setUpHistory(setUp(open()));
+    const one = await setUpHistory(setUp());
     expect(await dump(one.store)).toContain(EMAIL);
     await eraseAccount(one.deps, ID);
     await expectErased(one);

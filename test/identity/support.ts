@@ -20,7 +20,6 @@ import type { AppendDeps } from '../../src/sequence/append.ts';
 import { createFixedClock, createSeededRandomness, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
-import { describeS3, useBucket } from '../support/s3-server.ts';
 
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
@@ -116,21 +115,6 @@ export async function dump(store: ObjectStore): Promise<string> {
     parts.push(key, Buffer.from(object?.body ?? []).toString());
   }
   return parts.join('\n');
-}
-
-/** Defines the suite on the memory store. The system tests define it on a directory and on S3 instead. */
-export function describeStores(name: string, define: (open: () => ObjectStore) => void): void {
-  if (process.env.TEST_STORES !== 'real') {
-    describe(`${name}, in memory`, () =>
-      define(() => createMemoryStore({ clock: createFixedClock() })));
-    return;
-  }
-  describeDirectory(`${name}, in a directory`, define);
-  describeS3(`${name}, on S3`, (server) => {
-    const bucket = useBucket(server);
-    let stores = 0;
-    define(() => bucket.store({ prefix: `test-${++stores}` }));
-  });
 }
 
 export function describeDirectory(name: string, define: (open: () => ObjectStore) => void): void {

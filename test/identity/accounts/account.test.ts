@@ -14,7 +14,6 @@ import { createEmbeddedProvider } from '../../../src/identity/providers/embedded
 import { signIn } from '../../../src/identity/sign-in.ts';
 import {
   DEVICE,
-  describeStores,
   EMAIL,
   fastPasswords,
   keysOf,
@@ -31,11 +30,11 @@ function providerOf(deps: Parts) {
   return createEmbeddedProvider({ ...deps, passwords: fastPasswords });
 }
 
-describeStores('20 concurrent registrations of one address', (open) => {
+describe('20 concurrent registrations of one address', () => {
   it.each([true, false])(
     'make one account with one password (after another: %s)',
     async (isFirst) => {
-      const deps = setUp(open());
+      const deps = setUp();
       const first = { email: EMAIL, password: 'password of the first', name: null };
       const others = Array.from({ length: 20 }, (_, index) => `password number ${index}`);
       const provider = providerOf(deps);

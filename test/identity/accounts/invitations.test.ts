@@ -17,7 +17,6 @@ import { failFrom } from '../../support/faulty-store.ts';
 import { API_KEY, errorAnswer, startGotrueStandIn } from '../providers/gotrue-stand-in.ts';
 import {
   DAY,
-  describeStores,
   dump,
   EMAIL,
   fastPasswords,
@@ -42,9 +41,9 @@ function registering(deps: AppendDeps, registration: Registration = 'invite') {
 
 const inviteAda = (deps: AppendDeps, days = 7) => invite(deps, EMAIL, days);
 
-describeStores('an invitation', (open) => {
+describe('an invitation', () => {
   it('used by 20 concurrent requests creates one account with one password', async () => {
-    const deps = setUp(open());
+    const deps = setUp();
     const { code } = await inviteAda(deps);
     const passwords = Array.from({ length: 20 }, (_, index) => `password number ${index}`);
     const outcomes = await Promise.allSettled(

@@ -10,16 +10,7 @@ import {
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
 import type { AppendDeps } from '../../../src/sequence/append.ts';
-import {
-  DAY,
-  describeStores,
-  dump,
-  EMAIL,
-  keysOf,
-  register,
-  setUp,
-  silentLog,
-} from '../support.ts';
+import { DAY, dump, EMAIL, keysOf, register, setUp, silentLog } from '../support.ts';
 
 const ID = accountIdOf('embedded', EMAIL);
 const SCOPES = [{ application: 'desktop', access: 'read' as const }];
@@ -196,9 +187,9 @@ describe('a developer key', () => {
   });
 });
 
-describeStores('the developer keys of an account', (open) => {
+describe('the developer keys of an account', () => {
   it('are 20 at most, however many are created concurrently', async () => {
-    const deps = setUp(open());
+    const deps = setUp();
     await register(deps);
     const { store, clock } = deps;
     const request = { name: 'CI', scopes: SCOPES, expiresAt: new Date(clock.now() + DAY) };
