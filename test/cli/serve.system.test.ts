@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -105,11 +105,15 @@ describe('slipway demo', () => {
     expect(demo.errors()).toContain('delete');
   });
 
-  it('runs again on the same directory', async () => {
-    for (const _run of [1, 2]) {
-      const demo = start(['demo', '--once']);
+  // The second run finds what the first one left.
+  it('runs again on the same directory, which a relative path names', async () => {
+    await mkdir(path.join(directory.path, 'a b'));
+    for (const DATA_DIR of ['./a b/demo data/', 'a b/../a b/demo data']) {
+      const demo = start(['demo', '--once'], { DATA_DIR });
       expect(await demo.exit).toBe(0);
       expect(demo.output()).toContain('the hash matches');
     }
+    const made = await readdir(path.join(directory.path, 'a b'));
+    expect(made).toEqual(['demo data']);
   });
 });
