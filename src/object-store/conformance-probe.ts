@@ -53,7 +53,14 @@ export async function ensureConforming(
   if (deps.fresh !== true && (await holdsGoodVerdict(store, key))) {
     return;
   }
-  const { conforming, findings } = await probeConformance(deps);
+  const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
+    if (!isAppError(error, 'store_denied')) throw error;
+    throw new AppError(
+      'store_denied',
+      `${store.location} was not tested yet, and these credentials may not test it. An admin, whose credentials may write probe/, runs "slipway doctor" once with the same S3_ENDPOINT, S3_BUCKET and S3_PREFIX. ${error.message}`,
+      { cause: error },
+    );
+  });
   if (!conforming) {
     throw new AppError(
       'store_nonconforming',
