@@ -64,7 +64,7 @@ export async function ensureConforming(
   if (!conforming) {
     throw new AppError(
       'store_nonconforming',
-      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface) ignores the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 and Garage refuse it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or MinIO.`,
+      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface), Wasabi and Garage ignore the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 refuses it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or VersityGW.`,
     );
   }
   const verdict = {
