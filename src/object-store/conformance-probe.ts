@@ -54,7 +54,7 @@ export async function ensureConforming(
     return;
   }
   const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
-    if (!isAppError(error, 'store_denied')) throw error;
+    if (deps.fresh === true || !isAppError(error, 'store_denied')) throw error;
     throw new AppError(
       'store_denied',
       `${store.location} was not tested yet, and these credentials may not test it. An admin, whose credentials may write probe/, runs "slipway doctor" once with the same S3_ENDPOINT, S3_BUCKET and S3_PREFIX. ${error.message}`,
