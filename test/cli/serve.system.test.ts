@@ -116,4 +116,17 @@ describe('slipway demo', () => {
     const made = await readdir(path.join(directory.path, 'a b'));
     expect(made).toEqual(['demo data']);
   });
+
+  it('counts a relative path from the directory in which npm was called', async () => {
+    const words = ['--prefix', path.dirname(path.dirname(SLIPWAY)), 'run', 'demo', '--', '--once'];
+    const { PATH = '' } = process.env;
+    const demo = spawn('npm', words, {
+      cwd: directory.path,
+      env: { PATH, HOME: directory.path, PORT: '0', DATA_DIR: './mine' },
+      stdio: 'ignore',
+    });
+    end = () => demo.kill('SIGKILL');
+    expect(await once(demo, 'close')).toEqual([0, null]);
+    expect(await readdir(path.join(directory.path, 'mine'))).toContain('objects');
+  });
 });
