@@ -15,6 +15,7 @@ const CHECKOUT = ['package.json', 'node_modules', 'src', 'scripts'];
 /** What some blocks must print; a block that is not named here must only succeed. */
 const EXPECTED: Readonly<Record<string, string>> = {
   'npm run demo': 'Hello, I am version 1.1.0.',
+  'npm test': 'not run: these are the tests',
   '"current_version": "0.9.0"': '"reason":"offer"',
   'cat sample/downloaded': 'I am version 1.0.0',
   'latest-version': '"version":"1.4.0"',
@@ -133,11 +134,21 @@ describe.skipIf(skipsShell).each(pages)('the shell blocks of $file', ({ file, bl
   }
 });
 
-/** npm, except that `npm ci` does nothing: the packages are installed, or this test would not run. */
+/**
+ * npm, with three differences. `npm ci` does nothing: the packages are installed, or this test would not run. The demo
+ * ends in place of serving until Ctrl-C. `npm test` would run tests in a test, so it is only named.
+ */
 async function makeNpm(bin: string): Promise<void> {
   await mkdir(bin);
   const npm = path.join(bin, 'npm');
-  const script = `#!/bin/sh\n[ "$1" = ci ] && exit 0\nPATH=\${PATH#"${bin}:"} exec npm "$@"\n`;
+  const script = `#!/bin/sh
+case "$*" in
+  ci) exit 0 ;;
+  test) echo 'not run: these are the tests' && exit 0 ;;
+  'run demo') set -- run demo -- --once ;;
+esac
+PATH=\${PATH#"${bin}:"} exec npm "$@"
+`;
   await writeFile(npm, script);
   await chmod(npm, 0o755);
 }

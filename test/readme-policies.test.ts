@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -43,58 +41,38 @@ import {
   UNLIMITED,
 } from './http/accounts/account-support.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
+import { allows, type Policy, readPolicies, type Statement } from './support/s3-policy.ts';
 import { createTestService } from './support/service.ts';
 
 /** The S3 policies of the documentation: enough for what each of them is for, and no more. */
 
-interface Statement {
-  readonly Effect: string;
-  readonly Action: string | readonly string[];
-  readonly Resource: string | readonly string[];
-}
-type Policy = readonly Statement[];
+const policies = readPolicies();
+const policyOf = (heading: string): Policy => policies.get(heading) ?? [];
+const bucketPolicy = policyOf('Nothing is overwritten');
+const publisher = policyOf('A publisher');
+const everyApplication = policyOf('Every application');
+const garbage = policyOf('Cleaning up');
 
-const PAGE = readFileSync(
-  path.join(import.meta.dirname, '../docs/operations/s3-policies.md'),
-  'utf8',
-);
-const policies = [...PAGE.matchAll(/```json\n(\{\n {2}"Version": "2012-10-17"[\s\S]*?)```/g)].map(
-  ([, text]) => (JSON.parse(`${text}`) as { Statement: Policy }).Statement,
-);
-const [service = [], serviceAlone = [], publisher = [], garbage = []] = policies;
-
-const listOf = (value: string | readonly string[]): readonly string[] => [value].flat();
-
-function allows(policy: Policy, action: string, resource: string): boolean {
-  return policy.some(
-    (statement) =>
-      statement.Effect === 'Allow' &&
-      listOf(statement.Action).includes(action) &&
-      listOf(statement.Resource).some((pattern) =>
-        new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(resource),
-      ),
-  );
-}
-
-const ARN = 'arn:aws:s3:::';
+/** Of the requests with which a store creates an object: in one, and in parts. */
+const CREATION = { 's3:ObjectCreationOperation': 'true', 's3:if-none-match': '*' };
+const PART = { 's3:ObjectCreationOperation': 'false' };
 const allowsObject = (policy: Policy, action: string, key: string, bucket = 'releases') =>
-  allows(policy, action, `${ARN}${bucket}/${key}`);
+  [CREATION, PART].some((context) => allows(policy, { action, bucket, key, context }));
 
 /** Refuses what a policy does not allow, as S3 would. */
 function createPolicedStore(inner: ObjectStore, policy: Policy, bucket = 'releases'): ObjectStore {
-  const need = (action: string, key?: string): void => {
-    const resource = key === undefined ? `${ARN}${bucket}` : `${ARN}${bucket}/${key}`;
-    if (allows(policy, action, resource)) return;
-    throw new AppError('store_denied', `${action} on ${resource} is not allowed.`);
+  const need = (action: string, key = '', context = {}): void => {
+    if (allows(policy, { action, bucket, key, context })) return;
+    throw new AppError('store_denied', `${action} on ${bucket}/${key} is not allowed.`);
   };
   return {
     ...inner,
     create: async (key, ...rest) => {
-      need('s3:PutObject', key);
+      need('s3:PutObject', key, CREATION);
       return inner.create(key, ...rest);
     },
     upload: async (key, ...rest) => {
-      need('s3:PutObject', key);
+      for (const context of [CREATION, PART]) need('s3:PutObject', key, context);
       need('s3:AbortMultipartUpload', key);
       return inner.upload(key, ...rest);
     },
@@ -156,21 +134,55 @@ describe('the S3 policies of the documentation', () => {
   });
   afterAll(() => directory.remove());
 
-  it('number four', () => {
-    expect(policies).toHaveLength(4);
+  it('are these', () => {
+    expect([...policies.keys()]).toEqual([
+      ...['Nothing is overwritten', 'With a private bucket', 'In one bucket'],
+      ...['A publisher', 'Every application', 'Cleaning up'],
+    ]);
   });
 
-  it('let a publisher publish, and change nothing else', async () => {
-    for (const key of PRIVATE_KEYS) {
-      for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
-        expect(allowsObject(publisher, action, key), `${action} ${key}`).toBe(false);
-        expect(allowsObject(garbage, action, key), `${action} ${key}`).toBe(false);
+  it.each([...policies])('allow no object to be written without the condition: %s', (_, policy) => {
+    const everything: Statement = { Effect: 'Allow', Action: 's3:*', Resource: '*' };
+    const tried = policy === bucketPolicy ? [...policy, everything] : policy;
+    const created = [undefined, '"x"', '*, "x"', ' *', '**', ''];
+    const keys = [...PRIVATE_KEYS, ...PUBLIC_KEYS, clockKey('x'), 'x'];
+    for (const key of keys) {
+      for (const bucket of ['releases', 'releases-private']) {
+        for (const condition of policy === bucketPolicy && bucket !== 'releases' ? [] : created) {
+          const header = condition === undefined ? {} : { 's3:if-none-match': condition };
+          const context = { 's3:ObjectCreationOperation': 'true', ...header };
+          const right = { action: 's3:PutObject', bucket, key, context };
+          expect(allows(tried, right), `${key} ${condition}`).toBe(false);
+        }
       }
     }
-    for (const key of PUBLIC_KEYS) {
-      expect(allowsObject(publisher, 's3:DeleteObject', key), key).toBe(false);
+  });
+
+  it('let the publisher of one application write to no other', () => {
+    const others = PUBLIC_KEYS.map((key) => key.replace('apps/desktop/', 'apps/desktop2/'));
+    const verdict = 'probe/verdicts/0123456789abcdef.json';
+    for (const key of [...others.filter((name) => name.startsWith('apps/')), verdict]) {
+      expect(allowsObject(publisher, 's3:PutObject', key), key).toBe(false);
     }
-    const store = createPolicedStore(createMemoryStore({ clock: systemClock }), publisher);
+    expect(allowsObject(publisher, 's3:PutObject', applicationsKey(2))).toBe(false);
+    for (const key of others.filter((name) => name.startsWith('apps/'))) {
+      expect(allowsObject(publisher, 's3:GetObject', key), key).toBe(false);
+    }
+  });
+
+  it('let an admin publish, and change nothing else', async () => {
+    for (const policy of [publisher, everyApplication, garbage]) {
+      for (const key of PRIVATE_KEYS) {
+        for (const action of ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']) {
+          expect(allowsObject(policy, action, key), `${action} ${key}`).toBe(false);
+        }
+      }
+      if (policy === garbage) continue;
+      for (const key of PUBLIC_KEYS) {
+        expect(allowsObject(policy, 's3:DeleteObject', key), key).toBe(false);
+      }
+    }
+    const store = createPolicedStore(createMemoryStore({ clock: systemClock }), everyApplication);
     const parts = { store, clock: systemClock, randomness: systemRandomness };
     await ensureConforming(parts);
     const one = await makeArtifact(directory.path, { filename: 'One.exe', content: 'one' });
@@ -202,9 +214,9 @@ describe('the S3 policies of the documentation', () => {
         { ...open, store: createPolicedStore(inner, policy) },
         { application: undefined, ageMinMs: 0 },
       );
-    await expect(collect(publisher)).rejects.toMatchObject({ code: 'store_denied' });
+    await expect(collect(everyApplication)).rejects.toMatchObject({ code: 'store_denied' });
     await wait(5);
-    await collect([...publisher, ...garbage]);
+    await collect([...publisher, ...garbage, ...bucketPolicy]);
     for (const key of [orphan, signed]) expect(await inner.head(key)).toBeUndefined();
     for (const key of [revisionKey('desktop', 1), manifestKey('desktop', '1.0.0', 1)]) {
       expect(allowsObject(garbage, 's3:DeleteObject', key), key).toBe(false);
@@ -212,8 +224,8 @@ describe('the S3 policies of the documentation', () => {
   });
 
   it.each([
-    ['in one bucket', serviceAlone, 'releases'],
-    ['with a private bucket', service, 'releases-private'],
+    ['in one bucket', policyOf('In one bucket'), 'releases'],
+    ['with a private bucket', policyOf('With a private bucket'), 'releases-private'],
   ] as const)('let the service work %s, and do not let it publish', async (_, policy, bucket) => {
     for (const key of PUBLIC_KEYS) {
       expect(allowsObject(policy, 's3:GetObject', key), key).toBe(true);

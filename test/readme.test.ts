@@ -58,6 +58,11 @@ describe('the documents', () => {
     },
   );
 
+  it('begin with the two commands that a newcomer types', () => {
+    const [, first = ''] = read('README.md').split(/^## /m);
+    expect(first).toContain('```sh\nnpm ci && npm run demo\nnpm ci && npm test\n```\n');
+  });
+
   it('keep the README short', () => {
     expect(read('README.md').split('\n').length).toBeLessThan(200);
   });

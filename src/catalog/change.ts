@@ -238,7 +238,11 @@ export async function changeManifest(
   return reference;
 }
 
-/** Adds an application to the list of applications, unless it is listed. @throws as {@link changeCatalog} */
+/**
+ * Adds an application to the list of applications, unless it is listed.
+ *
+ * @throws as {@link changeCatalog}; `store_denied` when the credentials are those of other applications' publishers
+ */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
   await appendDocument(deps, applicationsSequence, (base): Applications | undefined => {
     const known = base.newest?.document.signed.applications ?? [];
@@ -251,6 +255,13 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
       ...created,
       applications: [...known, { name, created_at: created.at }],
     });
+  }).catch((error: unknown) => {
+    if (!isAppError(error, 'store_denied')) throw error;
+    throw new AppError(
+      'store_denied',
+      `There is no application ${name}, and these credentials may not create one. An admin, whose credentials may write applications/, creates it: slipway channels create stable --app ${name} --create. ${error.message}`,
+      { cause: error },
+    );
   });
 }
 

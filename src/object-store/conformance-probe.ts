@@ -53,11 +53,18 @@ export async function ensureConforming(
   if (deps.fresh !== true && (await holdsGoodVerdict(store, key))) {
     return;
   }
-  const { conforming, findings } = await probeConformance(deps);
+  const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
+    if (deps.fresh === true || !isAppError(error, 'store_denied')) throw error;
+    throw new AppError(
+      'store_denied',
+      `${store.location} was not tested yet, and these credentials may not test it. An admin, whose credentials may write probe/, runs "slipway doctor" once with the same S3_ENDPOINT, S3_BUCKET and S3_PREFIX. ${error.message}`,
+      { cause: error },
+    );
+  });
   if (!conforming) {
     throw new AppError(
       'store_nonconforming',
-      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface) ignores the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 and Garage refuse it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or MinIO.`,
+      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface), Wasabi and Garage ignore the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 refuses it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or VersityGW.`,
     );
   }
   const verdict = {

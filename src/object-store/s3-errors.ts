@@ -97,7 +97,7 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
     case 'store_full':
       return `The store has no room for ${asked} (${answer}). Free space or raise the quota.`;
     case 'store_nonconforming':
-      return `The store at ${place.address} does not implement what ${asked} needs (${answer}): conditional writes (If-None-Match: *). AWS S3, Ceph RGW, MinIO and Cloudflare R2 implement them.`;
+      return `The store at ${place.address} does not implement what ${asked} needs (${answer}): conditional writes (If-None-Match: *). AWS S3, Cloudflare R2, Ceph RGW and VersityGW implement them.`;
     case 'invalid_configuration':
       return configurationSentence(refusal, place, answer);
     default:

@@ -26,13 +26,35 @@ describe('the page about CI', () => {
   it('uses the action with inputs that it has, under the name that "slipway init" writes', async () => {
     const { inputs } = await readAction();
     const uses = steps.filter((step) => step.uses?.includes('slipway'));
-    expect(uses.length).toBe(2);
+    expect(uses.length).toBe(3);
     for (const step of uses) {
       expect(step.uses).toBe(ACTION);
       const given = Object.keys(step.with ?? {});
       expect(given.filter((name) => inputs[name] === undefined)).toEqual([]);
       expect(given).toContain('version');
     }
+  });
+
+  it('publishes with a role that one environment of one repository may use, without a secret', () => {
+    const section = page.slice(page.indexOf('### No stored key'), page.indexOf('### The action'));
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(section) ?? [];
+    const { permissions, jobs } = parse(yaml);
+    expect(permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+    expect(yaml).not.toMatch(/secrets\.|AWS_(ACCESS|SECRET)/);
+    const [role, publish] = jobs.publish.steps;
+    // A moved tag of another account would run with the right to publish.
+    expect(role.uses).toMatch(/^aws-actions\/configure-aws-credentials@[0-9a-f]{40}$/);
+    expect(publish.env).toEqual({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' });
+    const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section) ?? [];
+    const [{ Condition }] = JSON.parse(json).Statement;
+    expect(Object.keys(Condition)).toEqual(['StringEquals']);
+    const claims = 'token.actions.githubusercontent.com';
+    expect(Condition.StringEquals).toEqual({
+      [`${claims}:aud`]: 'sts.amazonaws.com',
+      [`${claims}:sub`]: expect.stringMatching(
+        new RegExp(`^repo:[^*]+/[^*]+:environment:${jobs.publish.environment}$`),
+      ),
+    });
   });
 
   it('lists every input and output', async () => {

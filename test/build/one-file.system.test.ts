@@ -4,6 +4,7 @@ import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFakeS3 } from '../object-store/fake-s3.ts';
 import { writeOneFile } from '../support/one-file.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
@@ -66,6 +67,77 @@ describe('what is in the file', () => {
   it('is the same for the same sources', async () => {
     const again = await writeOneFile(directory.path);
     expect(again.text === built.text).toBe(true);
+  });
+});
+
+describe('credentials that expire, as a job gets them for its identity', () => {
+  /** Starts a store without releases. @returns what it knows of the credentials of each request */
+  async function startEmptyStore() {
+    const seen: { readonly authorization: string; readonly token: string }[] = [];
+    const s3 = await startFakeS3(({ url, request, response, fail }) => {
+      const { authorization = '', 'x-amz-security-token': token = '' } = request.headers;
+      seen.push({ authorization, token: String(token) });
+      if (!url.searchParams.has('list-type')) return fail(404, 'NoSuchKey');
+      const prefix = url.searchParams.get('prefix');
+      response.end(
+        `<ListBucketResult><Name>bucket</Name><Prefix>${prefix}</Prefix><IsTruncated>false</IsTruncated></ListBucketResult>`,
+      );
+    });
+    const place = { OBJECT_STORE: 's3', S3_BUCKET: 'bucket', S3_REGION: 'eu-central-1' };
+    const env = { ...place, S3_ENDPOINT: s3.endpoint, S3_FORCE_PATH_STYLE: 'true' };
+    return { seen, env };
+  }
+
+  it('are those of the environment, with their session token', async () => {
+    const { seen, env } = await startEmptyStore();
+    const keys = { AWS_ACCESS_KEY_ID: 'ASIAJOB', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const { stderr } = await run('releases', {
+      env: { ...env, ...keys, AWS_SESSION_TOKEN: 'session-of-the-job' },
+    });
+    expect(seen.length, stderr).toBeGreaterThan(0);
+    for (const { authorization, token } of seen) {
+      expect(authorization).toContain('Credential=ASIAJOB/');
+      expect(authorization).toContain('x-amz-security-token');
+      expect(token).toBe('session-of-the-job');
+    }
+  });
+
+  it('are requested for a token in a file, which Kubernetes or another CI wrote', async () => {
+    const { seen, env } = await startEmptyStore();
+    const asked: URLSearchParams[] = [];
+    const sts = await startFakeS3(({ body, response }) => {
+      asked.push(new URLSearchParams(body.toString()));
+      response.writeHead(200, { 'content-type': 'text/xml' }).end(
+        `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
+        <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>secret</SecretAccessKey>
+        <SessionToken>session-of-the-role</SessionToken>
+        <Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration>
+        </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`,
+      );
+    });
+    const file = path.join(directory.path, 'token');
+    await writeFile(file, 'identity-of-the-job');
+    const { stderr } = await run('releases', {
+      env: {
+        ...env,
+        AWS_REGION: 'eu-central-1',
+        AWS_ROLE_ARN: 'arn:aws:iam::111122223333:role/slipway-publisher',
+        AWS_WEB_IDENTITY_TOKEN_FILE: file,
+        AWS_ENDPOINT_URL_STS: sts.endpoint,
+      },
+    });
+    expect(
+      asked.map((query) => query.get('WebIdentityToken')),
+      stderr,
+    ).toEqual(['identity-of-the-job']);
+    expect(asked[0]?.get('RoleArn')).toBe('arn:aws:iam::111122223333:role/slipway-publisher');
+    expect(seen.length, stderr).toBeGreaterThan(0);
+    for (const { authorization, token } of seen) {
+      expect([authorization.includes('Credential=ASIAROLE/'), token]).toEqual([
+        true,
+        'session-of-the-role',
+      ]);
+    }
   });
 });
 

@@ -53,6 +53,7 @@ describe.each(Object.keys(PROJECTS))('the workflow for %s', (name) => {
     expect(given.filter((input) => !INPUTS.includes(input))).toEqual([]);
     expect(publish?.with).toMatchObject({ create: true, channel: 'stable' });
     expect(publish?.env).toMatchObject({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' });
+    expect(text).toContain('On AWS, a role can replace the two keys');
     const named = [...text.matchAll(/\$\{\{ matrix\.(\w+) \}\}/g)].map(([, word]) => `${word}`);
     for (const entry of include) expect(Object.keys(entry)).toEqual(expect.arrayContaining(named));
     const expected = publish?.with?.expect;

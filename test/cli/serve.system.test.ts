@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -105,11 +105,28 @@ describe('slipway demo', () => {
     expect(demo.errors()).toContain('delete');
   });
 
-  it('runs again on the same directory', async () => {
-    for (const _run of [1, 2]) {
-      const demo = start(['demo', '--once']);
+  // The second run finds what the first one left.
+  it('runs again on the same directory, which a relative path names', async () => {
+    await mkdir(path.join(directory.path, 'a b'));
+    for (const DATA_DIR of ['./a b/demo data/', 'a b/../a b/demo data']) {
+      const demo = start(['demo', '--once'], { DATA_DIR });
       expect(await demo.exit).toBe(0);
       expect(demo.output()).toContain('the hash matches');
     }
+    const made = await readdir(path.join(directory.path, 'a b'));
+    expect(made).toEqual(['demo data']);
+  });
+
+  it('counts a relative path from the directory in which npm was called', async () => {
+    const words = ['--prefix', path.dirname(path.dirname(SLIPWAY)), 'run', 'demo', '--', '--once'];
+    const { PATH = '' } = process.env;
+    const demo = spawn('npm', words, {
+      cwd: directory.path,
+      env: { PATH, HOME: directory.path, PORT: '0', DATA_DIR: './mine' },
+      stdio: 'ignore',
+    });
+    end = () => demo.kill('SIGKILL');
+    expect(await once(demo, 'close')).toEqual([0, null]);
+    expect(await readdir(path.join(directory.path, 'mine'))).toContain('objects');
   });
 });

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DCLinter } from 'dclint';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +20,7 @@ interface Service {
   readonly volumes: readonly string[];
   readonly read_only?: boolean;
   readonly profiles?: readonly string[];
+  readonly entrypoint?: readonly string[];
   readonly image: string;
 }
 
@@ -57,6 +59,29 @@ describe('docker-compose.yml', () => {
     expect(store?.env_file).toEqual(['deploy/compose/store.env']);
     expect(slipway?.env_file).toEqual([{ path: '.env', required: false }]);
   });
+
+  it.each(['silo', 'minio'])(
+    'starts the store with an image that calls its program %s',
+    async (name) => {
+      const directory = await makeTemporaryDirectory();
+      const program = path.join(directory.path, name);
+      await writeFile(program, '#!/bin/sh\necho "$MINIO_ROOT_USER $*"\n', { mode: 0o755 });
+      const [shell = '', flag = '', script = ''] = store?.entrypoint ?? [];
+      const data = path.join(directory.path, 'data');
+      const typed = script.replaceAll('$$', '$').replaceAll('/data', data);
+      const env = {
+        PATH: `${directory.path}:/usr/bin:/bin`,
+        S3_BUCKET: 'one',
+        AWS_ACCESS_KEY_ID: 'key',
+      };
+      const { stdout } = spawnSync(shell, [flag, typed], { env, encoding: 'utf8' });
+      expect(stdout).toBe(`key server ${data} --console-address :9001\n`);
+      expect(await readdir(data)).toEqual(['one']);
+      // The build of a tag can change; the build of a digest cannot.
+      expect(store?.image).toMatch(/^\$\{S3_IMAGE:-\S+:RELEASE\.\S+@sha256:[0-9a-f]{64}\}$/);
+      await directory.remove();
+    },
+  );
 
   it('fixes only what must be so in a container: a shell cannot choose another store', () => {
     expect(Object.keys(slipway?.environment ?? {}).sort()).toEqual([

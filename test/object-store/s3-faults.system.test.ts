@@ -165,6 +165,31 @@ describe('S3: credentials', () => {
     });
   });
 
+  it('that belong to a session are sent with its token, in every request and link', async () => {
+    const tokens: unknown[] = [];
+    const s3 = await startFakeS3(({ answer, request, response, url }) => {
+      tokens.push(request.headers['x-amz-security-token']);
+      if (url.searchParams.has('list-type'))
+        response.end('<ListBucketResult><Name>bucket</Name><Prefix></Prefix></ListBucketResult>');
+      else answer();
+    });
+    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'session' };
+    const store = s3.store({ ...PATIENT, credentials });
+    await store.create('a', body);
+    await store.upload('b', sourceOf(randomBytes(9 * 1024 * 1024)));
+    await store.get('a');
+    await store.head('a');
+    await (await store.read('a'))?.stream.toArray();
+    for await (const _ of store.list(''));
+    await store.delete('a');
+    expect(tokens.length).toBe(s3.requests.length);
+    expect(s3.requests.some((line) => line.includes('partNumber'))).toBe(true);
+    expect(new Set(tokens)).toEqual(new Set(['session']));
+    const times = { signedAt: new Date(), expiresAt: new Date(Date.now() + 3_600_000) };
+    const link = await store.presign({ method: 'GET', key: 'a', filename: 'a', ...times });
+    expect(new URL(link.url).searchParams.get('X-Amz-Security-Token')).toBe('session');
+  });
+
   it('that expire soon are renewed before signing; otherwise the link expires with them', async () => {
     const s3 = await startFakeS3(({ answer }) => answer());
     const now = 1_800_000_000_000;

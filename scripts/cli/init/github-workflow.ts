@@ -137,6 +137,11 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
     `    app: ${yamlText(choices.application)}`,
     `    channel: ${yamlText(choices.channel)}`,
     '  env:',
+    ...(settings.S3_ENDPOINT === undefined
+      ? [
+          '    # On AWS, a role can replace the two keys: "No stored key, on AWS" in docs/publishing/ci.md.',
+        ]
+      : []),
     ...Object.entries(settings).map(([name, value]) => `    ${name}: ${yamlText(value)}`),
     ...secrets.map((name) => `    ${name}: \${{ secrets.${name} }}`),
   ];

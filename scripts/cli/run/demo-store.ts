@@ -1,7 +1,7 @@
-import path from 'node:path';
 import { openPublisher } from '../../../src/app/stores.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
+import { demoDirectory } from '../demo/demo-directory.ts';
 import { type FilledStore, fillDemoStore } from '../demo/fill-demo-store.ts';
 import { alignColumns, indented, printTable } from '../output.ts';
 import { shown } from '../place.ts';
@@ -14,7 +14,7 @@ const SEED = 20;
 /** Fills a directory store with applications, releases and counts to look at. */
 export async function demoStore(terminal: Terminal): Promise<void> {
   const given = terminal.environment();
-  const directory = path.resolve(given.DATA_DIR?.trim() || path.join('data', 'demo-store'));
+  const directory = demoDirectory(given, 'demo-store');
   // Never a bucket: demo data must not get into one by a setting that was forgotten.
   const env = { ...given, DATA_DIR: directory, OBJECT_STORE: 'filesystem' };
   const config = loadConfig(env, 'command');

@@ -9,6 +9,7 @@ import { type BuiltApp, buildApp } from '../../../src/app.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
+import { demoDirectory } from '../demo/demo-directory.ts';
 import { shown } from '../place.ts';
 import { type Environment, print, type Terminal } from '../terminal.ts';
 
@@ -36,7 +37,7 @@ export async function demo(terminal: Terminal, options: { once: boolean }): Prom
   const given = terminal.environment();
   const env = {
     ...given,
-    DATA_DIR: path.resolve(given.DATA_DIR?.trim() || path.join('data', 'demo')),
+    DATA_DIR: demoDirectory(given, 'demo'),
     OBJECT_STORE: 'filesystem',
     DEFAULT_APP: 'desktop',
     // An empty value counts as unset and takes precedence over a .env file.
