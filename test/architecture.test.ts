@@ -97,7 +97,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
-    may: ['errors', 'clock', 'own-directory', 'plain-file'],
+    may: ['errors', 'clock', 'own-directory', 'plain-directory', 'plain-file'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
@@ -211,6 +211,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'an environment goes in, a value comes out',
   },
   'own-directory': { may: ['errors'], because: 'it is one directory' },
+  'plain-directory': { may: ['errors'], because: 'it is one directory, whatever is in it' },
   'plain-file': { may: ['errors'], because: 'it is one file, whatever is in it' },
   'local-secret': {
     may: ['errors', 'own-directory', 'plain-file', 'secret'],
@@ -258,7 +259,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   scripts: {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
-      ...['own-directory', 'plain-file'],
+      ...['own-directory', 'plain-directory', 'plain-file'],
       ...['browser-files', 'wording', 'pages'],
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
