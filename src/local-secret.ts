@@ -1,12 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, systemCode } from './errors.ts';
 import { createOwnDirectory } from './own-directory.ts';
+import { readPlainFile } from './plain-file.ts';
 import { Secret } from './secret.ts';
 
 const SECRET_LENGTH_MIN = 32;
+/** Larger than any secret; a set of keys is one too. */
+const SECRET_BYTES_MAX = 256 * 1024;
 
 /**
  * Reads a secret from a file, and creates the file the first time, readable by its owner alone.
@@ -40,10 +43,10 @@ export async function openLocalSecret(
 }
 
 async function readSecret(file: string): Promise<Secret> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const bytes = await readPlainFile(file, SECRET_BYTES_MAX).catch((error: unknown) => {
     throw cannot('read', file, error);
   });
-  const secret = text.trim();
+  const secret = bytes?.toString().trim() ?? '';
   if (secret.length >= SECRET_LENGTH_MIN) return new Secret(secret);
   throw new AppError(
     'invalid_configuration',

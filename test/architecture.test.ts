@@ -97,7 +97,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
-    may: ['errors', 'clock', 'own-directory'],
+    may: ['errors', 'clock', 'own-directory', 'plain-directory', 'plain-file'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
@@ -110,11 +110,11 @@ const RULES: Readonly<Record<string, Rule>> = {
       'it knows what is published and how it is stored, and not who asks or in which backend',
   },
   'build-output': {
-    may: ['domain', 'errors', 'xml'],
+    may: ['domain', 'errors', 'plain-file', 'xml'],
     because: 'it reads what build tools leave on disk and knows nothing of publishing it',
   },
   operations: {
-    may: ['domain', 'catalog', ...LEAVES],
+    may: ['domain', 'catalog', 'plain-file', ...LEAVES],
     mayName: [
       ...STORE_INTERFACE,
       'src/object-store/download-links.ts',
@@ -211,8 +211,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'an environment goes in, a value comes out',
   },
   'own-directory': { may: ['errors'], because: 'it is one directory' },
+  'plain-directory': { may: ['errors'], because: 'it is one directory, whatever is in it' },
+  'plain-file': { may: ['errors'], because: 'it is one file, whatever is in it' },
   'local-secret': {
-    may: ['errors', 'own-directory', 'secret'],
+    may: ['errors', 'own-directory', 'plain-file', 'secret'],
     because: 'it is one file and its contents',
   },
   system: {
@@ -257,7 +259,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   scripts: {
     may: [
       ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
-      'own-directory',
+      ...['own-directory', 'plain-directory', 'plain-file'],
       ...['browser-files', 'wording', 'pages'],
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.

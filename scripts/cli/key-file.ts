@@ -1,8 +1,11 @@
 import { open } from 'node:fs/promises';
 import { AppError, systemCode } from '../../src/errors.ts';
+import { readPlainFile } from '../../src/plain-file.ts';
 
 /** Larger than any key file. */
 const KEY_BYTES_MAX = 16 * 1024;
+/** What the shell has opened for this process, as for `<(…)`. */
+const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;
 
 /**
  * The text of a key that an operator gives on the command line: the file of that name, or the text itself.
@@ -14,7 +17,10 @@ const KEY_BYTES_MAX = 16 * 1024;
  */
 export async function readKey(given: string, option: string): Promise<string> {
   try {
-    return await readStart(given, option);
+    // Reads no more than a key may have: the file may be a whole build.
+    const isOpen = SHELL_PIPE.test(given);
+    const bytes = await (isOpen ? readPipe(given) : readPlainFile(given, KEY_BYTES_MAX));
+    if (bytes !== undefined) return bytes.toString();
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
@@ -22,20 +28,21 @@ export async function readKey(given: string, option: string): Promise<string> {
     if (code === 'ENOENT' || code === 'ENAMETOOLONG' || code === 'ENOTDIR') return given;
     throw refusal(`The file that ${option} names cannot be read (${code}).`, error);
   }
+  throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
 }
 
-/** Reads no more than a key may have: the file may be a whole build. It may also be a pipe, which has no positions. */
-async function readStart(path: string, option: string): Promise<string> {
+/** It has no positions, and gives its bytes in parts. Undefined when it has more bytes than a key. */
+async function readPipe(path: string): Promise<Buffer | undefined> {
   const handle = await open(path);
   try {
     const buffer = Buffer.alloc(KEY_BYTES_MAX + 1);
     let length = 0;
     while (length < buffer.length) {
       const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-      if (bytesRead === 0) return buffer.toString('utf8', 0, length);
+      if (bytesRead === 0) return buffer.subarray(0, length);
       length += bytesRead;
     }
-    throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
+    return undefined;
   } finally {
     await handle.close();
   }

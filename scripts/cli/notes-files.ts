@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { findLocale, type ReleaseNotes } from '../../src/domain/release.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError, isAppError } from '../../src/errors.ts';
+import { readPlainFile } from '../../src/plain-file.ts';
 
 /** The files with release notes that a publisher names. */
 
@@ -43,15 +43,16 @@ function refuseUnderscore(argument: string, option: string): void {
 async function readText(file: string): Promise<string> {
   const refuse = (why: string, cause?: unknown) =>
     new AppError('invalid_request', `The notes file ${file} ${why}.`, { cause });
-  let bytes: Buffer;
+  let bytes: Buffer | undefined;
   try {
-    bytes = await readFile(file);
+    bytes = await readPlainFile(file, NOTES_BYTES_MAX);
   } catch (error) {
+    if (isAppError(error)) throw error;
     throw refuse('cannot be read', error);
   }
-  if (bytes.length > NOTES_BYTES_MAX) {
+  if (bytes === undefined) {
     throw refuse(
-      `has ${bytes.length} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them`,
+      `has more than ${NOTES_BYTES_MAX} bytes, which are allowed at most, because every client downloads them`,
     );
   }
   try {

@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
 import path from 'node:path';
 import type { BrandConfig } from '../config/brand.ts';
 import { AppError } from '../errors.ts';
 import type { Brand } from '../http/pages/brand-files.ts';
 import { parseColor } from '../pages/brand-color.ts';
+import { readPlainFile } from '../plain-file.ts';
 
 /** Reads the logo that the settings name. */
 
@@ -22,7 +22,7 @@ export async function openBrand({ name, logoFile, color }: BrandConfig): Promise
 
 async function readLogo(file: string): Promise<Brand['logo']> {
   const bytes = await readBounded(file);
-  if (bytes.length > LOGO_BYTES_MAX) {
+  if (bytes === undefined) {
     throw refuse(
       file,
       `has more than ${LOGO_BYTES_MAX} bytes. Make it smaller: every visitor loads it.`,
@@ -33,12 +33,9 @@ async function readLogo(file: string): Promise<Brand['logo']> {
   throw refuse(file, `is no ${extension.toUpperCase()} image. Give a .svg or .png file.`);
 }
 
-async function readBounded(file: string): Promise<Buffer> {
+async function readBounded(file: string): Promise<Buffer | undefined> {
   try {
-    await using handle = await open(file);
-    const buffer = Buffer.alloc(LOGO_BYTES_MAX + 1);
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-    return buffer.subarray(0, bytesRead);
+    return await readPlainFile(file, LOGO_BYTES_MAX);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw refuse(file, `cannot be read: ${reason}. Check the path and its permissions.`, error);

@@ -1,4 +1,5 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
+import { readPlainFile } from '../plain-file.ts';
 import { type AppcastItem, fileNameOf } from './appcast.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
@@ -22,9 +23,8 @@ export async function readAppcastNotes(
   const name = own.map(linkedName).find((each) => each !== undefined);
   if (name === undefined || !source.siblings.includes(name)) return undefined;
   const path = beside(source, name);
-  const state = await lstat(path);
-  if (!state.isFile() || state.size > NOTES_BYTES_MAX) return undefined;
-  return (await readFile(path, 'utf8')).trim() || undefined;
+  if (!(await lstat(path)).isFile()) return undefined;
+  return (await readPlainFile(path, NOTES_BYTES_MAX))?.toString().trim() || undefined;
 }
 
 /** The name of the notes that an item links, when a client could show the file. */

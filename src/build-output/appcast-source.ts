@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Platform } from '../domain/platform.ts';
+import { readPlainFile } from '../plain-file.ts';
 import {
   APPCAST_BYTES_MAX,
   type AppcastItem,
@@ -36,8 +36,8 @@ export async function readAppcasts(
   const found: AppcastSource[] = [];
   for (const source of sources) {
     if (!isAppcastPart(source) || !/\.xml$/i.test(source.name)) continue;
-    if ((await stat(source.path)).size > APPCAST_BYTES_MAX) continue;
-    const bytes = await readFile(source.path);
+    const bytes = await readPlainFile(source.path, APPCAST_BYTES_MAX);
+    if (bytes === undefined) continue;
     const items = readAppcastOrUndefined(bytes.toString('utf8'));
     if (items === undefined) continue;
     const signatures = await findFeedSignatures(source, bytes);

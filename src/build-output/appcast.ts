@@ -89,7 +89,7 @@ export function readAppcastOrUndefined(text: string): readonly AppcastItem[] | u
 export function fileNameOf(address: string): string {
   const last =
     address
-      .replace(/[?#].*$/, '')
+      .replace(/[?#].*$/s, '')
       .split(/[/\\]/)
       .at(-1) ?? '';
   try {

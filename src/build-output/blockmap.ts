@@ -1,6 +1,6 @@
-import { open, readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, inflateRaw } from 'node:zlib';
+import { openPlainFile, readPlainFile } from '../plain-file.ts';
 
 /**
  * electron-builder's block maps: the blocks of a file, so that an updater downloads only those that changed. A map is
@@ -23,8 +23,8 @@ const TRAILER_BYTES = 4;
  * @throws the system's error when the file cannot be read
  */
 export async function readBlockmapCoverage(path: string): Promise<number | undefined> {
-  if ((await stat(path)).size > PACKED_BYTES_MAX) return undefined;
-  return coverageOf(await readFile(path), promisify(gunzip));
+  const packed = await readPlainFile(path, PACKED_BYTES_MAX);
+  return packed && coverageOf(packed, promisify(gunzip));
 }
 
 /**
@@ -34,7 +34,7 @@ export async function readBlockmapCoverage(path: string): Promise<number | undef
  * @throws the system's error when the file cannot be read
  */
 export async function readEmbeddedBlockmapSize(path: string): Promise<number | undefined> {
-  const handle = await open(path);
+  const handle = await openPlainFile(path);
   try {
     const { size } = await handle.stat();
     if (size < TRAILER_BYTES) return undefined;

@@ -1,4 +1,3 @@
-import { readFile, stat } from 'node:fs/promises';
 import { DELTA } from '../domain/companion.ts';
 import {
   compareSquirrelVersions,
@@ -6,6 +5,7 @@ import {
   squirrelVersionIn,
 } from '../domain/squirrel-version.ts';
 import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
+import { readPlainText } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
@@ -125,7 +125,7 @@ async function findBase(
   tool: Tool,
 ): Promise<{ readonly base: string } | { readonly reason: string }> {
   for (const feed of delta.siblings.filter((name) => tool.feedName.test(name))) {
-    const listed = tool.list(await readText(beside(delta, feed)));
+    const listed = tool.list((await readPlainText(beside(delta, feed), FEED_BYTES_MAX)) ?? '');
     const own = listed.find(({ name }) => name.normalize('NFC') === delta.name.normalize('NFC'));
     if (own === undefined) continue;
     const [base] = listed
@@ -144,17 +144,12 @@ async function findBase(
   };
 }
 
-async function readText(path: string): Promise<string> {
-  if ((await stat(path)).size > FEED_BYTES_MAX) return '';
-  return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
-}
-
 /** Lines of `SHA1 name size`; the name may be an address. */
 function listSquirrel(text: string): readonly ListedPackage[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const address = /^\s*[0-9a-f]{40}\s+(\S+)\s+\d+\s*(?:#.*)?$/i.exec(line)?.[1];
     const name = address
-      ?.replace(/[?#].*$/, '')
+      ?.replace(/[?#].*$/s, '')
       .split('/')
       .at(-1);
     const version = squirrelVersionIn(name ?? '');

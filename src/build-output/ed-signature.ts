@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises';
 import { parseEdSignatureBytes } from '../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { refusal } from './refusal.ts';
 
 /** Sparkle's signatures of files, as `sign_update` and the appcast tools write them. */
@@ -34,8 +34,7 @@ export async function readEdSignature(
   path: string,
   file: { readonly name: string; readonly size: number },
 ): Promise<ArtifactSignature> {
-  const isTooLarge = (await stat(path)).size > SIGNATURE_BYTES_MAX;
-  const text = isTooLarge ? '' : (await readFile(path, 'utf8')).trim();
+  const text = (await readPlainFile(path, SIGNATURE_BYTES_MAX))?.toString().trim() ?? '';
   const attribute = /\bedSignature="([^"]*)"/.exec(text)?.[1];
   const length = /\blength="(\d+)"/.exec(text)?.[1];
   if (length !== undefined && Number(length) !== file.size) {

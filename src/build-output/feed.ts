@@ -1,9 +1,9 @@
-import { readFile, stat } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { refusal } from './refusal.ts';
 import { checkSignedShape, isSigned } from './signed-shape.ts';
+import { parseYaml } from './yaml.ts';
 
 /**
  * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. They are not
@@ -39,7 +39,7 @@ export interface Feed {
 }
 
 const FEED_BYTES_MAX = 4 * 1024 * 1024;
-const RELEASES_LINE = /^([0-9a-f]{40})\s+(\S.*?)\s+(\d+)$/i;
+const RELEASES_LINE = /^([0-9a-f]{40})\s+(\S(?:.*\S)?)\s+(\d+)$/i;
 const HEX_BYTES: Readonly<Record<DigestAlgorithm, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
 export function isFeedName(name: string): boolean {
@@ -58,8 +58,8 @@ export async function readFeed(
   name: string,
   version: string,
 ): Promise<Feed | undefined> {
-  if ((await stat(path)).size > FEED_BYTES_MAX) return undefined;
-  const bytes = await readFile(path);
+  const bytes = await readPlainFile(path, FEED_BYTES_MAX);
+  if (bytes === undefined) return undefined;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   if (/\.ya?ml$/i.test(name)) return parseUpdateInfo(path, text, bytes);
   return /\.json$/i.test(name)
@@ -69,7 +69,8 @@ export async function readFeed(
 
 /** electron-builder's `{channel}{-mac|-linux|…}.yml`. */
 function parseUpdateInfo(path: string, text: string, bytes: Uint8Array): Feed | undefined {
-  const info = attempt(() => parse(text, { maxAliasCount: 10 }));
+  const parsed = parseYaml(text);
+  const info = 'value' in parsed ? parsed.value : undefined;
   if (!isRecord(info) || typeof info.version !== 'string') return undefined;
   const listed = Array.isArray(info.files) ? info.files : [];
   // Old versions of electron-builder state one file at the top level.
@@ -176,7 +177,7 @@ function percentageOf(path: string, value: unknown): number | undefined {
 
 /** Lines of `SHA1 name size`. electron-winstaller keeps the lines of earlier versions in the file. */
 function parseSquirrelReleases(path: string, text: string): Feed | undefined {
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*$/, '').trim());
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*$/s, '').trim());
   const listed = lines.filter((line) => line !== '');
   // Any text file may have this name, such as a list of changes.
   if (!listed.some((line) => RELEASES_LINE.test(line))) return undefined;
@@ -237,7 +238,7 @@ function sizeOf(path: string, value: unknown): number | undefined {
 function namedBy(path: string, value: unknown): Pick<FeedEntry, 'address' | 'name'> {
   if (typeof value !== 'string')
     throw refusal(path, 'it lists a file without a name. Build again, or remove it.');
-  const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/, '') : value;
+  const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/s, '') : value;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
   return { address: value, name: attempt(() => decodeURIComponent(last)) ?? last };
 }

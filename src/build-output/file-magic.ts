@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import type { Arch, Platform } from '../domain/platform.ts';
+import { openPlainFile } from '../plain-file.ts';
 
 /** Reads from its header which machine a program is for. */
 
@@ -51,7 +51,7 @@ export async function isNsisProgram(path: string): Promise<boolean> {
 
 /** Reads at most `bytesMax` bytes from the beginning of a file. */
 async function readStart(path: string, bytesMax: number): Promise<Buffer> {
-  const file = await open(path, 'r');
+  const file = await openPlainFile(path);
   try {
     const buffer = Buffer.alloc(bytesMax);
     const { bytesRead } = await file.read(buffer, 0, bytesMax, 0);

@@ -75,7 +75,7 @@ function formatOfExe(lower: string): Format | undefined {
 
 /** `App Web Setup 1.0.0.exe`, as electron-builder names it: it downloads the package that it installs. */
 export function isWebInstaller(name: string): boolean {
-  return /(?:^|[ _.-])web[ _.-]?setup.*\.exe$/i.test(name);
+  return /\.exe$/i.test(name) && /(?:^|[ _.-])web[ _.-]?setup/i.test(name);
 }
 
 /** `app-1.0.0-x64.nsis.7z`: what a web installer downloads. */

@@ -1,10 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 // Uses tar-stream, because it hands out one entry at a time and keeps none: memory stays bounded for any archive.
 import { extract } from 'tar-stream';
 import type { Arch } from '../domain/platform.ts';
 import { systemCode } from '../errors.ts';
+import { openPlainFile } from '../plain-file.ts';
 import { HEADER_BYTES, machineOfHeader } from './file-magic.ts';
 import { readZip } from './zip.ts';
 
@@ -49,7 +49,9 @@ export async function readAppTar(path: string): Promise<ApplicationArch> {
   const programs: Buffer[] = [];
   const archive = extract();
   // The loop below receives every error.
-  pipeline(createReadStream(path), createGunzip(), limitScan, archive, () => {});
+  const file = await openPlainFile(path);
+  // The stream closes the file.
+  pipeline(file.createReadStream(), createGunzip(), limitScan, archive, () => {});
   try {
     for await (const entry of archive) {
       const isProgram = entry.header.type === 'file' && isMacProgram(entry.header.name);

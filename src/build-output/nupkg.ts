@@ -20,6 +20,7 @@ export interface NupkgClues {
 
 const PROGRAMS_MAX = 8;
 const NUSPEC_BYTES_MAX = 64 * 1024;
+const ELEMENT_LENGTH_MAX = 128;
 
 /** @returns undefined for a file that is not a NuGet package */
 export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
@@ -31,8 +32,10 @@ export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
   if ('problem' in entries) return undefined;
   const nuspec = entries.find(({ name }) => isNuspec(name))?.start.toString();
   if (nuspec === undefined) return undefined;
-  const element = (name: string) =>
-    new RegExp(`<${name}>\\s*([^<]{1,128}?)\\s*</${name}>`, 'i').exec(nuspec)?.[1];
+  const element = (name: string) => {
+    const text = new RegExp(`<${name}>([^<]*)</${name}>`, 'i').exec(nuspec)?.[1]?.trim() ?? '';
+    return text === '' || text.length > ELEMENT_LENGTH_MAX ? undefined : text;
+  };
   const os = element('os');
   const arch = element('machineArchitecture');
   const machines = entries

@@ -11,6 +11,9 @@ import { describeFile, type SourceFile } from './source-file.ts';
 /** Links found in a directory are skipped: they could lead to files outside the build. */
 export const LINK_REASON = 'a link, which is not followed; name the file itself';
 
+/** A pipe would block, and a device has no end. */
+export const OTHER_REASON = 'not a regular file';
+
 /** Build output is shallow: a deeper tree is a whole project, or mounts that form a loop. */
 const DEPTH_MAX = 12;
 
@@ -44,7 +47,7 @@ async function walk(
     } else if (entry.isDirectory()) {
       await enter(path, basename(directory), siblings, depth, scan);
     } else if (!entry.isFile()) {
-      scan.skipped.push({ path, reason: 'not a regular file' });
+      scan.skipped.push({ path, reason: OTHER_REASON });
     } else {
       const reason = fileByProduct(entry.name);
       if (reason === undefined) scan.files.push(await describeFile(path, null, siblings));

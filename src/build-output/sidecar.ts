@@ -10,7 +10,7 @@ import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
-import { LINK_REASON } from './scan-directory.ts';
+import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri-signature.ts';
 import { attachZsync } from './zsync.ts';
@@ -43,7 +43,9 @@ export async function findSidecars(
   ];
   for (const name of names.filter((each) => file.siblings.includes(each))) {
     const path = beside(file, name);
-    if ((await lstat(path)).isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
+    else if (!found.isFile()) skipped.push({ path, reason: OTHER_REASON });
     else files.push(await describeFile(path, null, file.siblings));
   }
   return { files, skipped };

@@ -1,5 +1,6 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { findEmbeddedSignature, parseEdSignatureBytes } from '../domain/ed-signature.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
 
@@ -32,9 +33,8 @@ export async function findFeedSignatures(
   const name = `${source.name}.signature`;
   if (!source.siblings.includes(name)) return found;
   const path = beside(source, name);
-  const state = await lstat(path);
-  if (!state.isFile()) return found;
-  const file = state.size > SIGNATURE_FILE_BYTES_MAX ? Buffer.alloc(0) : await readFile(path);
+  if (!(await lstat(path)).isFile()) return found;
+  const file = (await readPlainFile(path, SIGNATURE_FILE_BYTES_MAX)) ?? Buffer.alloc(0);
   if (parseEdSignatureBytes(file.toString('utf8').trim()) === undefined) {
     throw refusal(
       path,

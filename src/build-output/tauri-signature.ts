@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { parseMinisignSignature, statedIn } from '../domain/minisign.ts';
 import { archOf, platformOf } from '../domain/platform.ts';
 import { type ArtifactSignature, MINISIGN } from '../domain/signature.ts';
+import { readPlainFile } from '../plain-file.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
@@ -23,9 +23,8 @@ export async function readTauriSignature(
   file: string,
   version: string,
 ): Promise<ArtifactSignature> {
-  const bytes = await readFile(path);
-  const value = bytes.toString('utf8');
-  const signature = bytes.length <= SIG_BYTES_MAX ? parseMinisignSignature(value) : undefined;
+  const value = (await readPlainFile(path, SIG_BYTES_MAX))?.toString('utf8') ?? '';
+  const signature = parseMinisignSignature(value);
   if (signature === undefined) {
     throw refusal(
       path,

@@ -14,7 +14,7 @@ import { beside, type SourceFile } from './source-file.ts';
  */
 
 const FEED = /^(?:releases|assets)\.(.+)\.json$/i;
-const OWN_NAME = /-(?:win|osx|linux)[\w.-]*-(?:setup\.(?:exe|pkg)|portable\.zip)$/i;
+const OWN_NAME = /-(?:win|osx|linux)[\w.-]{0,64}-(?:setup\.(?:exe|pkg)|portable\.zip)$/i;
 const KINDS: readonly (readonly [RegExp, Format])[] = [
   [/-full\.nupkg$/i, 'velopack'],
   [/-setup\.exe$/i, 'velopack-setup'],
@@ -53,7 +53,9 @@ function channelOf(name: string, channels: readonly string[]): string {
     .sort((a, b) => b.length - a.length)
     .find((channel) => name.toLowerCase().includes(`-${channel.toLowerCase()}-`));
   if (inName !== undefined) return inName;
-  const own = /-((?:win|osx|linux)(?:-[a-z0-9]+)*?)-(?:full\.|setup\.|portable\.)/i.exec(name)?.[1];
+  const own = /-((?:win|osx|linux)(?:-[a-z0-9]{1,32}){0,8}?)-(?:full\.|setup\.|portable\.)/i.exec(
+    name,
+  )?.[1];
   if (own !== undefined) return own;
   if (/\.appimage$/i.test(name)) return channels.find((each) => /^linux/i.test(each)) ?? '';
   return channels.includes('win') ? 'win' : channels.length === 1 ? (channels[0] as string) : '';

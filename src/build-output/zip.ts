@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 // Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
 // and some use it below.
-import { openPromise } from 'yauzl';
+import { fromFdPromise } from 'yauzl';
 import { systemCode } from '../errors.ts';
+import { openPlainFile } from '../plain-file.ts';
 
 /** The first bytes of one file in a zip. */
 interface ZipEntry {
@@ -22,10 +23,10 @@ export async function readZip(
   path: string,
   bytesWanted: (name: string) => number,
 ): Promise<readonly ZipEntry[] | { readonly problem: string }> {
+  const file = await openPlainFile(path);
   try {
     const entries: ZipEntry[] = [];
-    const zip = await openPromise(path);
-    // Leaving this loop closes the file, also after an error.
+    const zip = await fromFdPromise(file.fd, { autoClose: false });
     for await (const entry of zip.eachEntry()) {
       const name = entry.fileName;
       const bytesMax = bytesWanted(name);
@@ -37,6 +38,8 @@ export async function readZip(
   } catch (error) {
     if (!(error instanceof Error) || systemCode(error) !== undefined) throw error;
     return { problem: `it is not a zip archive that can be read (${error.message})` };
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { ZSYNC } from '../domain/companion.ts';
 import { parseZsync, ZSYNC_BYTES_MAX } from '../domain/zsync.ts';
+import { readPlainFile } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
@@ -20,10 +20,11 @@ export async function attachZsync(
   const { path, size } = sidecar;
   const { file, filename, format } = draft.package;
   if (format !== 'appimage') return { path, reason: 'zsync files are served for AppImages only' };
-  if (size > ZSYNC_BYTES_MAX) {
+  const bytes = await readPlainFile(path, ZSYNC_BYTES_MAX);
+  if (bytes === undefined) {
     return { path, reason: `it has ${size} bytes, and at most ${ZSYNC_BYTES_MAX} can be served` };
   }
-  const zsync = parseZsync(await readFile(path));
+  const zsync = parseZsync(bytes);
   if (typeof zsync === 'string') {
     return { path, reason: `it cannot be served, and publish makes its own: ${zsync}` };
   }

@@ -1,13 +1,11 @@
+import { REASON_JSON_BYTES_MAX } from '../domain/reason.ts';
 import { growthBytes } from './draft-document.ts';
 import type { ChannelJson } from './revision-document.ts';
 
 /** The size limits of a catalog revision. */
 
 /** In bytes: enough for 10,000 offers with a dozen artifacts each, all yanked with the longest reason. */
-export const REVISION_BYTES_MAX = 20 * 1024 * 1024;
-
-/** The limit of a reason as JSON, with its quotes. Every later revision repeats it. */
-export const REASON_BYTES_MAX = 300;
+export const REVISION_BYTES_MAX = 22 * 1024 * 1024;
 
 /** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
 const HEADER_BYTES_MAX = 64 * 1024;
@@ -20,10 +18,10 @@ export function withdrawnBytes(channels: Readonly<Record<string, ChannelJson>>):
   const all = Object.values(channels);
   const reasons = all
     .flatMap(({ offers }) => offers)
-    .reduce((sum, { reason }) => sum + REASON_BYTES_MAX - jsonBytes(reason), 0);
+    .reduce((sum, { reason }) => sum + REASON_JSON_BYTES_MAX - jsonBytes(reason), 0);
   const opened = all
     .flatMap(({ drafts = [] }) => drafts)
-    .reduce((sum, draft) => sum + REASON_BYTES_MAX + growthBytes(draft), 0);
+    .reduce((sum, draft) => sum + REASON_JSON_BYTES_MAX + growthBytes(draft), 0);
   return jsonBytes(channels) + reasons + opened + HEADER_BYTES_MAX;
 }
 

@@ -1,3 +1,4 @@
+import { checkReason } from '../domain/reason.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import type { Account } from './accounts/account-document.ts';
 import { changeAccount } from './accounts/change-account.ts';
@@ -6,13 +7,14 @@ import { endAllSessions } from './sessions/end-session.ts';
 /**
  * Locks an account and ends its sessions. When it failed half way, running it again completes it.
  *
- * @throws AppError those of `changeAccount`, and the store's
+ * @throws AppError `invalid_request` for the reason; those of `changeAccount`, and the store's
  */
 export async function lockAccount(
   deps: AppendDeps,
   id: string,
   reason: string | null,
 ): Promise<Account> {
+  checkReason(reason);
   const at = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ locked }) => {
     if (locked === null) {

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openPlainFile } from '../plain-file.ts';
 import type { UploadSource } from './object-store.ts';
 
 /** Makes a file an upload source. The caller provides the file's size (bytes) and SHA-256 (hex). */
@@ -11,7 +11,7 @@ export function createFileSource(file: {
     size: file.size,
     sha256: file.sha256,
     open: async () => {
-      const handle = await open(file.path);
+      const handle = await openPlainFile(file.path);
       return {
         read: async (target, position) =>
           (await handle.read(target, 0, target.length, position)).bytesRead,

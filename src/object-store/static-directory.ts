@@ -3,17 +3,19 @@ import {
   copyFile,
   type FileHandle,
   link,
+  lstat,
   mkdir,
   open,
   readdir,
+  realpath,
   rename,
   rm,
   rmdir,
-  stat,
   unlink,
 } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
+import { findOddPlace, type OpenDirectory, openBelow, openDirectory } from '../plain-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
 import { parseKey } from './key.ts';
 import type { UploadSource } from './object-store.ts';
@@ -25,15 +27,19 @@ import { createUploadCheck } from './upload-check.ts';
 const BUFFER_BYTES = 1024 * 1024;
 
 interface Place {
-  readonly root: string;
+  readonly root: OpenDirectory;
   /** Has only unfinished files. On the volume of the root, so that a file gets its name at once. */
   readonly unfinished: string;
   readonly index: StaticIndex;
+  close(): Promise<void>;
 }
 
 /**
  * A directory that a static server serves. The same bytes at several addresses are one file with several names, where
  * the volume can do that.
+ *
+ * It may itself be a link, such as `current`, which is followed once. Nothing below it is written, replaced or removed
+ * through a link: a process that makes one there could otherwise change files elsewhere.
  *
  * @param location for messages
  */
@@ -59,23 +65,21 @@ export function createStaticDirectory(root: string, location: string): StaticTar
         }),
       ),
     has: async (name, { size, sha256 }) => {
-      const known = opened().index.files.get(name);
+      const { index, root: directory } = opened();
+      const known = index.files.get(name);
       if (known?.size !== size || known.sha256 !== sha256) return false;
-      const found = await stat(fileAt(root, name)).catch(() => undefined);
+      const file = path.join(directory.path, ...segmentsOf(name));
+      const found = await lstat(file).catch(() => undefined);
       return found?.isFile() === true && found.size === size;
     },
     put: (name, source, _facts, twin) => explained(name, putFile(opened(), name, source, twin)),
     remove: (name) => explained(name, removeOwn(opened(), name)),
-    close: async () => {
-      if (place === undefined) return;
-      await place.index.close();
-      await rm(place.unfinished, { recursive: true, force: true });
-    },
+    close: async () => place?.close(),
   };
 }
 
-async function openPlace(root: string, location: string, onlyReads: boolean): Promise<Place> {
-  const names = await readdir(root).catch((error: unknown) => {
+async function openPlace(named: string, location: string, onlyReads: boolean): Promise<Place> {
+  const names = await readdir(named).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined;
     if (systemCode(error) === 'ENOTDIR') throw refuse(`${location} is not a directory.`);
     throw error;
@@ -85,14 +89,79 @@ async function openPlace(root: string, location: string, onlyReads: boolean): Pr
       `${location} has files that no export has written, such as ${JSON.stringify(names.sort()[0])}. Name an empty or a new directory.`,
     );
   }
-  const own = path.join(root, STATIC_MARK);
-  const unfinished = path.join(own, 'unfinished');
-  if (!onlyReads) {
-    // What an interrupted export has left.
-    await rm(unfinished, { recursive: true, force: true });
-    await mkdir(unfinished, { recursive: true });
+  // A dry run writes nothing.
+  if (onlyReads) return readPlace(named, names !== undefined);
+  await mkdir(named, { recursive: true });
+  const open: OpenDirectory[] = [];
+  const close = async (): Promise<void> => {
+    for (const directory of open.reverse()) await directory.close();
+  };
+  try {
+    const root = await openDirectory(named);
+    open.push(root);
+    const own = await openBelow(root, [STATIC_MARK], true, linked);
+    open.push(own);
+    const index = await openStaticIndex(path.join(own.path, INDEX));
+    await refuseLinks(named, index);
+    // What an interrupted export has left. It removes a link of this name itself.
+    const left = path.join(own.path, UNFINISHED);
+    const removeLeft = (): Promise<void> => rm(left, { recursive: true, force: true });
+    await removeLeft();
+    const unfinished = await openBelow(own, [UNFINISHED], true, linked);
+    open.push(unfinished);
+    const closeAll = (): Promise<void> => index.close().then(removeLeft).finally(close);
+    return { root, unfinished: unfinished.path, index, close: closeAll };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  return { root, unfinished, index: await openStaticIndex(path.join(own, 'index.jsonl')) };
+}
+
+const UNFINISHED = 'unfinished';
+const INDEX = 'index.jsonl';
+
+async function readPlace(named: string, isThere: boolean): Promise<Place> {
+  const own = path.join(named, STATIC_MARK);
+  if ((await lstat(own).catch(() => undefined))?.isSymbolicLink()) throw linked(STATIC_MARK);
+  const index = await openStaticIndex(path.join(own, INDEX));
+  if (isThere) await refuseLinks(named, index);
+  const close = async (): Promise<void> => {};
+  return { root: { path: named, close }, unfinished: '', index, close };
+}
+
+/** Before anything is written or removed: an earlier export has made a directory where there is a link now. */
+async function refuseLinks(named: string, { files }: StaticIndex): Promise<void> {
+  const root = await realpath(named);
+  const folders = new Set([...files.keys()].map((name) => path.posix.dirname(name)));
+  const odd = await findOddPlace(
+    root,
+    [...folders].map((folder) => path.join(root, folder)),
+  );
+  // A file in place of a directory may be of an export.
+  if (odd?.isLink) throw linked(path.relative(root, odd.path));
+}
+
+function linked(name: string): AppError {
+  return refuse(
+    `${name} is a link, and no file is written or removed through it. Replace the link in the directory of the export with a directory, or export into the directory that it leads to.`,
+  );
+}
+
+/** Runs work on the directory of a file; `entry` is the path of the file in it. */
+async function beside<T>(
+  { root }: Pick<Place, 'root'>,
+  name: string,
+  creates: boolean,
+  work: (entry: string) => Promise<T>,
+): Promise<T> {
+  const segments = segmentsOf(name);
+  const last = segments.pop() ?? '';
+  const directory = await openBelow(root, segments, creates, linked);
+  try {
+    return await work(path.join(directory.path, last));
+  } finally {
+    await directory.close();
+  }
 }
 
 async function putFile(
@@ -104,7 +173,7 @@ async function putFile(
   const temporary = path.join(place.unfinished, randomUUID());
   try {
     if (twin === undefined) await writeBytes(temporary, name, source);
-    else await linkOrCopy(fileAt(place.root, twin), temporary);
+    else await beside(place, twin, false, (entry) => linkOrCopy(entry, temporary));
     await makeDirectory(place, name);
     // Before the rename: the next export may then remove the file, also when this one is killed here.
     if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
@@ -146,6 +215,8 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 
 /** Some volumes have no hard links, and others limit how many names a file has. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
+  // The name of a link would get a link.
+  if (!(await lstat(from)).isFile()) throw refuse('A file of the export was replaced meanwhile.');
   try {
     await link(from, to);
   } catch (error) {
@@ -155,44 +226,44 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 }
 
 /** Creates the directory of a file. An earlier export may have written a file that is a directory now. */
-async function makeDirectory({ root, index }: Place, name: string): Promise<void> {
-  const directory = path.dirname(fileAt(root, name));
+async function makeDirectory(place: Place, name: string): Promise<void> {
+  const make = (): Promise<void> => beside(place, name, true, async () => {});
   try {
-    await mkdir(directory, { recursive: true });
+    await make();
   } catch (error) {
     if (!['ENOTDIR', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
     for (let above = path.posix.dirname(name); above !== '.'; above = path.posix.dirname(above)) {
-      if (!index.files.has(above)) continue;
-      await unlink(fileAt(root, above));
-      await index.remove(above);
+      if (!place.index.files.has(above)) continue;
+      await beside(place, above, false, unlink);
+      await place.index.remove(above);
     }
-    await mkdir(directory, { recursive: true });
+    await make();
   }
 }
 
 /** An earlier export may have written a directory that is a file now. */
 async function renameInto(place: Place, temporary: string, name: string): Promise<void> {
-  const file = fileAt(place.root, name);
+  const move = (): Promise<void> => beside(place, name, true, (entry) => rename(temporary, entry));
   try {
-    await rename(temporary, file);
+    await move();
   } catch (error) {
     if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
     const below = [...place.index.files.keys()].filter((each) => each.startsWith(`${name}/`));
     // The folder above stays: other files are written into it at the same time.
     for (const each of below) await removeOwn(place, each, path.posix.dirname(name));
     // With files that no export has written, the directory stays, and this fails.
-    await rename(temporary, file);
+    await move();
   }
 }
 
 /** @param kept the folder above which nothing is removed; `.`: that of the export */
-async function removeOwn({ root, index }: Place, name: string, kept = '.'): Promise<boolean> {
-  if (!index.files.has(name)) return false;
-  await rm(fileAt(root, name), { force: true });
-  await index.remove(name);
+async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolean> {
+  if (!place.index.files.has(name)) return false;
+  await beside(place, name, false, (entry) => rm(entry, { force: true })).catch(ignoreMissing);
+  await place.index.remove(name);
   // Ends at a directory with other files.
   for (let above = path.posix.dirname(name); above !== kept; above = path.posix.dirname(above)) {
-    const isEmpty = await rmdir(path.join(root, ...above.split('/'))).then(
+    const isEmpty = await beside(place, above, false, rmdir).then(
       () => true,
       () => false,
     );
@@ -201,13 +272,17 @@ async function removeOwn({ root, index }: Place, name: string, kept = '.'): Prom
   return true;
 }
 
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
+
 /** @throws AppError `invalid_key` for a path that would leave the directory */
-function fileAt(root: string, name: string): string {
-  const [first, ...rest] = parseKey(name).split('/');
-  if (first === undefined || first === STATIC_MARK) {
+function segmentsOf(name: string): string[] {
+  const segments = parseKey(name).split('/');
+  if (segments[0] === STATIC_MARK) {
     throw new AppError('invalid_key', `${JSON.stringify(name)} is a name that exports use.`);
   }
-  return path.join(root, first, ...rest);
+  return segments;
 }
 
 /** Translates the error of a file operation. Returns an AppError unchanged. */

@@ -1,7 +1,7 @@
-import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
-import path from 'node:path';
-import { systemCode } from '../errors.ts';
-import type { StaticContent } from './static-target.ts';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { AppError, systemCode } from '../errors.ts';
+import { readPlainFile } from '../plain-file.ts';
+import { STATIC_MARK, type StaticContent } from './static-target.ts';
 
 /**
  * What exports have written into a directory: a line of JSON for each file that was written or removed.
@@ -16,6 +16,9 @@ export interface StaticIndex {
   close(): Promise<void>;
 }
 
+/** A million addresses fit. */
+const INDEX_BYTES_MAX = 256 * 1024 * 1024;
+
 const HEADER = { made_by: 'slipway export', schema_version: 1 };
 
 /**
@@ -28,7 +31,7 @@ export async function openStaticIndex(file: string): Promise<StaticIndex> {
   let opening: Promise<FileHandle> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   const append = (line: object): Promise<void> => {
-    opening ??= openForAppends(file);
+    opening ??= replaceWhole(file, new Map(files));
     const handle = opening;
     // One after the other: Node does not allow several appends to one handle at the same time.
     const appending = last.then(async () => {
@@ -52,44 +55,54 @@ export async function openStaticIndex(file: string): Promise<StaticIndex> {
       await last;
       await (await opening).close();
       opening = undefined;
-      const lines = [...files].map(([name, content]) => ({ path: name, ...content }));
-      await replaceWhole(file, [HEADER, ...lines]);
+      await (await replaceWhole(file, files)).close();
     },
   };
 }
 
 async function readIfThere(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
+  const found = await lstat(file).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
-  }
+  });
+  if (found === undefined) return '';
+  const bytes = found.isFile() ? await readPlainFile(file, INDEX_BYTES_MAX) : undefined;
+  if (bytes !== undefined) return bytes.toString();
+  const why = found.isFile() ? `has more than ${INDEX_BYTES_MAX} bytes` : 'is not a plain file';
+  throw new AppError(
+    'invalid_configuration',
+    `${STATIC_MARK}/index.jsonl ${why}, so it is not what an export has written. Export into a new directory.`,
+  );
 }
 
-async function openForAppends(file: string): Promise<FileHandle> {
-  await mkdir(path.dirname(file), { recursive: true });
-  const handle = await open(file, 'a', 0o644);
-  // An interrupted export may have left a part of a line.
-  const { size } = await handle.stat();
-  await handle.appendFile(size === 0 ? `${JSON.stringify(HEADER)}\n` : '\n');
-  return handle;
-}
-
-async function replaceWhole(file: string, lines: readonly object[]): Promise<void> {
+/**
+ * Writes the file anew under another name, and renames it: a name that another process has made, as a link or as another
+ * name of some file, is replaced, and what it names is not changed.
+ *
+ * @returns the open file, for appends
+ */
+async function replaceWhole(
+  file: string,
+  files: ReadonlyMap<string, StaticContent>,
+): Promise<FileHandle> {
   const temporary = `${file}.new`;
-  const handle = await open(temporary, 'w', 0o644);
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, 'ax', 0o644);
   try {
+    const lines: object[] = [HEADER];
+    for (const [name, content] of files) lines.push({ path: name, ...content });
     // In portions: hundreds of thousands of lines do not fit into one text comfortably.
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
       const portion = lines.slice(from, from + LINES_AT_ONCE);
       await handle.appendFile(portion.map((line) => `${JSON.stringify(line)}\n`).join(''));
     }
     await handle.sync();
-  } finally {
+    await rename(temporary, file);
+    return handle;
+  } catch (error) {
     await handle.close();
+    throw error;
   }
-  await rename(temporary, file);
 }
 
 const LINES_AT_ONCE = 10_000;

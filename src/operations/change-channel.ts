@@ -14,6 +14,7 @@ import {
   parseApplicationName,
   parseChannelName,
 } from '../domain/channel.ts';
+import { checkReason } from '../domain/reason.ts';
 import { refuseReservedName } from '../domain/reserved-name.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from './channel-settings.ts';
 import { type ForeseenNewest, foreseeNewest } from './foresee-newest.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
-import { refuseLongReason } from './listed-release.ts';
 import { removeChannel } from './remove-channel.ts';
 import { needsCreate, unknownApplication, unknownChannel } from './unknown-release.ts';
 
@@ -61,7 +61,7 @@ export interface ChannelEffect {
 
 /** @throws AppError `invalid_name`, `invalid_request` */
 function checkRequest(request: ChannelRequest): ChannelRequest {
-  refuseLongReason(request.reason);
+  checkReason(request.reason);
   const application = parseApplicationName(request.application);
   return { ...request, application, channel: parseChannelName(request.channel) };
 }

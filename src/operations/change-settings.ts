@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
 import { parseApplicationName } from '../domain/channel.ts';
+import { checkReason } from '../domain/reason.ts';
 import {
   type ApplicationSettings,
   applicationSettingsOf,
@@ -11,7 +12,6 @@ import {
 } from './application-settings.ts';
 import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
 import { readCatalog } from './list-releases.ts';
-import { refuseLongReason } from './listed-release.ts';
 
 export interface SettingsRequest {
   readonly application: string;
@@ -35,7 +35,7 @@ export async function changeSettings(
   deps: WriterDeps,
   request: SettingsRequest,
 ): Promise<ChangedSettings> {
-  refuseLongReason(request.reason);
+  checkReason(request.reason);
   const application = parseApplicationName(request.application);
   // Refused before any request to the store.
   withStatedSettings({}, request.stated);

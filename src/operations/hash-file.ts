@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
-import { open } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import type { BuiltFile } from '../build-output/build-output.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { SIGNED_HASH } from '../domain/signature.ts';
 import { AppError, systemCode } from '../errors.ts';
+import { openPlainFile } from '../plain-file.ts';
 
 /** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -42,9 +42,9 @@ export async function hashFile(
     [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
   );
   // Hashes a large file with two threads: one for each digest that is always needed.
-  const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file.path, 'sha256') : undefined;
+  const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file, 'sha256') : undefined;
   if (apart !== undefined) hashes.delete('sha256');
-  const size = await readThrough(file.path, (chunk, bytesDone) => {
+  const size = await readThrough(file, (chunk, bytesDone) => {
     for (const hash of hashes.values()) hash.update(chunk);
     onProgress(bytesDone);
   }).catch(async (error: unknown) => {
@@ -93,18 +93,20 @@ const WORKER = `
 const { createHash } = require('node:crypto');
 const { closeSync, openSync, readSync } = require('node:fs');
 const { parentPort, workerData } = require('node:worker_threads');
-const { algorithm, chunkBytes, path } = workerData;
+const { algorithm, chunkBytes, path, size } = workerData;
 const hash = createHash(algorithm);
 const file = openSync(path, 'r');
 const buffer = Buffer.allocUnsafeSlow(chunkBytes);
-for (let bytes; (bytes = readSync(file, buffer)) > 0; ) hash.update(buffer.subarray(0, bytes));
+for (let bytes, left = size; left >= 0 && (bytes = readSync(file, buffer)) > 0; left -= bytes) {
+  hash.update(buffer.subarray(0, bytes));
+}
 closeSync(file);
 parentPort.postMessage(hash.digest('hex'));
 `;
 
 /** Hashes a whole file on another thread. */
-function hashInWorker(path: string, algorithm: DigestAlgorithm) {
-  const workerData = { algorithm, chunkBytes: CHUNK_BYTES, path };
+function hashInWorker({ path, size }: BuiltFile, algorithm: DigestAlgorithm) {
+  const workerData = { algorithm, chunkBytes: CHUNK_BYTES, path, size };
   const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData });
   const digest = new Promise<string>((resolve, reject) => {
     worker.once('message', resolve);
@@ -115,12 +117,15 @@ function hashInWorker(path: string, algorithm: DigestAlgorithm) {
   return { digest, stop: () => worker.terminate() };
 }
 
-/** Reads a file through one buffer: a stream would allocate a buffer for every chunk. */
+/**
+ * Reads a file through one buffer: a stream would allocate a buffer for every chunk. Ends when the file has more bytes
+ * than it had: another process may write to it without an end.
+ */
 async function readThrough(
-  path: string,
+  { path, size: expected }: BuiltFile,
   use: (chunk: Uint8Array, bytesDone: number) => void,
 ): Promise<number> {
-  const handle = await open(path);
+  const handle = await openPlainFile(path);
   try {
     const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     for (let size = 0; ; ) {
@@ -128,6 +133,7 @@ async function readThrough(
       if (bytesRead === 0) return size;
       size += bytesRead;
       use(buffer.subarray(0, bytesRead), size);
+      if (size > expected) return size;
     }
   } finally {
     await handle.close();

@@ -1,10 +1,9 @@
 import type { Channels } from '../catalog/change.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
 import { type ChannelJson, channelEntries } from '../catalog/revision-document.ts';
-import { jsonBytes, REASON_BYTES_MAX } from '../catalog/revision-size.ts';
 import { parseChannelName } from '../domain/channel.ts';
+import { checkReason } from '../domain/reason.ts';
 import { parseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { draftIn } from './draft-rules.ts';
 import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
@@ -22,7 +21,7 @@ export interface ListedRequest {
 /** The request with the channel's own name. @throws AppError `invalid_version`, `invalid_name`, `invalid_request` */
 export function checkRequest<R extends ListedRequest>(request: R): R {
   parseVersion(request.version);
-  refuseLongReason(request.reason);
+  checkReason(request.reason);
   const { channel } = request;
   return channel === undefined ? request : { ...request, channel: parseChannelName(channel) };
 }
@@ -50,12 +49,4 @@ export async function channelsListing(
   const isDraft = asked.some(([, channel]) => draftIn(channel, version) !== undefined);
   if (retired.length > 0 && !isDraft) return retired;
   throw unknownVersion(application, version, channels, only);
-}
-
-/** @throws AppError `invalid_request` */
-export function refuseLongReason(reason: string | null): void {
-  const bytes = jsonBytes(reason);
-  if (bytes <= REASON_BYTES_MAX) return;
-  const detail = `The reason has ${bytes} bytes, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`;
-  throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
 }

@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { fitsInLine, ZSYNC_BYTES_MAX, zsyncBlocks, zsyncHeader } from '../domain/zsync.ts';
 import { AppError, systemCode } from '../errors.ts';
+import { openPlainFile } from '../plain-file.ts';
 
 /** Makes the zsync file of an AppImage that its build tool wrote none for, as `zsyncmake` 0.6.2 makes it. */
 
@@ -102,7 +103,7 @@ async function readBlocks(
 ): Promise<number> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path);
+    handle = await openPlainFile(path);
     const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     let total = 0;
     while (total <= size) {

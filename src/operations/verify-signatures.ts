@@ -1,5 +1,4 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import {
   type MinisignPublicKey,
   type MinisignSignature,
@@ -9,6 +8,7 @@ import {
 import type { Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError } from '../errors.ts';
+import { readPlainFile } from '../plain-file.ts';
 import type { HashedArtifact } from './upload-artifacts.ts';
 
 /** What was verified of the Tauri signatures of a publish. */
@@ -166,8 +166,9 @@ async function signedBytes(
       'it is a legacy signature (Ed). Slipway verifies these only for files of up to 256 MiB. Sign the file with a newer "tauri signer sign".',
     );
   }
-  const bytes = await readFile(path);
-  if (createHash('sha256').update(bytes).digest('hex') === main.sha256) return bytes;
+  const bytes = await readPlainFile(path, main.size);
+  const sha256 = bytes && createHash('sha256').update(bytes).digest('hex');
+  if (bytes !== undefined && sha256 === main.sha256) return bytes;
   throw new AppError(
     'invalid_artifact',
     `${path} changed while it was read. Publish once the build has finished.`,

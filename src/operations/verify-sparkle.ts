@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import {
   NETSPARKLE_APPCAST,
   NETSPARKLE_APPCAST_SIGNATURE,
@@ -11,6 +10,7 @@ import { findEmbeddedSignature, parseEdSignatureBytes } from '../domain/ed-signa
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError, systemCode } from '../errors.ts';
+import { openPlainFile } from '../plain-file.ts';
 import { createEdCheck, type EdCheck } from './ed25519.ts';
 import type { HashedArtifact } from './upload-artifacts.ts';
 
@@ -73,7 +73,7 @@ export async function verifySparkleSignatures(
       const { content, sha256 } = file;
       // A file that publishing makes is on no disk, and is not signed.
       if (key === null || values.length === 0 || typeof content !== 'string') continue;
-      await verifyFile(application, { path: content, sha256 }, values, key);
+      await verifyFile(application, { path: content, sha256, size: file.size }, values, key);
     }
   }
   const contents = new Map(documents.map(({ name, bytes }) => [name, bytes]));
@@ -101,14 +101,16 @@ function unsignedOf(hashed: readonly HashedArtifact[]): readonly string[] {
 /** @throws AppError `invalid_artifact` */
 async function verifyFile(
   application: string,
-  { path, sha256 }: { readonly path: string; readonly sha256: string },
+  { path, sha256, size }: { readonly path: string; readonly sha256: string; readonly size: number },
   values: readonly string[],
   key: SparklePublicKey,
 ): Promise<void> {
   const checks = values.map((value) => createSparkleCheck(value, key));
   const hash = createHash('sha256');
   try {
-    for await (const chunk of createReadStream(path)) {
+    // The stream closes the file. A file that grows meanwhile has another hash.
+    const stream = (await openPlainFile(path)).createReadStream({ end: size });
+    for await (const chunk of stream) {
       for (const each of [hash, ...checks]) each.update(chunk);
     }
   } catch (error) {

@@ -40,6 +40,6 @@ describe('a block map', () => {
   });
 
   it('that cannot be read is an error, and not "no block map"', async () => {
-    await expect(readBlockmapCoverage(directory)).rejects.toMatchObject({ code: 'EISDIR' });
+    await expect(readBlockmapCoverage(directory)).rejects.toThrow(/it is a directory, and only/);
   });
 });

@@ -1,10 +1,7 @@
 import { expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import {
-  REASON_BYTES_MAX,
-  REVISION_BYTES_MAX,
-  withdrawnBytes,
-} from '../../src/catalog/revision-size.ts';
+import { REVISION_BYTES_MAX, withdrawnBytes } from '../../src/catalog/revision-size.ts';
+import { REASON_BYTES_MAX } from '../../src/domain/reason.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { offerOf, setUpLarge } from './large-revision.ts';
 
@@ -20,7 +17,7 @@ it('a revision at its size limit: another offer is refused, and yank, pause, res
     message: expect.stringContaining('Retire old releases first'),
   });
   await offer(most);
-  const reason = 'é'.repeat((REASON_BYTES_MAX - 2) / 2);
+  const reason = '\\'.repeat(REASON_BYTES_MAX);
   for (const [verb, number] of [
     ['yank', 1],
     ['pause', 2],

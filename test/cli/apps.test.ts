@@ -220,11 +220,7 @@ describe('slipway apps', () => {
   it.each([
     [['set'], 2, /^slipway: Say what to change: --tauri-pubkey or --sparkle-pubkey\./],
     [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is neither a minisign public key/],
-    [
-      ['set', '--tauri-pubkey', '.'],
-      2,
-      /The file that --tauri-pubkey names cannot be read \(EISDIR\)/,
-    ],
+    [['set', '--tauri-pubkey', '.'], 2, /\.: it is a directory, and only plain files are read/],
     [['set', '--tauri-pubkey', 'none', '--app', 'dektop'], 3, /No application "dektop".*desktop/],
     [['set', '--tauri-pubkey', 'build.bin'], 2, /names is larger than any key\./],
     [['list', '--app', 'dektop'], 3, /No application "dektop" in this store/],

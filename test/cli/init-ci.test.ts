@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { createProgram } from '../../scripts/cli/program.ts';
 import type { PublishOptions } from '../../scripts/cli/publish-options.ts';
 import { parseTarget } from '../../src/domain/target.ts';
+import { unpinnedIn } from '../support/unpinned.ts';
 import { BUCKET, PROJECTS, project, removeProjects } from './init-support.ts';
 
 /** The CI files for each build tool: they parse, and what they name exists. */
@@ -37,7 +38,9 @@ async function workflowOf(name: string) {
 async function pipelineOf(name: string) {
   const { init, read } = await project(PROJECTS[name]);
   expect((await init([...BUCKET, '--ci', 'gitlab', '--channel', 'beta'])).code).toBe(0);
-  const { '.slipway-release': common, ...jobs } = parse(await read('.gitlab-ci.yml'));
+  const text = await read('.gitlab-ci.yml');
+  expect(unpinnedIn(text)).toEqual([]);
+  const { '.slipway-release': common, ...jobs } = parse(text);
   return {
     common,
     jobs: jobs as Readonly<Record<string, { extends: string; script: readonly string[] }>>,
@@ -49,6 +52,7 @@ describe.each(Object.keys(PROJECTS))('the workflow for %s', (name) => {
     const { text, include, steps } = await workflowOf(name);
     const publish = steps.at(-1);
     expect(publish?.uses).toBe('OWNER/slipway@v1');
+    expect(unpinnedIn(text)).toEqual([]);
     const given = Object.keys(publish?.with ?? {});
     expect(given.filter((input) => !INPUTS.includes(input))).toEqual([]);
     expect(publish?.with).toMatchObject({ create: true, channel: 'stable' });
@@ -131,7 +135,7 @@ describe('the steps of a build', () => {
 
   it('of Tauri set up Rust and the libraries of Linux, and hand over the signing key', async () => {
     const { text, include, steps } = await workflowOf('tauri');
-    expect(steps.map(({ uses }) => uses)).toContain('dtolnay/rust-toolchain@stable');
+    expect(text).toMatch(/dtolnay\/rust-toolchain@.*\n\s+with:\n\s+toolchain: stable\n/);
     expect(text).toContain('libwebkit2gtk-4.1-dev');
     expect(include.map(({ os }) => os)).toContain('ubuntu-22.04');
     const build = steps.find(({ run }) => run?.includes('npm run tauri -- build'));

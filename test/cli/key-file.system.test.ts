@@ -1,50 +1,27 @@
 import { execFile } from 'node:child_process';
-import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readKey } from '../../scripts/cli/key-file.ts';
-import { makeTemporaryDirectory } from '../support/release.ts';
+import { expect, it } from 'vitest';
+import { ROOT } from './support.ts';
 
-/** A key from a pipe, as the shell makes one for `<(…)` and for `/dev/stdin`. */
+/** A key from a pipe, as the shell makes one for `<(…)` and for `/dev/stdin`. A named pipe could block for ever. */
 
-let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
-let pipe: string;
-beforeAll(async () => {
-  directory = await makeTemporaryDirectory();
-  pipe = path.join(directory.path, 'pipe');
-  await promisify(execFile)('mkfifo', [pipe]);
-});
-afterAll(() => directory.remove());
+const MODULE = path.join(ROOT, 'scripts/cli/key-file.ts');
+const PROGRAM = `import { readKey } from ${JSON.stringify(MODULE)};
+await readKey(process.argv[1], '--tauri-pubkey').then(console.log, (error) => console.log(error.message));`;
 
-async function readWritten(...parts: readonly string[]): Promise<string> {
-  const [text] = await Promise.all([readKey(pipe, '--tauri-pubkey'), write(parts)]);
-  return text;
-}
-
-async function write(parts: readonly string[]): Promise<void> {
-  const writer = await open(pipe, 'w');
-  try {
-    for (const part of parts) {
-      await writer.write(part);
-      await wait(20);
-    }
-  } finally {
-    await writer.close();
-  }
-}
-
-it('is read to its end, in as many parts as the pipe gives', async () => {
-  expect(await readWritten('untrusted comment: a\n', 'the key', '\n')).toBe(
-    'untrusted comment: a\nthe key\n',
-  );
-  expect(await readWritten()).toBe('');
-});
-
-it('is refused when it is larger than any key', async () => {
-  await expect(readWritten('A'.repeat(10_000), 'A'.repeat(10_000))).rejects.toMatchObject({
-    code: 'invalid_request',
-    message: expect.stringMatching(/larger than any key/),
+async function readFrom(shell: string): Promise<string> {
+  const program = `"${process.execPath}" --input-type=module -e "$PROGRAM"`;
+  const env = { ...process.env, PROGRAM, NODE_NO_WARNINGS: '1' };
+  const { stdout } = await promisify(execFile)('bash', ['-c', shell.replace('READ', program)], {
+    env,
   });
+  return stdout;
+}
+
+it('is read to its end, in as many parts as the pipe gives, and up to its limit', async () => {
+  const parts = "{ printf 'untrusted: a\\n'; sleep 0.1; printf 'the key\\n'; }";
+  expect(await readFrom(`${parts} | READ /dev/stdin`)).toBe('untrusted: a\nthe key\n\n');
+  expect(await readFrom(`READ <(${parts})`)).toBe('untrusted: a\nthe key\n\n');
+  expect(await readFrom('READ /dev/stdin < /dev/zero')).toMatch(/larger than any key/);
 });

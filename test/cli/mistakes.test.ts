@@ -67,7 +67,7 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
   ],
   [`publish 1.1.0 ${FILE} --requires nonsense`, 2, /not a range of versions; write it like/],
   [`publish 1.1.0 ${FILE} --notes-file no.md`, 2, /The notes file no\.md cannot be read/],
-  [`publish 1.1.0 ${FILE} --notes-file empty`, 2, /The notes file empty cannot be read/],
+  [`publish 1.1.0 ${FILE} --notes-file empty`, 2, /empty: it is a directory, and only plain files/],
   [
     `publish 1.1.0 ${FILE} --notes-file de_DE=n.md`,
     2,

@@ -172,7 +172,9 @@ describe('the command line, from publish to retire', () => {
       await service.refresh();
       return (await get(service, LATEST_VERSION)).body.version;
     };
-    const paused = await run('pause', '1.1.0', '--reason', 'crashes \u001b[31mat start');
+    const colored = await run('pause', '1.1.0', '--reason', 'crashes \u001b[31mat start');
+    expect([colored.code, colored.stderr]).toEqual([2, expect.stringContaining('U+001B')]);
+    const paused = await run('pause', '1.1.0', '--reason', 'crashes at start');
     expect(paused.stdout.split('\n').slice(0, 2)).toEqual([
       'Paused desktop 1.1.0 on stable in ./data (catalog revision 3).',
       'Running services answer with it within 5 seconds.',
@@ -195,7 +197,7 @@ describe('the command line, from publish to retire', () => {
             ...{ kind: 'offer_changed', channel: 'stable', version: '1.1.0' },
             fields: [
               { field: 'status', before: 'paused', after: 'active' },
-              { field: 'reason', before: 'crashes \u001b[31mat start', after: null },
+              { field: 'reason', before: 'crashes at start', after: null },
             ],
           },
         ],

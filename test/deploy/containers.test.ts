@@ -22,6 +22,7 @@ interface Service {
   readonly profiles?: readonly string[];
   readonly entrypoint?: readonly string[];
   readonly image: string;
+  readonly ports?: readonly string[];
 }
 
 /** The errors of the linter, which checks against the schema of the Compose specification. */
@@ -113,9 +114,19 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('names no image without its version', () => {
-    for (const { image } of [...Object.values(others), ...(store ? [store] : [])]) {
-      expect(image).toMatch(/:(v?\d|RELEASE)/);
+  it('has no sign-in to Grafana: no default account, no form, no basic authentication', () => {
+    const { environment = {}, ports } = others.grafana ?? {};
+    expect(environment).toMatchObject({
+      GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+      GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+      GF_AUTH_BASIC_ENABLED: 'false',
+    });
+    expect(Object.keys(environment).filter((name) => /ADMIN_(USER|PASSWORD)/.test(name))).toEqual(
+      [],
+    );
+    for (const { ports: published = [] } of [...Object.values(others), { ports }]) {
+      for (const port of published) expect(port).toMatch(/^127\.0\.0\.1:/);
     }
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeCatalog } from '../../src/catalog/change.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import { REASON_BYTES_MAX } from '../../src/catalog/revision-size.ts';
+import { REASON_BYTES_MAX } from '../../src/domain/reason.ts';
 import { compareVersions, parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeRollout } from '../../src/operations/change-rollout.ts';
@@ -142,7 +142,7 @@ describe('a rollback', () => {
     await large.offer(2_000);
     const request = {
       ...{ application: 'desktop', to: offerOf(1).version, channel: 'stable' },
-      reason: 'é'.repeat((REASON_BYTES_MAX - 2) / 2),
+      reason: 'é'.repeat(REASON_BYTES_MAX / 2),
     };
     const { withdrawn } = await planRollback(large.deps, request);
     expect(withdrawn).toHaveLength(1_999);

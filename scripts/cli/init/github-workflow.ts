@@ -6,6 +6,7 @@ import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
+import { CHECKOUT, RUST_TOOLCHAIN, SETUP_DOTNET, SETUP_NODE } from './pinned.ts';
 import { yamlText } from './yaml-text.ts';
 
 /** The workflow for GitHub Actions: each job builds for one platform, and publishes what it built. */
@@ -78,12 +79,12 @@ function haveOneOutput(jobs: BuildJobs['jobs']): boolean {
 
 function setUpLines({ needs }: BuildJobs): readonly string[] {
   return [
-    '- uses: actions/checkout@v4',
-    ...(needs.node ? ['- uses: actions/setup-node@v4', '  with:', '    node-version: 24'] : []),
+    `- uses: ${CHECKOUT}`,
+    ...(needs.node ? [`- uses: ${SETUP_NODE}`, '  with:', '    node-version: 24'] : []),
     ...(needs.dotnet === undefined
       ? []
-      : ['- uses: actions/setup-dotnet@v4', '  with:', `    dotnet-version: ${needs.dotnet}.x`]),
-    ...(needs.rust ? ['- uses: dtolnay/rust-toolchain@stable'] : []),
+      : [`- uses: ${SETUP_DOTNET}`, '  with:', `    dotnet-version: ${needs.dotnet}.x`]),
+    ...(needs.rust ? [`- uses: ${RUST_TOOLCHAIN}`, '  with:', '    toolchain: stable'] : []),
     ...(needs.linuxPackages.length === 0
       ? []
       : [
@@ -121,7 +122,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
     : `"${folder === '' ? '' : `${folder}/`}\${{ matrix.files }}"`;
   const { settings, secrets } = ciSettings(choices);
   return [
-    '# Replace OWNER with the account that has the action of Slipway.',
+    '# Replace OWNER with the account that has the action of Slipway, and v1 with the full hash of a commit.',
     `- uses: ${ACTION}`,
     '  with:',
     `    version: \${{ github.ref_name }}`,

@@ -4,6 +4,7 @@ import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, type Job, type Needs, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
+import { NODE_IMAGE } from './pinned.ts';
 import { yamlList, yamlText } from './yaml-text.ts';
 
 /** The jobs for GitLab CI: each builds for one platform, and publishes with the publisher in one file. */
@@ -13,7 +14,7 @@ const STAGE = 'deploy';
 const RUNNERS = {
   windows: { tags: ['saas-windows-medium-amd64'], image: undefined },
   macos: { tags: ['saas-macos-medium-m1'], image: undefined },
-  linux: { tags: [], image: 'node:24' },
+  linux: { tags: [], image: NODE_IMAGE },
 } as const;
 
 /** @param isIncluded whether the repository has a pipeline already, which includes this file */

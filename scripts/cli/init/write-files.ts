@@ -1,6 +1,7 @@
 import { appendFile, lstat, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppError, systemCode } from '../../../src/errors.ts';
+import { findOddPlace } from '../../../src/plain-directory.ts';
 import type { IgnoredNames } from './git-ignore.ts';
 import type { PlannedFile } from './planned-files.ts';
 
@@ -26,7 +27,7 @@ export async function checkPlaces({ root, files, ignored }: Changes): Promise<vo
     await refuseOddIgnoreFile(ignored.path);
     written.push(ignored.path);
   }
-  for (const file of written) await refuseOddDirectories(root, path.dirname(file));
+  await refuseOddDirectories(root, written.map(path.dirname));
 }
 
 /** First `.gitignore`, so that Git never sees the settings. Call `checkPlaces` before. */
@@ -56,18 +57,13 @@ async function createFile({ path: file, text }: PlannedFile): Promise<void> {
 }
 
 /** A link anywhere between the root and the file, such as `.github`, could lead out of the project. */
-async function refuseOddDirectories(root: string, directory: string): Promise<void> {
-  let at = root;
-  for (const name of ['', ...path.relative(root, directory).split(path.sep)]) {
-    at = path.join(at, name);
-    const found = await lstat(at).catch(() => undefined);
-    if (found === undefined) return;
-    if (found.isDirectory()) continue;
-    const why = found.isSymbolicLink()
-      ? `${at} is a link, and no file is written through it. Replace the link with a directory, or run the command in the directory that it leads to.`
-      : `${at} is not a directory, and the command writes files into a directory of that name. Rename it.`;
-    throw new AppError('status_forbids', why);
-  }
+async function refuseOddDirectories(root: string, directories: readonly string[]): Promise<void> {
+  const odd = await findOddPlace(root, directories);
+  if (odd === undefined) return;
+  const why = odd.isLink
+    ? `${odd.path} is a link, and no file is written through it. Replace the link with a directory, or run the command in the directory that it leads to.`
+    : `${odd.path} is not a directory, and the command writes files into a directory of that name. Rename it.`;
+  throw new AppError('status_forbids', why);
 }
 
 async function refuseOddIgnoreFile(file: string): Promise<void> {

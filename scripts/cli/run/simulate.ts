@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.ts';
 import { createIds, FLEET_MAX } from '../../../src/domain/fleet.ts';
@@ -14,6 +14,7 @@ import {
   spreadFleet,
 } from '../../../src/operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../../src/operations/summarize-simulation.ts';
+import { readPlainFile } from '../../../src/plain-file.ts';
 import { periodOf } from '../../../src/usage/adoption.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';
@@ -171,11 +172,11 @@ async function fleetOf(
 }
 
 async function readFleetFile(file: string): Promise<Uint8Array> {
-  const { size } = await stat(file);
-  if (size <= FLEET_FILE_BYTES_MAX) return readFile(file);
+  const bytes = await readPlainFile(file, FLEET_FILE_BYTES_MAX);
+  if (bytes !== undefined) return bytes;
   throw new AppError(
     'invalid_request',
-    `${file} has ${size} bytes; at most ${FLEET_FILE_BYTES_MAX} are read. Join equal rows.`,
+    `${file} has more than ${FLEET_FILE_BYTES_MAX} bytes, and no more are read. Join equal rows.`,
   );
 }
 

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { type Config, loadConfig } from '../../config.ts';
 import { AppError, isAppError, systemCode } from '../../errors.ts';
 import type { S3StoreOptions } from '../../object-store/s3.ts';
+import { readPlainFile } from '../../plain-file.ts';
 import type { PlaceName } from '../place-name.ts';
 
 /** The settings with which one side of a copy is reached. */
@@ -30,6 +30,9 @@ interface SideName {
 /** The settings that a file may have for a bucket. */
 const S3_SETTINGS = ['S3_ENDPOINT', 'S3_REGION', 'AWS_REGION', 'S3_FORCE_PATH_STYLE'];
 const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
+/** Larger than any file of settings. */
+const ENV_BYTES_MAX = 256 * 1024;
 
 /** @throws AppError `invalid_configuration`, which never contains a secret */
 export async function readSideSettings(env: Environment, side: SideName): Promise<SideSettings> {
@@ -74,13 +77,18 @@ function configOf(env: Environment, place: PlaceName): Config {
 
 async function readEnvFile(option: string, file: string): Promise<Environment> {
   try {
-    return parseEnv(await readFile(file, 'utf8'));
+    const bytes = await readPlainFile(file, ENV_BYTES_MAX);
+    if (bytes !== undefined) return parseEnv(bytes.toString());
   } catch (error) {
+    if (isAppError(error)) throw refuse(`${option} ${error.message}`);
     const code = systemCode(error);
     if (code === undefined) throw error;
     const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
     throw refuse(`${option} ${file}: ${why}. Name a file with lines such as S3_REGION=eu-west-1.`);
   }
+  throw refuse(
+    `${option} ${file}: it has more than ${ENV_BYTES_MAX} bytes. Name a file of settings.`,
+  );
 }
 
 /** With a mistyped name, a default would apply, such as AWS for the endpoint. */

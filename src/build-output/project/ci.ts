@@ -25,7 +25,7 @@ function remoteKind(config: string | undefined): 'github' | 'gitlab' | undefined
   const remotes = [...(config ?? '').matchAll(/^\[remote "([^"]+)"\][^\n]*((?:\n(?!\[).*)*)/gm)];
   const addressed = remotes.map(([, name = '', lines = '']) => ({
     name,
-    host: /^\s*url\s*=\s*(?:\w+:\/\/)?(?:[^@/\s]+@)?([^/:\s]+)/m.exec(lines)?.[1] ?? '',
+    host: /^[ \t]*url[ \t]*=[ \t]*(?:\w+:\/\/)?(?:[^@/\s]+@)?([^/:\s]+)/m.exec(lines)?.[1] ?? '',
   }));
   const ordered = addressed.sort(
     (a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'),

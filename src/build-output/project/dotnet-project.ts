@@ -4,6 +4,7 @@ import type { Target } from '../../domain/target.ts';
 import { isAppError } from '../../errors.ts';
 import { childrenOf, childText, parseXml, type XmlElement } from '../../xml.ts';
 import { misuse } from '../refusal.ts';
+import { textOf } from './loose.ts';
 import { findPackCommand } from './pack-command.ts';
 import { type FoundTool, stated, statedAll } from './project.ts';
 import { findFiles, readText } from './project-files.ts';
@@ -92,7 +93,7 @@ async function readProjectFile(directory: string, file: string): Promise<XmlElem
 /** A value that no other property or condition decides. */
 function property(root: XmlElement, name: string): string | undefined {
   const values = childrenOf(root, 'PropertyGroup').flatMap((group) => childText(group, name) ?? []);
-  return values.find((value) => value !== '' && !value.includes('$('));
+  return textOf(values.find((value) => value !== '' && !value.includes('$(')));
 }
 
 /** By the runtimes that the project names; without them, a Windows framework is for Windows, any other for all. */

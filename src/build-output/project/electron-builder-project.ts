@@ -129,11 +129,13 @@ function factsOfText(source: string, file: string): Facts {
   );
   return {
     source: file,
-    productName: textInSource(text, 'productName'),
-    appId: textInSource(text, 'appId'),
-    output: /\bdirectories['"]?\s*[:=]\s*\{[^}]*?\boutput['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(
-      text,
-    )?.[1],
+    productName: textOf(textInSource(text, 'productName')),
+    appId: textOf(textInSource(text, 'appId')),
+    output: textOf(
+      /\bdirectories['"]?\s*[:=]\s*\{[^}]{0,2000}?\boutput['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(
+        text,
+      )?.[1],
+    ),
     leavesOutSettings: LEFT_OUT.test(text),
     arches: new Map(
       named.map((platform) => [platform, wordsInSection(text, MAIN_SECTION[platform])]),

@@ -13,6 +13,8 @@ import { targetsOf } from './usual-target.ts';
 const RUNS = /\belectron-forge\b/;
 const FILE = /^forge\.config\.([cm]?[jt]s|json)$/;
 const OUTPUT = 'out';
+/** Each is searched in the whole configuration. */
+const MAKERS_MAX = 50;
 
 interface Maker {
   /** `squirrel`, `zip`, `deb`, … */
@@ -78,7 +80,7 @@ function factsOfValue(value: JsonRecord, source: string): Facts {
     output: outputOf(textOf(value.outDir), 'buildIdentifier' in value),
     makers: makers.flatMap((maker) => {
       const { name, platforms } = recordOf(maker);
-      const kind = /maker-([\w-]+)$/.exec(String(name))?.[1];
+      const kind = /maker-([\w-]{1,64})$/.exec(textOf(name) ?? '')?.[1];
       const words = Array.isArray(platforms) ? platforms : [];
       return kind === undefined
         ? []
@@ -89,11 +91,15 @@ function factsOfValue(value: JsonRecord, source: string): Facts {
 
 /** A maker is named by its package, once where it is imported and once where it is used. */
 function factsOfText(text: string, file: string): Facts {
-  const names = new Set([...text.matchAll(/maker-([\w-]+)['"`]/g)].map(([, name]) => `${name}`));
+  const names = new Set(
+    [...text.matchAll(/maker-([\w-]{1,64})['"`]/g)]
+      .map(([, name]) => `${name}`)
+      .slice(0, MAKERS_MAX),
+  );
   return {
     source: file,
-    name: /\bpackagerConfig\b[^}]*?\bname\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1],
-    output: outputOf(textInSource(text, 'outDir'), /\bbuildIdentifier\s*:/.test(text)),
+    name: textOf(/\bpackagerConfig\b[^}]{0,2000}?\bname\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1]),
+    output: outputOf(textOf(textInSource(text, 'outDir')), /\bbuildIdentifier\s*:/.test(text)),
     makers: [...names].map((name) => ({ name, platforms: platformsInText(text, name) })),
   };
 }
@@ -101,7 +107,7 @@ function factsOfText(text: string, file: string): Facts {
 /** The platforms in `new MakerZIP({}, ['darwin'])` or `{ name: '…/maker-zip', platforms: ['darwin'] }`. */
 function platformsInText(text: string, maker: string): readonly Platform[] {
   const used = new RegExp(
-    `\\bnew Maker${maker}\\(([^\\])]*)\\]|maker-${maker}['"\`]\\s*,\\s*platforms\\s*:\\s*\\[([^\\]]*)\\]`,
+    `\\bnew Maker${maker}\\(([^\\])]{0,2000})\\]|maker-${maker}['"\`]\\s*,\\s*platforms\\s*:\\s*\\[([^\\]]{0,2000})\\]`,
     'i',
   ).exec(text);
   const words = `${used?.[1] ?? ''}${used?.[2] ?? ''}`.matchAll(/['"](darwin|win32|linux)['"]/g);

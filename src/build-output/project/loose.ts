@@ -7,7 +7,11 @@ export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** The text of a value; undefined for anything else, and for empty text. */
+/** Names, versions and paths are shorter. Bounds what is searched in them. */
+const TEXT_LENGTH_MAX = 1_000;
+
+/** The text of a value; undefined for anything else, for empty text, and for a text that is too long for a name. */
 export function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  const text = typeof value === 'string' ? value.trim() : '';
+  return text === '' || text.length > TEXT_LENGTH_MAX ? undefined : text;
 }

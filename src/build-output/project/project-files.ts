@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { readPlainText } from '../../plain-file.ts';
 import { hasCode, misuse } from '../refusal.ts';
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
+import { parseYaml } from '../yaml.ts';
 import { parseToml } from './toml.ts';
 
 /** Reads files of a project. A path may be missing, or not a regular file, and a file may be malformed or large. */
@@ -15,25 +16,22 @@ const SKIPPED =
 const ENTRIES_MAX = 5_000;
 
 /**
- * Reads a text file without its byte order mark. Undefined when it does not exist or is not a regular file: reading a
- * pipe could block.
+ * Reads a text file without its byte order mark. Undefined when it does not exist, and for a directory.
  *
- * @throws AppError `invalid_request` for a file that is too large or cannot be read
+ * @throws AppError `invalid_request` for a file that is too large or cannot be read, and for a pipe or a device
  */
 export async function readText(directory: string, name: string): Promise<string | undefined> {
   const path = join(directory, name);
   try {
-    const found = await stat(path);
-    if (!found.isFile()) return undefined;
-    if (found.size > BYTES_MAX) {
-      throw misuse(path, `it has ${found.size} bytes; a configuration may have ${BYTES_MAX}`);
-    }
-    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+    if ((await stat(path)).isDirectory()) return undefined;
+    const text = await readPlainText(path, BYTES_MAX);
+    if (text !== undefined) return text;
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return undefined;
     if (hasCode(error, 'EACCES', 'EPERM')) throw misuse(path, 'it cannot be read', error);
     throw error;
   }
+  throw misuse(path, `it has more than the ${BYTES_MAX} bytes that a configuration may have`);
 }
 
 /**
@@ -51,25 +49,16 @@ export async function readConfiguration(
   const value = /\.toml$/i.test(name)
     ? parseToml(text)
     : /\.ya?ml$/i.test(name)
-      ? parseYaml(text, path)
+      ? readYaml(text, path)
       : parseJson(text, path, name !== 'package.json');
   if (isRecord(value)) return value;
   throw misuse(path, 'it is not an object. Correct it, and run the command again');
 }
 
-function parseYaml(text: string, path: string): unknown {
-  const document = parseDocument(text, { logLevel: 'silent' });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const at = error.linePos?.[0];
-    throw broken(path, 'YAML', at === undefined ? '' : ` (line ${at.line}, column ${at.col})`);
-  }
-  try {
-    return document.toJS();
-  } catch (error) {
-    // Too many aliases, which could expand without limit.
-    throw broken(path, 'YAML', '', error);
-  }
+function readYaml(text: string, path: string): unknown {
+  const read = parseYaml(text);
+  if ('value' in read) return read.value;
+  throw misuse(path, `${read.problem}. Correct it, and run the command again`);
 }
 
 function parseJson(text: string, path: string, mayBeJson5: boolean): unknown {
@@ -87,17 +76,21 @@ function parseJson(text: string, path: string, mayBeJson5: boolean): unknown {
 /** JSON5 without comments is a flow mapping of YAML. Undefined for anything else. */
 function parseJson5(text: string): unknown {
   const flow = withoutComments(text).replace(
-    /("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')|:|\t/g,
+    /("(?:\\[\s\S]|[^"\\])*(?:"|$)|'(?:\\[\s\S]|[^'\\])*(?:'|$))|:|\t/g,
     (match, quoted?: string) => quoted ?? (match === ':' ? ': ' : ' '),
   );
-  const document = parseDocument(flow, { logLevel: 'silent' });
-  return document.errors.length > 0 || !/^\s*\{/.test(flow) ? undefined : document.toJS();
+  const read = /^\s*\{/.test(flow) ? parseYaml(flow) : {};
+  return 'value' in read ? read.value : undefined;
 }
 
-/** Replaces the comments of JavaScript and JSON5 by a space, and leaves texts in quotes as they are. */
+/**
+ * Replaces the comments of JavaScript and JSON5 by a space, and leaves texts in quotes as they are. A quote or a comment
+ * without an end reaches to the end of its line or of the text: otherwise each would be searched to there, and the next
+ * one again.
+ */
 export function withoutComments(text: string): string {
   return text.replace(
-    /("(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*'|`(?:\\[\s\S]|[^`\\])*`)|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+    /("(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|`(?:\\[\s\S]|[^`\\])*`?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
     (_match, quoted?: string) => quoted ?? ' ',
   );
 }

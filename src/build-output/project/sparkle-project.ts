@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import { nameInIdentifier } from './application-name.ts';
+import { textOf } from './loose.ts';
 import { type FoundTool, type Stated, stated } from './project.ts';
 import { findFiles, namesIn, readText } from './project-files.ts';
 
@@ -46,7 +47,7 @@ async function findInfoPlist(directory: string): Promise<Plist | undefined> {
 /** A property list has a document type declaration, which `parseXml` refuses. Undefined for `$(VARIABLE)`. */
 function stringIn(text: string, key: string): string | undefined {
   const found = new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text);
-  return found?.[1]?.trim();
+  return textOf(found?.[1]);
 }
 
 function statedIn(plist: Plist | undefined, key: string): Stated | undefined {

@@ -15,7 +15,7 @@ export function parseToml(text: string): JsonRecord {
     }
     // An entry of a list of tables: its keys must not count for the table before.
     if (line.startsWith('[[')) table = Object.create(null);
-    const entry = /^([\w."'\s-]+)=\s*(.+)$/.exec(line);
+    const entry = /^([\w."'\s-]+)=\s*(\S.*)$/s.exec(line);
     const keys = keysOf(entry?.[1] ?? '');
     const last = keys.pop();
     const value = readValue(entry?.[2] ?? '');
@@ -54,7 +54,7 @@ function readValue(written: string): unknown {
   if (text !== null) return text[1]?.replace(/\\(["\\])/g, '$1') ?? text[2];
   if (/^(true|false)\b/.test(written)) return written.startsWith('true');
   if (!written.startsWith('[')) return undefined;
-  return [...written.matchAll(/"((?:\\.|[^"\\])*)"|'([^']*)'/g)].map(
+  return [...written.matchAll(/"((?:\\.|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/gs)].map(
     ([, double, single]) => double ?? single ?? '',
   );
 }

@@ -153,7 +153,7 @@ function platformIn(os: string | undefined): Platform | undefined {
 function tailsOf(url: string): readonly string[] {
   const parts = url
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
-    .replace(/[?#].*$/, '')
+    .replace(/[?#].*$/s, '')
     .split('/')
     .filter((part) => part !== '')
     .map((part) => nameInAddress(part) ?? '');

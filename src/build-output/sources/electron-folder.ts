@@ -1,7 +1,7 @@
-import { parse } from 'yaml';
 import { parseUpdateInfoName } from '../../domain/carried-document.ts';
 import { tryParseVersion } from '../../domain/version.ts';
 import { fileByProduct } from '../by-product.ts';
+import { parseYaml } from '../yaml.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
 import { isRecord, listIn, textIn } from './json-index.ts';
@@ -40,9 +40,11 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
     else infos.push(info);
   }
   const byVersion = groupFiles(files, infos, refused);
+  const infosOf = Map.groupBy(infos, ({ version }) => version);
+  const beside = infos.map(({ file }) => file);
   const settled = await Promise.all(
     [...byVersion].map(([version, names]) => {
-      const own = infos.filter((info) => info.version === version);
+      const own = infosOf.get(version) ?? [];
       const documents = own.map(({ file }) => file);
       return settle({
         ...{ label: version, version, channel: channelOf(own), name: null, notes: null },
@@ -50,7 +52,7 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
         files: [...names, ...documents].map((name) => ({
           ...{ name, path: files.get(name), size: undefined, digests: [], statedIn: directory },
         })),
-        beside: infos.map(({ file }) => file),
+        beside,
       });
     }),
   );
@@ -73,12 +75,9 @@ function isYml(name: string): boolean {
 
 /** @returns a reason for a file that states no release */
 function parseUpdateInfo(file: string, text: string): UpdateInfo | string {
-  let info: unknown;
-  try {
-    info = parse(text, { maxAliasCount: 10 });
-  } catch {
-    return 'it is not YAML that can be read. Copy it again from the old server';
-  }
+  const read = parseYaml(text);
+  if ('problem' in read) return `${read.problem}. Copy it again from the old server`;
+  const info = read.value;
   const channel = parseUpdateInfoName(file)?.channel;
   const version = isRecord(info) ? textIn(info, 'version') : null;
   if (!isRecord(info) || version === null || channel === undefined) {
@@ -106,24 +105,26 @@ function groupFiles(
 ): ReadonlyMap<string, readonly string[]> {
   const known = new Set(infos.map(({ version }) => version));
   const groups = new Map<string, string[]>();
+  const listing = new Map<string, string>();
+  for (const { lists, version } of infos) {
+    for (const name of lists.map(lettersOf)) if (!listing.has(name)) listing.set(name, version);
+  }
   for (const name of files.keys()) {
     if (/\.ya?ml$/i.test(name) || fileByProduct(name) !== undefined) continue;
     const main = name.replace(/\.blockmap$/i, '');
-    const listing = infos.find(({ lists }) => lists.some((each) => isSameName(each, main)));
-    const version = versionOfName(name, known) ?? listing?.version;
+    const version = versionOfName(name, known) ?? listing.get(lettersOf(main));
     if (version === undefined) {
       const reason =
         'its name states no semantic version, and no update document lists it. Publish it by hand, or rename it';
       refused.push({ label: name, reason });
-    } else groups.set(version, [...(groups.get(version) ?? []), name]);
+    } else if (groups.get(version)?.push(name) === undefined) groups.set(version, [name]);
   }
   return groups;
 }
 
 /** electron-builder lists `My-App-1.0.0.exe` for `My App 1.0.0.exe`. */
-function isSameName(a: string, b: string): boolean {
-  const letters = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-  return letters(a) === letters(b);
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /**

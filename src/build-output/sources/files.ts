@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { readPlainText } from '../../plain-file.ts';
 import { hasCode, misuse, refusal } from '../refusal.ts';
 
 /** The files of a source on disk. */
@@ -47,11 +48,9 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
  */
 export async function readIndex(path: string, bytesMax: number): Promise<string> {
   try {
-    const { size } = await lstat(path);
-    if (size > bytesMax) {
-      throw misuse(path, `it has ${size} bytes; an index may have ${bytesMax}. Split it`);
-    }
-    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+    const text = await readPlainText(path, bytesMax);
+    if (text !== undefined) return text;
+    throw misuse(path, `an index may have ${bytesMax} bytes, and it has more. Split it`);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) throw misuse(path, 'there is no such file. Check the path');
     if (hasCode(error, 'EACCES', 'EPERM', 'EISDIR')) {
@@ -63,7 +62,7 @@ export async function readIndex(path: string, bytesMax: number): Promise<string>
 
 /** The last part of an address or a path, decoded; undefined when it is no name of a file. */
 export function nameInAddress(address: string): string | undefined {
-  const bare = /^[a-z][a-z0-9+.-]*:/i.test(address) ? address.replace(/[?#].*$/, '') : address;
+  const bare = /^[a-z][a-z0-9+.-]*:/i.test(address) ? address.replace(/[?#].*$/s, '') : address;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
   const name = decoded(last).normalize('NFC');
   return name === '' || name !== basename(name) || name === '..' || name === '.' ? undefined : name;

@@ -29,7 +29,8 @@ export function isGithubIndex(values: readonly unknown[]): boolean {
 export async function readGithub(request: SourceRequest): Promise<SourceContents> {
   const index = request.index ?? `${request.directory}/releases.json`;
   const values = await readJsonValues(index);
-  if (values === undefined) throw misuse(index, 'it is not JSON. Save the releases again');
+  if (values === undefined)
+    throw misuse(index, 'it is not JSON, or nests too deep. Save the releases again');
   const items = itemsOf(values);
   const refused: SourceIssue[] = [];
   const leftOut: SourceIssue[] = [];

@@ -30,7 +30,7 @@ export function listIn(record: JsonRecord, name: string): readonly JsonRecord[] 
 
 /**
  * The values of a JSON file, one after the other: `gh api --paginate` writes a value for each page. Undefined when the
- * text is not JSON.
+ * text is not JSON, or nests too deep.
  *
  * @throws AppError `invalid_request`: see `readIndex`
  */
@@ -47,13 +47,20 @@ export function parseJsonValues(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** Cuts a text between values of the outermost level. */
+/** More than any index nests. The JSON parser needs many bytes for each level. */
+const DEPTH_MAX = 64;
+
+/** Cuts a text between values of the outermost level. @throws SyntaxError for a text that nests too deep */
 function splitValues(text: string): readonly string[] {
   const values: string[] = [];
   let depth = 0;
   let from = 0;
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+  let isInText = false;
+  for (const { 0: token, index } of text.matchAll(/\\.|["[\]{}]/gs)) {
+    if (token === '"') isInText = !isInText;
+    if (isInText) continue;
     if (token === '[' || token === '{') depth += 1;
+    if (depth > DEPTH_MAX) throw new SyntaxError('It nests too deep.');
     if (token !== ']' && token !== '}') continue;
     depth -= 1;
     if (depth > 0) continue;

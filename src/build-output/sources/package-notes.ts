@@ -23,9 +23,14 @@ export async function readPackageNotes(
 
 /** Squirrel turns Markdown into HTML, in a CDATA section. */
 function notesIn(nuspec: string): string | undefined {
-  const text = /<releaseNotes>([\s\S]*?)<\/releaseNotes>/i.exec(nuspec)?.[1];
-  if (text === undefined) return undefined;
-  const section = /^\s*<!\[CDATA\[([\s\S]*?)\]\]>\s*$/.exec(text)?.[1];
+  const begin = /<releaseNotes>/i.exec(nuspec);
+  if (begin === null) return undefined;
+  const rest = nuspec.slice(begin.index + begin[0].length);
+  const end = rest.search(/<\/releaseNotes>/i);
+  if (end === -1) return undefined;
+  const text = rest.slice(0, end).trim();
+  const isSection = text.startsWith('<![CDATA[') && text.endsWith(']]>');
+  const section = isSection ? text.slice('<![CDATA['.length, -']]>'.length) : undefined;
   const notes = (section ?? unescaped(text)).trim();
   return notes === '' ? undefined : notes;
 }

@@ -47,14 +47,16 @@ async function readFiles(
   usualArch: Arch | undefined,
 ): Promise<SourceBuild> {
   const { files, version, beside } = release;
-  const siblingsOf = (directory: string): readonly string[] => [
-    ...files.filter(({ path }) => dirname(path) === directory).map(({ name }) => name),
-    ...beside,
-  ];
+  const siblings = new Map(
+    [...Map.groupBy(files, ({ path }) => dirname(path))].map(([directory, own]) => [
+      directory,
+      [...new Set([...own.map(({ name }) => name), ...beside])],
+    ]),
+  );
   const sources = await Promise.all(
     files.map(async (file): Promise<SourceFile> => {
-      const siblings = [...new Set(siblingsOf(dirname(file.path)))];
-      const described = await describeFile(file.path, statementOf(file), siblings);
+      const around = siblings.get(dirname(file.path)) ?? [];
+      const described = await describeFile(file.path, statementOf(file), around);
       return { ...described, imported: { usualArch: usualArch ?? file.usualArch } };
     }),
   );

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { isAppError } from '../../errors.ts';
+import { refuseUnlessPlain } from '../../plain-file.ts';
 import { readAppcast } from '../appcast.ts';
 import { misuse } from '../refusal.ts';
 import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
@@ -39,6 +40,7 @@ export async function recognizeSource(
   const path = resolve(argument);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) throw misuse(path, 'there is no such file or directory. Check the path');
+  if (!found.isDirectory()) refuseUnlessPlain(path, found);
   const directory = found.isDirectory() ? path : dirname(path);
   const files = found.isDirectory()
     ? await listFiles(directory, 1)
@@ -95,7 +97,7 @@ async function kindsIn(
 async function kindOf(name: string, path: string): Promise<SourceKind | undefined> {
   if (extname(name) === '.json') {
     const values = await readJsonValues(path);
-    if (values === undefined) throw misuse(path, 'it is not JSON');
+    if (values === undefined) throw misuse(path, 'it is not JSON, or nests too deep');
     const [value] = values;
     const isFeed = VELOPACK_FEED.test(name) && isRecord(value) && Array.isArray(value.Assets);
     if (isFeed) return 'velopack';

@@ -31,7 +31,8 @@ export function isReleaseServerIndex(values: readonly unknown[]): boolean {
 export async function readReleaseServer(request: SourceRequest): Promise<SourceContents> {
   const { directory, flavor, index = `${directory}/versions.json` } = request;
   const values = await readJsonValues(index);
-  if (values === undefined) throw misuse(index, 'it is not JSON. Save the versions again');
+  if (values === undefined)
+    throw misuse(index, 'it is not JSON, or nests too deep. Save the versions again');
   const refused: SourceIssue[] = [];
   const leftOut: SourceIssue[] = [];
   const own: JsonRecord[] = [];

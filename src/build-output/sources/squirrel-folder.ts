@@ -18,8 +18,10 @@ import { versionOfName } from './version-of-name.ts';
 const RELEASES_BYTES_MAX = 16 * 1024 * 1024;
 /** A process may open only so many files. */
 const OPEN_AT_ONCE = 16;
-const LINE = /^([0-9a-f]{40})\s+(\S.*?)\s+(\d+)$/i;
-const PACKAGE = /-(\d+\.\d+.*)-(full|delta)\.nupkg$/i;
+const LINE = /^([0-9a-f]{40})\s+(\S(?:.*\S)?)\s+(\d+)$/i;
+const PACKAGE = /-(\d+\.\d+.*)-(full|delta)\.nupkg$/is;
+/** No file system has longer names. */
+const NAME_LENGTH_MAX = 255;
 
 export function isReleasesFile(text: string): boolean {
   return text.split(/\r?\n/).some((line) => LINE.test(bare(line)));
@@ -40,11 +42,16 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   const unlisted = [...files.keys()].filter((name) => isUnlisted(name, listed));
   const shares = sharesIn(text);
   const groups = new Map<string, StatedFile[]>();
-  const add = (version: string, file: StatedFile) =>
-    groups.set(version, [...(groups.get(version) ?? []), { ...file, path: files.get(file.name) }]);
+  const known = new Set<string>();
+  const add = (version: string, file: StatedFile): void => {
+    const group = groups.get(version) ?? [];
+    group.push({ ...file, path: files.get(file.name) });
+    groups.set(version, group);
+    known.add(version);
+  };
   const alone: string[] = [];
   for (const file of [...stated, ...unlisted.map((name) => found(name, index))]) {
-    const version = packageVersion(file.name) ?? versionOfName(file.name, new Set(groups.keys()));
+    const version = packageVersion(file.name) ?? versionOfName(file.name, known);
     if (version !== undefined) add(version, file);
     else alone.push(file.name);
   }
@@ -75,7 +82,7 @@ function parseLines(text: string, index: string, refused: SourceIssue[]): readon
     if (line === '') continue;
     const [, hex = '', address = '', size] = LINE.exec(line) ?? [];
     const name = nameInAddress(address);
-    if (name === undefined) {
+    if (name === undefined || name.length > NAME_LENGTH_MAX) {
       const reason = `it is not "SHA1 name size": ${line.slice(0, 80)}`;
       refused.push({ label: `line ${at + 1} of ${index}`, reason });
       continue;
@@ -91,7 +98,7 @@ function sharesIn(text: string): ReadonlyMap<string, number> {
   const shares = new Map<string, number>();
   for (const line of text.split(/\r?\n/)) {
     const [, , address = ''] = LINE.exec(bare(line)) ?? [];
-    const percentage = /#\s*(\d{1,3})\s*%\s*$/.exec(line)?.[1];
+    const percentage = /#\s{0,100}(\d{1,3})\s{0,100}%\s{0,100}$/.exec(line)?.[1];
     const name = nameInAddress(address);
     if (name !== undefined && percentage !== undefined && Number(percentage) <= 100) {
       shares.set(name, Number(percentage));
@@ -112,7 +119,7 @@ function stagedShare(
 
 /** Without a comment: Squirrel writes the share of a staged release behind `#`. */
 function bare(line: string): string {
-  return line.replace(/#.*$/, '').trim();
+  return line.replace(/#.*$/s, '').trim();
 }
 
 function isUnlisted(name: string, listed: ReadonlySet<string>): boolean {

@@ -29,7 +29,7 @@ interface Group {
 export async function readVelopackFolder({ directory }: SourceRequest): Promise<SourceContents> {
   const files = await listFiles(directory, 1);
   const refused: SourceIssue[] = [];
-  const groups: Group[] = [];
+  const byName = new Map<string, Group>();
   const feeds = [...files].flatMap(([name, path]) => {
     const feed = VELOPACK_FEED.exec(name)?.[1];
     return feed === undefined ? [] : [{ name, path, feed }];
@@ -41,12 +41,13 @@ export async function readVelopackFolder({ directory }: SourceRequest): Promise<
       continue;
     }
     for (const [at, asset] of listIn(value, 'Assets').entries()) {
-      const problem = addAsset(groups, asset, { feed, path, files });
+      const problem = addAsset(byName, asset, { feed, path, files });
       if (problem !== undefined) {
         refused.push({ label: `asset ${at + 1} of ${name}`, reason: problem });
       }
     }
   }
+  const groups = [...byName.values()];
   if (groups.length === 0) {
     const [first] = refused;
     const why =
@@ -61,16 +62,16 @@ export async function readVelopackFolder({ directory }: SourceRequest): Promise<
 
 /** @returns why the asset cannot be used */
 function addAsset(
-  groups: Group[],
+  groups: Map<string, Group>,
   asset: JsonRecord,
   { feed, path, files }: { readonly feed: string; readonly path: string; readonly files: Files },
 ): string | undefined {
   const version = textIn(asset, 'Version');
   const name = nameInAddress(textIn(asset, 'FileName') ?? '');
   if (version === null || name === undefined) return 'it states no Version or no FileName';
-  const known = groups.find((each) => each.version === version && each.feed === feed);
-  const group = known ?? { version, feed, notes: null, files: [] };
-  if (known === undefined) groups.push(group);
+  const key = `${feed}/${version}`;
+  const group = groups.get(key) ?? { version, feed, notes: null, files: [] };
+  groups.set(key, group);
   group.notes ??= textIn(asset, 'NotesMarkdown') || textIn(asset, 'NotesHTML') || null;
   group.files.push({
     ...{ name, path: files.get(name), size: sizeIn(asset, 'Size'), statedIn: path },
@@ -94,33 +95,37 @@ function addInstallers(
 ): void {
   const listed = new Set(groups.flatMap((group) => group.files.map(({ name }) => name)));
   const versions = new Set(groups.map(({ version }) => version));
+  const byFeed = Map.groupBy(groups, ({ feed }) => feed);
+  const newest = new Map([...byFeed].map(([feed, own]) => [feed, newestOf(own)]));
   for (const [name, path] of files) {
     if (listed.has(name) || !INSTALLER.test(name) || fileByProduct(name) !== undefined) continue;
     const version = versionOfName(name, versions);
-    const group = groupOf(name, groups, version);
+    const feed = feedOf(name, [...byFeed.keys()]);
+    const own = (byFeed.get(feed ?? '') ?? []).find((each) => each.version === version);
+    const group = version === undefined ? newest.get(feed ?? '') : own;
     if (group === undefined) {
       refused.push({ label: name, reason: 'no feed beside it is of its channel and version' });
     } else group.files.push({ name, path, size: undefined, digests: [], statedIn: directory });
   }
 }
 
-function groupOf(
-  name: string,
-  groups: readonly Group[],
-  version: string | undefined,
-): Group | undefined {
+/** The feed of the installer, by its name. */
+function feedOf(name: string, all: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
-  const feeds = [...new Set(groups.map(({ feed }) => feed))].sort((a, b) => b.length - a.length);
+  const feeds = [...all].sort((a, b) => b.length - a.length);
   const isAppImage = /\.appimage$/i.test(name);
-  const feed =
+  return (
     feeds.find((each) => new RegExp(`-${escaped(each.toLowerCase())}[-.]`).test(lower)) ??
     (feeds.length === 1 ? feeds[0] : undefined) ??
     feeds.find(
       (each) => platformOf(each.split(/[-.]/)[0] ?? '') === (isAppImage ? 'linux' : 'windows'),
-    );
-  const own = groups.filter((group) => group.feed === feed && tryParseVersion(group.version));
-  if (version !== undefined) return own.find((group) => group.version === version);
-  return own
+    )
+  );
+}
+
+function newestOf(groups: readonly Group[]): Group | undefined {
+  return groups
+    .filter(({ version }) => tryParseVersion(version))
     .sort((a, b) => compareVersions(parseVersion(a.version), parseVersion(b.version)))
     .at(-1);
 }

@@ -12,7 +12,7 @@ export const deviceIdSchema = word.describe('Stable for this installation or bro
 export const emailSchema = z.email().max(254);
 export const passwordSchema = z.string().min(1).max(1024);
 export const newPasswordSchema = passwordSchema.describe(
-  'At least 8 characters. Common passwords and the mail address itself are refused.',
+  'At least 8 characters. Common passwords, repetitions, sequences and parts of the mail address are refused.',
 );
 
 /** The name of a person, a device or a key. */

@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts';
 
 /**
- * Which passwords are accepted, after NIST SP 800-63B, section 3.1.1.2: those that are long enough, and are
- * neither common nor the mail address. There are no rules on the kinds of characters.
+ * Which passwords are accepted, after NIST SP 800-63B, section 3.1.1.2: those that are long enough, and that attackers do
+ * not try first: common ones, repetitions and sequences of characters, and words of the context, such as the mail address.
+ * There are no rules on the kinds of characters.
  */
 
 export const PASSWORD_LENGTH_MIN = 8;
@@ -30,13 +31,97 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
     return `A password must have at least ${PASSWORD_LENGTH_MIN} characters and at most ${PASSWORD_BYTES_MAX} bytes.`;
   }
   const guess = comparable(password);
-  if ([email, email.slice(0, email.lastIndexOf('@'))].map(comparable).includes(guess)) {
+  if ([email, localPartOf(email)].map(comparable).includes(guess)) {
     return 'The password is the mail address, which attackers try first. Choose another.';
   }
-  if ((await loadCommon()).has(guess)) {
+  const common = await loadCommon();
+  if (common.has(guess) || common.has(repeatedUnit(guess))) {
     return 'This password is one of the most common ones, which attackers try first. Choose another.';
   }
+  if (isPredictable(plain(guess))) {
+    return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
+  }
+  if (isPredictable(withoutContext(plain(guess), email))) {
+    return 'The password is little more than the mail address or the name of this service, which attackers try first. Choose several unrelated words.';
+  }
   return undefined;
+}
+
+function localPartOf(email: string): string {
+  return email.slice(0, email.lastIndexOf('@'));
+}
+
+/** Without accents and invisible characters, with which a repetition looks like none. */
+function plain(guess: string): string {
+  return guess.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '');
+}
+
+/** Of `abababab`, `ab`; of a text that repeats nothing, the text. */
+function repeatedUnit(text: string): string {
+  // The text begins in its own repetition again after one unit.
+  const unit = text.slice(0, `${text}${text}`.indexOf(text, 1));
+  const isEven = text.length % unit.length === 0;
+  return isEven ? unit : text;
+}
+
+/** Characters that do not follow from those before them. */
+const SURPRISES_MIN = 5;
+const DIFFERENT_MIN = 4;
+/** The rows of a keyboard. The spaces keep the end of one row from the beginning of the next. */
+const KEYBOARD = "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./";
+const UNIT_LENGTH_MAX = 8;
+
+/**
+ * Whether a text is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`, `qwertyui`. It
+ * counts the characters that do not go on as the text did before them.
+ */
+function isPredictable(text: string): boolean {
+  const characters = [...text];
+  if (new Set(characters).size < DIFFERENT_MIN) return true;
+  const isRepeated = (unit: number): boolean =>
+    characters.every((character, at) => at < unit || character === characters[at - unit]);
+  if ([1, 2, 3, 4].some(isRepeated)) return true;
+  const surprises = characters.filter((_, at) => !isForeseen(characters, at));
+  return surprises.length < SURPRISES_MIN;
+}
+
+function isForeseen(characters: readonly string[], at: number): boolean {
+  const [before, last, now] = [at - 2, at - 1, at].map((index) => characters[index]);
+  if (last === undefined || now === undefined) return false;
+  if (last === now) return true;
+  if (before === undefined) return false;
+  const isSequence = [codeOf, keyOf].some(
+    (place) => place(now) - place(last) === place(last) - place(before),
+  );
+  if (isSequence) return true;
+  for (let unit = 2; unit <= UNIT_LENGTH_MAX; unit++) {
+    if (now === characters[at - unit] && last === characters[at - 1 - unit]) return true;
+  }
+  return false;
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
+/** NaN for a character that is on no row: it follows nothing. */
+function keyOf(character: string): number {
+  const at = KEYBOARD.indexOf(character);
+  return at === -1 ? Number.NaN : at;
+}
+
+/** A shorter word may be a part of any password. */
+const CONTEXT_LENGTH_MIN = 4;
+
+/** What is left without the mail address, its parts and the name of the service. */
+function withoutContext(guess: string, email: string): string {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const words = [email, localPartOf(email), domain, ...email.split(/[^\p{L}\p{N}]+/u), 'slipway'];
+  return words
+    .map((word) => plain(comparable(word)))
+    .filter((word) => word.length >= CONTEXT_LENGTH_MIN)
+    .sort((a, b) => b.length - a.length)
+    .reduce((left, word) => left.replaceAll(word, ''), guess);
 }
 
 /** Attackers try every case and width of the letters. */

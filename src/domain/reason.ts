@@ -1,0 +1,34 @@
+import { AppError } from '../errors.ts';
+
+/** The reasons that operators state for a change. */
+
+/** In bytes of UTF-8. Every later revision of a catalog repeats the reason. */
+export const REASON_BYTES_MAX = 300;
+
+/**
+ * The longest reason as JSON, with its quotes. JSON writes a quotation mark, a backslash, a tab and a line break with
+ * two characters, and other control characters with six: {@link checkReason} refuses those.
+ */
+export const REASON_JSON_BYTES_MAX = 2 * REASON_BYTES_MAX + 2;
+
+/** Control characters other than tabs and line breaks. */
+const CONTROL = /(?![\t\n\r])\p{Cc}/u;
+
+/** @throws AppError `invalid_request` for a reason that is too long or has control characters */
+export function checkReason(reason: string | null): void {
+  const bytes = new TextEncoder().encode(reason ?? '').length;
+  const control = CONTROL.exec(reason ?? '')?.[0].charCodeAt(0);
+  if (bytes > REASON_BYTES_MAX) {
+    refuse(
+      `The reason has ${bytes} bytes in UTF-8, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`,
+    );
+  }
+  if (control !== undefined) {
+    const name = `U+${control.toString(16).toUpperCase().padStart(4, '0')}`;
+    refuse(`The reason has the control character ${name}. Remove it.`);
+  }
+}
+
+function refuse(detail: string): never {
+  throw new AppError('invalid_request', detail, { issues: [{ pointer: '/reason', detail }] });
+}

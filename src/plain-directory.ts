@@ -1,0 +1,107 @@
+import { constants, existsSync } from 'node:fs';
+import { lstat, mkdir, open, opendir } from 'node:fs/promises';
+import path from 'node:path';
+import { systemCode } from './errors.ts';
+
+/**
+ * Directories below one that a user named. A link in place of one could lead out of it: files would be written or
+ * removed elsewhere. On Windows, junctions count as links.
+ */
+
+/**
+ * The first thing that is no directory on the ways from the root to directories, the root included. Undefined when all
+ * are, or do not exist.
+ */
+export async function findOddPlace(
+  root: string,
+  directories: readonly string[],
+): Promise<{ readonly path: string; readonly isLink: boolean } | undefined> {
+  const places = new Set([root]);
+  for (const directory of directories) {
+    let at = root;
+    for (const name of path.relative(root, directory).split(path.sep)) {
+      at = path.join(at, name);
+      places.add(at);
+    }
+  }
+  for (const place of places) {
+    const found = await lstat(place).catch(() => undefined);
+    if (found?.isDirectory() === false) return { path: place, isLink: found.isSymbolicLink() };
+  }
+  return undefined;
+}
+
+/** A directory that stays the same one while it is open, whatever other processes do to the names above it. */
+export interface OpenDirectory {
+  /** For the paths of its entries. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+/** Linux has open directories here, so that no name above them is looked up again. */
+const OPEN_FILES = '/proc/self/fd';
+const STAYS_OPEN = process.platform === 'linux' && existsSync(OPEN_FILES);
+
+/** Opens a directory that a user named, also through links. */
+export function openDirectory(directory: string): Promise<OpenDirectory> {
+  return hold(directory, 0);
+}
+
+/**
+ * Opens a directory below another without following links. On systems other than Linux, a link that another process
+ * makes between the check and the use is followed.
+ *
+ * @param creates whether missing directories are made
+ * @param onLink makes the error for a link, whose path is relative to `root`
+ * @throws the error of `onLink`; errors of the system: ENOTDIR for a file, ENOENT for what is missing
+ */
+export async function openBelow(
+  root: OpenDirectory,
+  names: readonly string[],
+  creates: boolean,
+  onLink: (name: string) => Error,
+): Promise<OpenDirectory> {
+  let at: OpenDirectory = { path: root.path, close: async () => {} };
+  for (const [index, name] of names.entries()) {
+    try {
+      const next = path.join(at.path, name);
+      const refuseLink = async (): Promise<void> => {
+        const found = await lstat(next).catch(() => undefined);
+        if (found?.isSymbolicLink()) throw onLink(names.slice(0, index + 1).join('/'));
+      };
+      if (!STAYS_OPEN) await refuseLink();
+      const opened = await openOrMake(next, creates).catch(async (error: unknown) => {
+        await refuseLink();
+        throw error;
+      });
+      await at.close();
+      at = opened;
+    } catch (error) {
+      await at.close();
+      throw error;
+    }
+  }
+  return at;
+}
+
+async function openOrMake(directory: string, creates: boolean): Promise<OpenDirectory> {
+  try {
+    return await hold(directory, constants.O_NOFOLLOW);
+  } catch (error) {
+    if (!creates || systemCode(error) !== 'ENOENT') throw error;
+    await mkdir(directory).catch((failure: unknown) => {
+      // Another file of the export may have made it.
+      if (systemCode(failure) !== 'EEXIST') throw failure;
+    });
+    return hold(directory, constants.O_NOFOLLOW);
+  }
+}
+
+async function hold(directory: string, flags: number): Promise<OpenDirectory> {
+  if (!STAYS_OPEN) {
+    await (await opendir(directory)).close();
+    return { path: directory, close: async () => {} };
+  }
+  const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | flags);
+  return { path: `${OPEN_FILES}/${handle.fd}`, close: () => handle.close() };
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { unpinnedIn } from '../support/unpinned.ts';
+
+/** Every action and every image in files that users run or copy. `test/cli/init-ci.test.ts` has the generated ones. */
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const FILES = [
+  ...['README.md', 'action.yml', 'docker-compose.yml', 'Dockerfile', 'CONTRIBUTING.md'],
+  ...['docs', 'deploy'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(md|ya?ml)$|Dockerfile/.test(name))
+      .map((name) => path.join(folder, name)),
+  ),
+];
+
+/** The image of the store that is only for a first try on one machine; `S3_IMAGE` names another one. */
+const ALLOWED = /^\$\{S3_IMAGE:-/;
+
+it.each(FILES)('%s names no action and no image by a tag alone', (file) => {
+  const found = unpinnedIn(readFileSync(path.join(ROOT, file), 'utf8'));
+  expect(found.filter((name) => !ALLOWED.test(name))).toEqual([]);
+});
+
+describe('what is not fixed', () => {
+  it.each([
+    '- uses: actions/checkout@v4',
+    '  uses: "actions/checkout@main" # v6',
+    '- uses: actions/checkout@de0fac2',
+    '- uses: actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd',
+    '    image: node:24',
+    'image: "node"',
+    '  image: node@sha256:63805ebb8d2b3920190daf1cb14a60871b16fd38bed42b857a3182bc621f4996',
+    'FROM node:24 AS build',
+  ])('%s is found', (line) => {
+    expect(unpinnedIn(`jobs:\n${line}\n`)).toHaveLength(1);
+  });
+});
