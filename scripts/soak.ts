@@ -6,13 +6,14 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 /**
  * Runs the tests whose length can be chosen for longer than CI does: `node scripts/soak.ts --kills 1000`. CI kills 20
- * publishes per store, gives 250 wrong answers of S3, and tries 4,000 of the 43,000 orders of a sign-in and an erasure.
+ * publishes per store, gives 250 wrong answers of S3, lets another server answer some requests of each command, and tries
+ * 4,000 of the 43,000 orders of a sign-in and an erasure.
  * Needs a checkout; also tests S3 when TEST_S3_ENDPOINT and its credentials are set.
  */
 
 const program = new Command('soak')
   .description(
-    'Kills many real publishes, and after each one checks what clients see. Then gives many wrong answers of the store to commands, and tries every order of a sign-in and an erasure.',
+    'Kills many real publishes, and after each one checks what clients see. Then gives many wrong answers of the store to commands, lets another server answer each of their requests, and tries every order of a sign-in and an erasure.',
   )
   .option('--kills <number>', 'how many publishes to kill (SIGKILL) per store', positive, 1_000)
   .option('--minutes <number>', 'stop killing after this many minutes', positive, 120)
@@ -38,6 +39,7 @@ const tests = [
   `test/reliability/killed-publishes${ofStore}`,
   `test/reliability/lies${ofStore}`,
   'test/identity/sessions/session-races.system',
+  'foreign-answers.system',
 ];
 const child = spawn(process.execPath, [vitest, 'run', ...tests], {
   cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -47,6 +49,7 @@ const child = spawn(process.execPath, [vitest, 'run', ...tests], {
     SOAK_MINUTES: String(minutes),
     SOAK_WRONG_ANSWERS: String(wrongAnswers),
     SOAK_ORDERS: 'every',
+    SOAK_FOREIGN_ANSWERS: 'every',
     ...(seed === undefined ? {} : { SOAK_SEED: String(seed) }),
   },
   stdio: 'inherit',
