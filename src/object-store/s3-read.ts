@@ -35,7 +35,9 @@ export function createS3Reader(
     return { method: 'GET', key: fullKey, permission: 's3:GetObject', timeoutMs, signal, fresh };
   }
 
-  const head: ObjectStore['head'] = (key, options) => headObject(connection, key, options);
+  const head: ObjectStore['head'] = async (key, options) =>
+    (await headObject(connection, key, options)) ??
+    (await findByReading(reader, key, options?.signal));
 
   const openQuick = createQuickReads({
     client: connection.client,
@@ -46,7 +48,7 @@ export function createS3Reader(
     head,
 
     async open(key, { signal } = {}) {
-      const info = (await head(key, { signal })) ?? (await findByReading(reader, key, signal));
+      const info = await head(key, { signal });
       return info === undefined ? undefined : openObject(connection, info, openQuick);
     },
 
