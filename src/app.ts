@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import { openAccountsPart } from './app/accounts.ts';
@@ -11,7 +10,13 @@ import { createMonitoringPart } from './app/monitoring.ts';
 import type { BackgroundTask, Part, PartDeps } from './app/part.ts';
 import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
-import { openPrivateStore, openSigner, openStore, publicAddressOf } from './app/stores.ts';
+import {
+  openPrivateStore,
+  openSigner,
+  openStore,
+  publicAddressOf,
+  stateDirectory,
+} from './app/stores.ts';
 import { createUsagePart } from './app/usage.ts';
 import { openBrowserFiles } from './browser-files/browser-files.ts';
 import { type Catalog, createCatalog } from './catalog/catalog.ts';
@@ -106,7 +111,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const reading = { config, store, clock, randomness, log };
   const catalog = createCatalog({
     ...reading,
-    stateDirectory: path.join(config.dataDirectory, 'state'),
+    stateDirectory: stateDirectory(config),
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
     relay,

@@ -127,6 +127,8 @@ interface ErrorDetails {
   readonly issues?: readonly FieldIssue[];
   /** Seconds until the caller should try again, for `unavailable` and `rate_limited` errors. */
   readonly retryAfterSeconds?: number;
+  /** For the status page, where the message is not public: without a host, path, bucket, key or secret. */
+  readonly publicDetail?: string;
 }
 
 export class AppError extends Error {
@@ -134,6 +136,7 @@ export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly issues: readonly FieldIssue[];
   readonly retryAfterSeconds: number | undefined;
+  readonly publicDetail: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -142,6 +145,7 @@ export class AppError extends Error {
     this.kind = kindOf(code);
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.publicDetail = details.publicDetail;
   }
 }
 

@@ -92,6 +92,7 @@ function join({ clock, onStop }: ServiceDeps, app: BuiltApp, link: WorkerLink) {
   collectDefaultMetrics({ register: app.metrics });
   return link.join({
     lead: () => app.catalog.lead(),
+    stopLeading: () => app.catalog.stopLeading(),
     follow: app.follow,
     measure: async () => ({
       metrics: await app.metrics.getMetricsAsJSON(),

@@ -12,6 +12,7 @@ import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, encodeKey, type UrlSigner } from '../object-store/signed-url.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { createNewestKnown } from '../sequence/newest-known.ts';
+import { createKnownStore } from './known-store.ts';
 import { createSharedClock } from './shared-clock.ts';
 
 /** Which stores the configuration names. */
@@ -53,9 +54,11 @@ export async function openStore(
     const options = { ...config.store, clock, randomness, credentials, ignoresConfiguredEndpoint };
     return measured(deps, await openS3Store(options));
   }
+  const directory = objectsDirectory(config);
   const store = await openFilesystemStore({
-    directory: objectsDirectory(config),
+    directory,
     signUrl,
+    known: createKnownStore(stateDirectory(config), `directory:${directory}`),
     ...(deps.checksWhenOpened === undefined ? {} : { checksWhenOpened: deps.checksWhenOpened }),
   });
   return measured(deps, store);
@@ -85,6 +88,11 @@ export async function openPrivateStore(
 /** Where a directory store keeps its objects. */
 export function objectsDirectory(config: Config): string {
   return path.join(config.dataDirectory, 'objects');
+}
+
+/** Where processes keep what they have seen of their store. */
+export function stateDirectory(config: Config): string {
+  return path.join(config.dataDirectory, 'state');
 }
 
 /**

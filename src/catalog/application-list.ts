@@ -14,8 +14,8 @@ export interface ApplicationList {
    * @throws AppError after logging it and recording it in `failure`
    */
   readonly refresh: SharedRun;
-  /** Starts from the state that an earlier process saved. `storeId` is the id of the store that it read. */
-  restore(saved: { readonly storeId?: string | undefined }): void;
+  /** An earlier process saved the applications that it knew. */
+  noteRestored(): void;
   names(): readonly string[];
   /** Whether the list was read or restored. */
   isKnown(): boolean;
@@ -25,8 +25,6 @@ export interface ApplicationList {
   failure(): AppError | undefined;
   /** In sentences. */
   problems(): readonly string[];
-  /** The id of the store, where it has one. @throws AppError the store's */
-  storeId(): Promise<string | undefined>;
 }
 
 export function createApplicationList(deps: {
@@ -36,12 +34,10 @@ export function createApplicationList(deps: {
   const { store, log } = deps;
   let reading: Reading<Applications> = { position: undefined, failure: undefined };
   let isRestored = false;
-  let storeId: string | undefined;
 
   const read = async () => {
     const { position } = reading;
     if (position !== undefined) return readOn(store, applicationsSequence, position);
-    if (storeId !== undefined) await refuseVanishedStore(store);
     const found = await readOn(store, applicationsSequence, undefined);
     if (found.last === 0) await refuseLostList(store);
     return found;
@@ -62,9 +58,8 @@ export function createApplicationList(deps: {
         throw failure;
       }
     }),
-    restore: (saved) => {
+    noteRestored: () => {
       isRestored = true;
-      storeId = saved.storeId;
     },
     names: () =>
       reading.position?.newest?.document.signed.applications.map(({ name }) => name) ?? [],
@@ -72,24 +67,7 @@ export function createApplicationList(deps: {
     isComplete: () => isKnown() && (reading.position?.corrupt.length ?? 0) === 0,
     failure: () => reading.failure,
     problems: () => problemsOf(reading, applicationsKey),
-    storeId: async () => {
-      storeId ??= await store.identify?.();
-      return storeId;
-    },
   };
-}
-
-/**
- * Refuses an empty directory where there was a store: most likely its volume is not mounted.
- *
- * @throws AppError `store_unavailable`
- */
-async function refuseVanishedStore(store: ObjectStore): Promise<void> {
-  if (store.identify === undefined || (await store.identify()) !== undefined) return;
-  throw new AppError(
-    'store_unavailable',
-    `There is no store in ${store.location}, and there was one before. Is its volume mounted? If the store was moved away on purpose, delete the saved state in DATA_DIR/state.`,
-  );
 }
 
 /**

@@ -28,6 +28,8 @@ export interface Catalog {
   start(): Promise<void>;
   /** Polls the store from now on: this process became the leader. */
   lead(): void;
+  /** Leaves the polls to another process, which became the leader. */
+  stopLeading(): void;
   /** Takes over what the leader reports. Never throws. */
   follow(report: CatalogReport): Promise<void>;
   stop(): Promise<void>;
@@ -127,6 +129,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       // At once: the leader before this process may have died between a change and its next poll.
       keepUp.followHints().catch(ignoreLogged);
       completeAll();
+    },
+    stopLeading: () => {
+      void stopPolls?.();
+      stopPolls = undefined;
     },
     follow: async (report) => {
       if (report.kind === 'catalog_hint') keepUp.resumeAfter(report.number);

@@ -68,7 +68,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     const confirmedAt = Object.fromEntries(
       [...byName].map(([name, catalog]) => [name, catalog.state().confirmedAt ?? 0]),
     );
-    await savedState?.saveApplications({ names, confirmedAt, storeId: await list.storeId() });
+    await savedState?.saveApplications({ names, confirmedAt });
   };
 
   return {
@@ -77,7 +77,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     restore: async () => {
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;
-      list.restore(saved);
+      list.noteRestored();
       for (const name of saved.names) {
         await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
       }

@@ -34,13 +34,12 @@ interface SavedApplications {
   readonly names: readonly string[];
   /** When the store last confirmed each catalog: milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
-  /** The id of the store; undefined when it has none. */
-  readonly storeId?: string | undefined;
 }
 
 const applicationsSchema = z.object({
   names: z.array(z.string()),
   confirmedAt: z.record(z.string(), z.number()),
+  /** Only earlier versions write it: see {@link readSavedStoreId}. */
   storeId: z.string().optional(),
 });
 
@@ -50,9 +49,8 @@ export function createSavedState(deps: {
   readonly location: string;
   readonly log: Log;
 }): SavedState {
-  const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
-  const root = path.join(deps.directory, place);
-  const applicationsFile = path.join(root, 'applications.json');
+  const root = rootOf(deps);
+  const applicationsFile = path.join(root, APPLICATIONS_FILE);
   let warned = false;
 
   /** Warns once: a full or read-only disk must not fill the log as well. */
@@ -109,6 +107,27 @@ export function createSavedState(deps: {
       await attemptToSave(() => writeChecked(applicationsFile, applications));
     },
   };
+}
+
+/** The id of a directory store, as earlier versions saved it; undefined when they did not. */
+export async function readSavedStoreId(
+  deps: Parameters<typeof rootOf>[0],
+): Promise<string | undefined> {
+  try {
+    const file = path.join(rootOf(deps), APPLICATIONS_FILE);
+    return (await readChecked(file, applicationsSchema))?.storeId;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+const APPLICATIONS_FILE = 'applications.json';
+
+/** @param deps.location the store's */
+function rootOf(deps: { readonly directory: string; readonly location: string }): string {
+  const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
+  return path.join(deps.directory, place);
 }
 
 /** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */

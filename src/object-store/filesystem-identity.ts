@@ -1,58 +1,122 @@
 import { randomUUID } from 'node:crypto';
-import { lstat, readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError, systemCode } from '../errors.ts';
 import { isMissing } from './filesystem-errors.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { createFile } from './filesystem-write.ts';
 
+/**
+ * The id of a directory store distinguishes it from an empty or missing directory, whose volume is not mounted, and
+ * from another store that is mounted in its place.
+ */
+
 /** No key has this file name: in the file name of a key, a letter follows each `!`. */
 const FILE = 'store!.json';
+const FILE_BYTES_MAX = 4_096n;
 
-/**
- * Reads the id of the store in a directory; undefined when the directory holds no store.
- *
- * The id distinguishes an empty store from a volume that is not mounted: its directory is empty or missing.
- */
-export async function readIdentity(root: string): Promise<string | undefined> {
-  let text: string;
+/** Stands for the id of a store whose file holds none. No id is like it. */
+const UNREADABLE = '(its id cannot be read)';
+
+/** Remembers, outside of the store's directory, which store belongs there. */
+export interface KnownStore {
+  /** Where it is remembered, for messages. */
+  readonly place: string;
+  /** The id of the store that a process has used there before; undefined when none has. */
+  load(): Promise<string | undefined>;
+  save(id: string): Promise<void>;
+}
+
+/** Keeps a process from using a directory that is not its store. */
+export interface IdentityGuard {
+  /**
+   * The id of the store; undefined when there is none, and there was none before.
+   *
+   * @throws AppError `store_unavailable` when the known store is gone, or another one is in its place
+   */
+  confirm(): Promise<string | undefined>;
+  /** Gives the store an id, unless it has one, and remembers it. */
+  establish(): Promise<void>;
+}
+
+/** @param known undefined: only this process remembers the id */
+export function createIdentityGuard(volume: Volume, known: KnownStore | undefined): IdentityGuard {
+  const file = join(volume.root, FILE);
+  let expected: string | undefined;
+  let isSaved = false;
+  let read: { readonly state: string; readonly id: string } | undefined;
+
+  /** Reads the file only when it is another one than before: every request to the store asks for the id. */
+  const findId = async (): Promise<string | undefined> => {
+    try {
+      const stats = await stat(file, { bigint: true });
+      const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+      const state = [dev, ino, size, mtimeNs, ctimeNs].join();
+      if (read?.state === state) return read.id;
+      const isSmall = stats.isFile() && size <= FILE_BYTES_MAX;
+      read = { state, id: parseId(isSmall ? await readFile(file, 'utf8') : '') };
+      return read.id;
+    } catch (error) {
+      // A root that is a link to itself holds no store either.
+      if (isMissing(error) || systemCode(error) === 'ELOOP') return undefined;
+      throw error;
+    }
+  };
+
+  const confirm = async (): Promise<string | undefined> => {
+    expected ??= await known?.load();
+    const found = await findId();
+    if (found === UNREADABLE && expected === undefined) throw unreadable(file);
+    expected ??= found;
+    if (found !== expected) throw notTheStore(volume.root, expected, found, known?.place);
+    return found;
+  };
+
+  return {
+    confirm,
+    establish: async () => {
+      if ((await confirm()) === undefined) {
+        const identity = { schema_version: 1, type: 'store', id: randomUUID() };
+        // When several processes open a new store at the same time, only the first creates the file.
+        await createFile(volume, file, (handle) =>
+          handle.writeFile(`${JSON.stringify(identity)}\n`),
+        );
+      }
+      const id = await confirm();
+      if (id === undefined || isSaved) return;
+      await known?.save(id);
+      isSaved = true;
+    },
+  };
+}
+
+function parseId(text: string): string {
   try {
-    text = await readFile(join(root, FILE), 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-  try {
-    const { id } = JSON.parse(text) as { id?: unknown };
-    if (typeof id === 'string') return id;
+    const document = JSON.parse(text) as { id?: unknown } | null;
+    if (typeof document?.id === 'string') return document.id;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new AppError(
-    'document_corrupt',
-    `${join(root, FILE)} holds no store id. Restore the file from a backup, or delete it: the next write then makes a new one.`,
+  return UNREADABLE;
+}
+
+function unreadable(file: string): AppError {
+  return new AppError(
+    'store_unavailable',
+    `${file} holds no store id. Restore the file from a backup, or delete it: the next write then makes a new one.`,
   );
 }
 
-/** Gives the store in the volume's root an id, unless it has one. */
-export async function ensureIdentity(volume: Volume): Promise<void> {
-  if ((await readIdentity(volume.root)) !== undefined) return;
-  const identity = { schema_version: 1, type: 'store', id: randomUUID() };
-  // When several processes open a new store at the same time, only the first creates the file.
-  await createFile(volume, join(volume.root, FILE), (file) =>
-    file.writeFile(`${JSON.stringify(identity)}\n`),
+function notTheStore(
+  root: string,
+  expected: string | undefined,
+  found: string | undefined,
+  place = 'the saved state',
+): AppError {
+  const there = found === undefined ? 'no store' : `the store ${found}`;
+  return new AppError(
+    'store_unavailable',
+    `${root} holds ${there}, and ${place} says that it held the store ${expected}. Is the volume still mounted? Nothing is read or written until that store is back. If ${root} is to hold ${found === undefined ? 'a new store' : 'this one'} from now on, stop the service and the publishers, delete ${place}, and start again.`,
+    { publicDetail: `Expected the store ${expected}, and found ${there}.` },
   );
-}
-
-/** @throws AppError `store_unavailable` when the id's file, which existed before, is gone */
-export async function refuseVanished(root: string): Promise<void> {
-  try {
-    await lstat(join(root, FILE));
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    throw new AppError(
-      'store_unavailable',
-      `The store in ${root} is gone: ${FILE} existed before. Is the volume still mounted?`,
-    );
-  }
 }

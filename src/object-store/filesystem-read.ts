@@ -16,13 +16,19 @@ import { checkCeiling, resolveRange } from './range.ts';
 /**
  * The methods of the directory store that read.
  *
- * @param confirm called before an object is reported as missing; throws when the whole store is gone,
- *   because then the object was not deleted
+ * @param confirm called before each answer; throws when the whole store is gone, or another one is in its place: an
+ *   object that is missing then was not deleted, and one that is found belongs to another store
  */
 export function createReader(
   root: string,
-  confirm: () => Promise<void>,
+  confirm: () => Promise<unknown>,
 ): Pick<ObjectStore, 'get' | 'read' | 'open' | 'head' | 'list'> {
+  /** A failure, too, says nothing about the object when the store is not there. */
+  const refuse = async (error: unknown): Promise<never> => {
+    await confirm();
+    throw error;
+  };
+
   /** Opens the object's file and hands it to `run`, which closes it. */
   async function use<T>(
     key: string,
@@ -32,10 +38,14 @@ export function createReader(
     const path = pathOf(root, parseKey(key));
     signal?.throwIfAborted();
     return translate('read', path, async () => {
-      const opened = await openObject(root, path, key);
-      if (opened !== undefined) return run(opened.file, opened.info);
-      await confirm();
-      return undefined;
+      const opened = await openObject(root, path, key).catch(refuse);
+      try {
+        await confirm();
+      } catch (error) {
+        await opened?.file.close();
+        throw error;
+      }
+      return opened === undefined ? undefined : run(opened.file, opened.info);
     });
   }
 
@@ -71,9 +81,9 @@ export function createReader(
       const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();
       return translate('read', path, async () => {
-        const info = await describeFile(path, key);
-        if (info === undefined) await confirm();
-        else await refuseLinkedDirectory(root, dirname(path));
+        const info = await describeFile(path, key).catch(refuse);
+        if (info !== undefined) await refuseLinkedDirectory(root, dirname(path));
+        await confirm();
         return info;
       });
     },
@@ -84,7 +94,7 @@ export function createReader(
 
 async function* listObjects(
   root: string,
-  confirm: () => Promise<void>,
+  confirm: () => Promise<unknown>,
   prefix: string,
   { after, signal }: ListOptions = {},
 ): AsyncGenerator<ObjectInfo> {
@@ -97,6 +107,8 @@ async function* listObjects(
       const info = await describeFile(path, key);
       if (info !== undefined) yield info;
     }
+    // A listing that ends because the volume was unmounted is not complete.
+    await confirm();
   } catch (error) {
     throw storeError(error, 'list', root);
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, mkdir, open, rm, rmdir, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { AppError, systemCode } from '../errors.ts';
@@ -86,7 +86,7 @@ async function openTemporary(
   for (let attempt = 1; ; attempt += 1) {
     try {
       await refuseLinkedDirectory(root, directory);
-      await mkdir(directory, { recursive: true });
+      await createDirectoryBelow(root, directory);
       // While the temporary file is in the directory, another process cannot remove it as empty.
       return { temporary, file: await open(temporary, 'wx', 0o644) };
     } catch (error) {
@@ -99,6 +99,17 @@ async function openTemporary(
       }
       await pauseBefore(attempt);
     }
+  }
+}
+
+/** Never creates the root itself: one that vanished meanwhile is an unmounted volume. */
+async function createDirectoryBelow(root: string, directory: string): Promise<void> {
+  if (directory === root) return;
+  await createDirectoryBelow(root, dirname(directory));
+  try {
+    await mkdir(directory);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST' || !(await stat(directory)).isDirectory()) throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { isAppError } from '../errors.ts';
 import { checkDirectory } from './filesystem-check.ts';
 import { copyToFile } from './filesystem-copy.ts';
 import { translate } from './filesystem-errors.ts';
-import { ensureIdentity, readIdentity, refuseVanished } from './filesystem-identity.ts';
+import { createIdentityGuard, type IdentityGuard, type KnownStore } from './filesystem-identity.ts';
 import { listTemporaryFiles, statIfPresent } from './filesystem-list.ts';
 import { pathOf } from './filesystem-names.ts';
 import { createReader } from './filesystem-read.ts';
@@ -22,6 +22,8 @@ export interface FilesystemStoreDeps {
    * only read passes false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;
+  /** Which store the directory held before; see `createIdentityGuard`. */
+  readonly known?: KnownStore;
   /** For tests that imitate other file systems. */
   readonly operations?: VolumeOperations;
 }
@@ -38,7 +40,14 @@ export interface FilesystemStoreDeps {
 export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<ObjectStore> {
   const root = resolve(deps.directory);
   const volume = { root, operations: deps.operations ?? systemOperations };
-  const { prepare, refuseIfVanished } = await openDirectory(volume, deps.checksWhenOpened ?? true);
+  const { confirm, establish } = createIdentityGuard(volume, deps.known);
+  const prepare = createPreparation(volume, { confirm, establish });
+  if ((deps.checksWhenOpened ?? true) && (await isThere(root))) {
+    await translate('open', root, prepare).catch((error: unknown) => {
+      // Other failures, such as a full volume, must not prevent reading; the first write reports them.
+      if (isAppError(error, 'store_nonconforming')) throw error;
+    });
+  }
 
   async function write(
     key: string,
@@ -49,17 +58,20 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
     signal?.throwIfAborted();
     return translate('write', path, async () => {
       await prepare();
-      await refuseIfVanished();
-      return createFile(volume, path, async (file) => {
+      await confirm();
+      const outcome = await createFile(volume, path, async (file) => {
         await fill(file);
         signal?.throwIfAborted();
       });
+      // An object that came to lie beside the store, because the volume was unmounted meanwhile, is not stored.
+      await confirm();
+      return outcome;
     });
   }
 
   return {
     location: `directory:${root}`,
-    identify: () => translate('read', root, () => readIdentity(root)),
+    identify: () => translate('read', root, confirm),
     presign: async (request) => {
       parseKey(request.key);
       return deps.signUrl(request);
@@ -68,56 +80,47 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       write(key, options?.signal, async (file) => file.writeFile(body)),
     upload: (key, source, options = {}) =>
       write(key, options.signal, (file) => copyToFile(file, key, source, options)),
-    ...createReader(root, refuseIfVanished),
+    ...createReader(root, confirm),
     async delete(key, options) {
       const path = pathOf(root, parseKey(key));
       options?.signal?.throwIfAborted();
-      await translate('delete', path, () => removeFile(volume, path));
+      await translate('delete', path, async () => {
+        await confirm();
+        await removeFile(volume, path);
+        // A file that was not found may be on the volume, which was unmounted meanwhile.
+        await confirm();
+      });
     },
     keepsVersions: async () => false,
     removeAbandonedUploads: (before) =>
-      translate('remove unfinished files in', root, () => removeAbandoned(volume, before)),
+      translate('remove unfinished files in', root, async () => {
+        await confirm();
+        return removeAbandoned(volume, before);
+      }),
   };
 }
 
-interface OpenedDirectory {
-  /** Creates and checks the directory before the first write; later calls do nothing. */
-  prepare(): Promise<void>;
-  /** @throws AppError `store_unavailable` when the whole store existed before and is gone */
-  refuseIfVanished(): Promise<void>;
+async function isThere(root: string): Promise<boolean> {
+  return (await translate('open', root, () => statIfPresent(root))) !== undefined;
 }
 
-async function openDirectory(volume: Volume, checksNow: boolean): Promise<OpenedDirectory> {
-  const { root } = volume;
+/** Creates and checks the directory before the first write; later calls do nothing. */
+function createPreparation(volume: Volume, identity: IdentityGuard): () => Promise<void> {
   let prepared: Promise<void> | undefined;
-  let wasThere = false;
   const prepareOnce = async (): Promise<void> => {
-    await createDirectory(volume);
+    // The directory of a store that is gone is neither created nor written to. A store on a volume that cannot be
+    // written is remembered before the check fails.
+    if ((await identity.confirm()) === undefined) await createDirectory(volume);
+    else await identity.establish();
     await checkDirectory(volume);
-    await ensureIdentity(volume);
-    wasThere = true;
+    await identity.establish();
   };
-  const prepare = (): Promise<void> => {
+  return () => {
     prepared ??= prepareOnce().catch((error: unknown) => {
       prepared = undefined;
       throw error;
     });
     return prepared;
-  };
-  if ((await translate('open', root, () => statIfPresent(root))) !== undefined) {
-    if (checksNow) {
-      await prepare().catch((error: unknown) => {
-        // Other failures, such as a full volume, must not prevent reading; the first write reports them.
-        if (isAppError(error, 'store_nonconforming')) throw error;
-      });
-    }
-    wasThere ||= (await translate('open', root, () => readIdentity(root))) !== undefined;
-  }
-  return {
-    prepare,
-    refuseIfVanished: async () => {
-      if (wasThere) await refuseVanished(root);
-    },
   };
 }
 

@@ -55,10 +55,10 @@ export interface ObjectStore {
   open(key: string, options?: CallOptions): Promise<ObjectReader | undefined>;
 
   /**
-   * The object's metadata without its bytes; `undefined` when it is probably missing.
+   * The object's metadata without its bytes; `undefined` when it is missing.
    *
-   * The result proves that an object exists, but not that it is missing: the answer to a HEAD has no body,
-   * so a proxy's 404 looks like the store's. Where absence matters, use `isPresent` in `presence.ts`.
+   * The answer to a HEAD has no body, so a proxy's 404 looks like the store's. A store behind a network therefore
+   * proves by a GET that the object is missing.
    */
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
 

@@ -2,8 +2,12 @@ import { isAppError } from '../errors.ts';
 import type { GetOptions, ObjectStore } from './object-store.ts';
 
 /** Whether there is an object under the key; see {@link readSize}. */
-export async function isPresent(store: Pick<ObjectStore, 'get'>, key: string): Promise<boolean> {
-  return (await readSize(store, key)) !== undefined;
+export async function isPresent(
+  store: Pick<ObjectStore, 'get'>,
+  key: string,
+  options?: Pick<GetOptions, 'fresh'>,
+): Promise<boolean> {
+  return (await readSize(store, key, options)) !== undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ export async function removeAbandonedS3Uploads(
 }
 
 async function* listUploads(connection: S3Connection): AsyncGenerator<MultipartUpload> {
-  const { client, fullPrefix, place, retrying, timeouts } = connection;
+  const { fullPrefix, place, retrying, timeouts } = connection;
   const Prefix = fullPrefix('');
   const request = {
     method: 'LIST',
@@ -38,14 +38,16 @@ async function* listUploads(connection: S3Connection): AsyncGenerator<MultipartU
       KeyMarker: last?.NextKeyMarker,
       UploadIdMarker: last?.NextUploadIdMarker,
     });
-    last = await retrying(request, (abortSignal) => client.send(command, { abortSignal }));
+    last = await retrying(request, (abortSignal, { client }) =>
+      client.send(command, { abortSignal }),
+    );
     yield* last.Uploads ?? [];
   } while (last.IsTruncated === true && last.NextKeyMarker !== undefined);
 }
 
 /** Returns false when another process completed or aborted the upload meanwhile. */
 async function abortUpload(
-  { client, place, retrying, timeouts }: S3Connection,
+  { place, retrying, timeouts }: S3Connection,
   { Key = '', UploadId }: MultipartUpload,
 ): Promise<boolean> {
   const request = {
@@ -54,7 +56,7 @@ async function abortUpload(
     permission: 's3:AbortMultipartUpload',
     timeoutMs: timeouts.writeMs,
   };
-  return retrying(request, async (abortSignal) => {
+  return retrying(request, async (abortSignal, { client }) => {
     try {
       const command = new AbortMultipartUploadCommand({ Bucket: place.bucket, Key, UploadId });
       await client.send(command, { abortSignal });

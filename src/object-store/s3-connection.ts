@@ -2,7 +2,7 @@ import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Clock, Randomness } from '../clock.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { parseKey, parsePrefix } from './key.ts';
-import { type S3Call, type S3Place, toStoreError } from './s3-errors.ts';
+import { isDoubtful, type S3Call, type S3Place, toStoreError } from './s3-errors.ts';
 import { createStoreTime, type StoreTime } from './store-time.ts';
 
 export interface S3StoreOptions {
@@ -55,7 +55,7 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
   stallMs: 30_000,
 };
 
-const ATTEMPTS_MAX = 4;
+export const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
 /** How many retries are allowed beyond one per success: retries must not make an outage worse. */
@@ -91,8 +91,8 @@ export interface S3Connection {
   /** Makes one attempt. For writes that may have another outcome when repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
-   * Makes up to four attempts while the failure is `store_unavailable`. For repeatable requests. Every
-   * attempt but the first uses a new connection, so that it may reach another server or proxy.
+   * Makes up to four attempts while the failure is `store_unavailable`, or the answer is doubtful. For repeatable
+   * requests. Every attempt but the first uses a new connection, so that it may reach another server or proxy.
    */
   retrying<T>(request: S3Request, send: Send<T>): Promise<T>;
   /** Waits before attempt `attempt` + 1. */
@@ -140,7 +140,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
       try {
         return await once(request, send, attempt > 1 || request.fresh === true);
       } catch (error) {
-        if (!isAppError(error, 'store_unavailable')) {
+        if (!isWorthRetrying(error)) {
           throw error;
         }
         if (attempt === ATTEMPTS_MAX || retriesLeft <= 0) {
@@ -167,11 +167,17 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
 }
 
+/** Whether another attempt over a new connection may succeed. */
+export function isWorthRetrying(error: unknown): error is AppError {
+  return isAppError(error) && (error.code === 'store_unavailable' || isDoubtful(error.cause));
+}
+
 /** `fresh` opens a new connection for every request. It is created when a request needs it, which is rare. */
 function createClients(options: S3StoreOptions, time: StoreTime) {
   const create = (credentials: S3ClientConfig['credentials'], keepAlive: boolean): S3Client => {
     const client = createS3Client(options, options.endpoint, credentials, { keepAlive });
     noteDates(client, time);
+    refusePages(client);
     return client;
   };
   const usual = create(options.credentials, true);
@@ -211,6 +217,36 @@ function noteDates(client: S3Client, time: StoreTime): void {
       return result;
     },
     { step: 'deserialize', name: 'noteDates', priority: 'low' },
+  );
+}
+
+/**
+ * Refuses pages that a proxy sends as if they were successes, where the SDK would take them for the store's answer. The
+ * answers about single objects are checked by their ETag, and objects may be pages.
+ */
+function refusePages(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        const result = await next(args);
+        const { statusCode, headers = {} } = result.response as {
+          statusCode: number;
+          headers?: Record<string, string>;
+        };
+        const isPage = String(headers['content-type'] ?? '').includes('html');
+        // A deletion is answered without a body.
+        const isDeletion = /^(Delete|Abort)/.test(commandName);
+        const isForeign =
+          isPage || (isDeletion && statusCode !== 204 && headers['x-amz-request-id'] === undefined);
+        if (statusCode < 300 && isForeign && !/^(Get|Head|Put)Object/.test(commandName)) {
+          throw new AppError(
+            'store_unavailable',
+            `A ${statusCode} to ${commandName} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
+          );
+        }
+        return result;
+      },
+    { step: 'deserialize', name: 'refusePages', priority: 'low' },
   );
 }
 

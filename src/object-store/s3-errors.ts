@@ -21,8 +21,8 @@ interface Refusal {
   readonly status: number | undefined;
   readonly message: string;
   readonly isHtml: boolean;
-  /** Whether the answer is the 404 of another server: a store answers with XML. */
-  readonly isNoStore: boolean;
+  /** Whether the answer has the error document of a store, which is XML with a code. The answer to a HEAD never has. */
+  readonly hasDocument: boolean;
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -52,7 +52,7 @@ export function toStoreError(error: unknown, call: S3Call, place: S3Place): unkn
     return error;
   }
   const refusal = describe(error);
-  const code = refusalCode(error, refusal);
+  const code = refusalCode(error, refusal, call);
   return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
 }
 
@@ -68,6 +68,15 @@ export function isMissingObject(error: unknown): boolean {
   return describe(error).name === 'NoSuchKey';
 }
 
+/**
+ * Whether the answer says nothing about the store: a proxy or another server gave it, or the store that gave it does not
+ * know the bucket. Another attempt over a new connection may reach the right server.
+ */
+export function isDoubtful(error: unknown): boolean {
+  const { name, status, hasDocument } = describe(error);
+  return status !== undefined && (!hasDocument || name === 'NoSuchBucket');
+}
+
 /** Whether the answer to a HEAD is a 404. It has no body, so it does not prove that the object is missing. */
 export function isNotFound(error: unknown): boolean {
   const { name, isHtml } = describe(error);
@@ -79,13 +88,21 @@ export function isRefusal(error: unknown, name: string): boolean {
   return describe(error).name === name;
 }
 
-function refusalCode(error: unknown, { name, status, isNoStore }: Refusal): ErrorCode {
+function refusalCode(error: unknown, refusal: Refusal, { method }: S3Call): ErrorCode {
+  const { name, status } = refusal;
   // The SDK has taken the store's time from this answer, and signs the next attempt with it.
   if (isRecord(error) && isRecord(error.$metadata) && error.$metadata.clockSkewCorrected === true) {
     return 'store_unavailable';
   }
-  const code = CODES[name] ?? (status === undefined ? undefined : CODES_BY_STATUS[status]);
-  return code ?? (isNoStore ? 'invalid_configuration' : 'store_unavailable');
+  const named = CODES[name];
+  if (named !== undefined || status === undefined) return named ?? 'store_unavailable';
+  if (isForeign(refusal, method)) return 'store_unavailable';
+  return CODES_BY_STATUS[status] ?? 'store_unavailable';
+}
+
+/** Of the answers to a HEAD, which have no document, only those that announce a page are certainly not the store's. */
+function isForeign({ status, hasDocument, isHtml }: Refusal, method: string): boolean {
+  return status !== undefined && !hasDocument && (method !== 'HEAD' || isHtml);
 }
 
 function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Place): string {
@@ -101,7 +118,9 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
     case 'invalid_configuration':
       return configurationSentence(refusal, place, answer);
     default:
-      return `${asked} failed: ${answer}.`;
+      return isForeign(refusal, call.method)
+        ? `${asked} failed: it answered ${refusal.status} without the error document of a store, as a proxy or another server does. Check S3_ENDPOINT and the proxies on the way.`
+        : `${asked} failed: ${answer}.`;
   }
 }
 
@@ -122,14 +141,10 @@ function denial(name: string, call: S3Call): string {
 }
 
 function configurationSentence(
-  { name, isNoStore, status }: Refusal,
-  place: S3Place,
+  { name }: Refusal,
+  { bucket, address, region }: S3Place,
   answer: string,
 ): string {
-  const { bucket, address, region } = place;
-  if (isNoStore) {
-    return `What answers at ${address} is no S3 store: it answered ${status} without XML. Correct S3_ENDPOINT.`;
-  }
   switch (name) {
     case 'CredentialsProviderError':
       return `No credentials for ${address} were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role (${answer}).`;
@@ -151,7 +166,7 @@ function answered({ name, status, message }: Refusal): string {
 
 function describe(error: unknown): Refusal {
   if (!isRecord(error)) {
-    const none = { isHtml: false, isNoStore: false };
+    const none = { isHtml: false, hasDocument: false };
     return { name: '', status: undefined, message: String(error), ...none };
   }
   const metadata = isRecord(error.$metadata) ? error.$metadata : {};
@@ -160,15 +175,13 @@ function describe(error: unknown): Refusal {
   // For an answer that is not XML, the SDK's error has no status in its metadata.
   const status = metadata.httpStatusCode ?? response.statusCode;
   const message = typeof error.message === 'string' ? error.message : '';
-  const isHtml = String(headers['content-type'] ?? '').includes('html');
-  // What the SDK says when an answer is not XML is about the SDK.
-  const isUnread = /deserialization error/i.test(message);
   return {
     name: typeof error.name === 'string' ? error.name : '',
     status: typeof status === 'number' ? status : undefined,
     message: message === '' && typeof error.code === 'string' ? error.code : message,
-    isHtml,
-    isNoStore: status === 404 && (isHtml || isUnread),
+    isHtml: String(headers['content-type'] ?? '').includes('html'),
+    // The SDK takes this code from the document alone; it makes up a name for answers without one.
+    hasDocument: typeof error.Code === 'string' && error.Code !== '',
   };
 }
 

@@ -13,7 +13,6 @@ import type {
   ObjectReader,
   ObjectStore,
 } from './object-store.ts';
-import { isPresent } from './presence.ts';
 import { checkRange, checkWithin, unsatisfiableRange } from './range.ts';
 import { fillFromBody, guardBody, readBody } from './s3-body.ts';
 import type { Attempt, S3Connection } from './s3-connection.ts';
@@ -36,7 +35,9 @@ export function createS3Reader(
     return { method: 'GET', key: fullKey, permission: 's3:GetObject', timeoutMs, signal, fresh };
   }
 
-  const head: ObjectStore['head'] = (key, options) => headObject(connection, key, options);
+  const head: ObjectStore['head'] = async (key, options) =>
+    (await headObject(connection, key, options)) ??
+    (await findByReading(reader, key, options?.signal));
 
   const openQuick = createQuickReads({
     client: connection.client,
@@ -48,12 +49,7 @@ export function createS3Reader(
 
     async open(key, { signal } = {}) {
       const info = await head(key, { signal });
-      if (info !== undefined) return openObject(connection, info, openQuick);
-      if (!(await isPresent(reader, key))) return undefined;
-      throw new AppError(
-        'store_unavailable',
-        `The store has ${key}, but answered 404 to its HEAD.`,
-      );
+      return info === undefined ? undefined : openObject(connection, info, openQuick);
     },
 
     async get(key, options = {}) {
@@ -106,6 +102,25 @@ export function createS3Reader(
     },
   };
   return reader;
+}
+
+/** Finds an object whose HEAD was answered with 404, which does not prove that the object is missing. */
+async function findByReading(
+  reader: Pick<ObjectStore, 'get'>,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<ObjectInfo | undefined> {
+  const options = { fresh: true, signal };
+  const found = await reader
+    .get(key, { ...options, range: { start: 0, end: 0 } })
+    .catch((error: unknown) => {
+      // An empty object has no first byte.
+      if (isAppError(error, 'invalid_range')) return reader.get(key, options);
+      throw error;
+    });
+  if (found === undefined) return undefined;
+  const { body: _firstByte, ...info } = found;
+  return info;
 }
 
 /** Reads pieces of one version of an object, each by a request of its own. */

@@ -103,8 +103,8 @@ async function putParts(connection: S3Connection, put: Put): Promise<void> {
     const Parts = await sendParts(connection, upload, source, check, {});
     check.verify();
     const complete = { ...request, timeoutMs: connection.timeouts.completeMs };
-    // One attempt: after a lost answer the upload no longer exists, and the next export finds the object.
-    await connection.once(complete, async (abortSignal, { client }) => {
+    // After a lost answer the upload no longer exists: this fails, and the next export finds the object.
+    await connection.retrying(complete, async (abortSignal, { client }) => {
       const input = { ...upload, MultipartUpload: { Parts } };
       const answer = await client.send(new CompleteMultipartUploadCommand(input), { abortSignal });
       // Ceph RGW answers with the bucket's name, but without an ETag.

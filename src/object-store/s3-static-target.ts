@@ -1,6 +1,7 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from './object-store.ts';
+import { isPresent } from './presence.ts';
 import { createS3Store } from './s3.ts';
 import { createS3Connection, type S3Connection, type S3StoreOptions } from './s3-connection.ts';
 import { isNotFound } from './s3-errors.ts';
@@ -26,7 +27,7 @@ export function createS3StaticTarget(options: S3StoreOptions): StaticTarget {
       return [...sizes.keys()];
     },
     has: async (path, { size, sha256 }) =>
-      sizes.get(path) === size && (await writtenSha256(connection, path)) === sha256,
+      sizes.get(path) === size && (await writtenSha256(connection, store, path)) === sha256,
     put: async (path, source, facts, twin) => {
       const key = connection.fullKey(path);
       const twinKey = twin === undefined ? undefined : connection.fullKey(twin);
@@ -43,6 +44,7 @@ const MARK = Buffer.from('{"made_by":"slipway export","schema_version":1}\n');
 /** The hash of the bytes that an export wrote; undefined for any other object. */
 async function writtenSha256(
   connection: S3Connection,
+  store: Pick<ObjectStore, 'get'>,
   path: string,
 ): Promise<StaticContent['sha256'] | undefined> {
   const key = connection.fullKey(path);
@@ -53,7 +55,8 @@ async function writtenSha256(
     try {
       return (await client.send(command, { abortSignal })).Metadata?.[SHA256_METADATA];
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      // The 404 of another server has no error document, either.
+      if (isNotFound(error) && !(await isPresent(store, path, { fresh: true }))) return undefined;
       throw error;
     }
   });
@@ -61,10 +64,10 @@ async function writtenSha256(
 
 async function removeWritten(
   connection: S3Connection,
-  store: Pick<ObjectStore, 'delete'>,
+  store: Pick<ObjectStore, 'delete' | 'get'>,
   path: string,
 ): Promise<boolean> {
-  if ((await writtenSha256(connection, path)) === undefined) return false;
+  if ((await writtenSha256(connection, store, path)) === undefined) return false;
   await store.delete(path);
   return true;
 }

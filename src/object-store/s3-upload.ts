@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectInfo, UploadOptions, UploadSource } from './object-store.ts';
-import type { S3Connection } from './s3-connection.ts';
+import { isWorthRetrying, type S3Connection } from './s3-connection.ts';
 import { isPreconditionFailed, isRefusal } from './s3-errors.ts';
 import { type CutPart, cutParts, planParts } from './s3-parts.ts';
 import { createProgress, createUploadCheck } from './upload-check.ts';
@@ -121,8 +121,8 @@ async function uploadInParts(
         timeoutMs,
       };
       await connection
-        .retrying(abort, (abortSignal) =>
-          connection.client.send(new AbortMultipartUploadCommand(upload), { abortSignal }),
+        .retrying(abort, (abortSignal, { client }) =>
+          client.send(new AbortMultipartUploadCommand(upload), { abortSignal }),
         )
         // The caller gets the first error. `removeAbandonedUploads` removes what remains here.
         .catch(() => undefined);
@@ -214,9 +214,10 @@ async function complete(
   size: number,
 ): Promise<Outcome> {
   const { completeMs: timeoutMs } = connection.timeouts;
-  const request = { method: 'POST', key: upload.Key, permission: 's3:PutObject', timeoutMs };
+  const permission = 's3:PutObject';
   let condition: { IfNoneMatch?: string } = { IfNoneMatch: '*' };
   for (let attempt = 1; ; attempt += 1) {
+    const request = { method: 'POST', key: upload.Key, permission, timeoutMs, fresh: attempt > 1 };
     try {
       // Ignores the caller's signal: after an abort here, the outcome would be unknown.
       return await connection.once(request, (abortSignal, { client }) =>
@@ -236,7 +237,7 @@ async function complete(
         condition = {};
         continue;
       }
-      if (!isAppError(error, 'store_unavailable')) {
+      if (!isWorthRetrying(error)) {
         throw error;
       }
       const info = await head(key);

@@ -8,8 +8,13 @@ import { AppError, isAppError } from '../errors.ts';
 import { isKey } from './key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { removeAbandonedS3Uploads } from './s3-abandoned.ts';
-import { createS3Connection, type S3Connection, type S3StoreOptions } from './s3-connection.ts';
-import { isMissingObject, isPreconditionFailed } from './s3-errors.ts';
+import {
+  ATTEMPTS_MAX,
+  createS3Connection,
+  type S3Connection,
+  type S3StoreOptions,
+} from './s3-connection.ts';
+import { isDoubtful, isMissingObject, isPreconditionFailed } from './s3-errors.ts';
 import { agreesWithEtag } from './s3-etag.ts';
 import { createS3Presigner } from './s3-presign.ts';
 import { createS3Reader } from './s3-read.ts';
@@ -44,19 +49,29 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       const command = { Bucket, Key, Body, ContentType: contentType, IfNoneMatch: '*' };
       const { writeMs: timeoutMs } = timeouts;
       const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
-      const outcome = await connection.once(request, async (abortSignal, { client }) => {
-        try {
-          const answer = await client.send(new PutObjectCommand(command), { abortSignal });
-          const isOurs = answer.ETag !== undefined && agreesWithEtag(Body, answer) !== false;
-          return isOurs ? 'created' : 'unclear';
-        } catch (error) {
-          if (isPreconditionFailed(error)) {
-            return 'exists';
-          }
-          throw error;
-        }
-      });
-      return outcome === 'unclear' ? settleCreated(reader, key, Body, signal) : outcome;
+      for (let attempt = 1; ; attempt += 1) {
+        const fresh = attempt > 1;
+        const outcome = await connection.once(
+          { ...request, fresh },
+          async (abortSignal, { client }) => {
+            try {
+              const answer = await client.send(new PutObjectCommand(command), { abortSignal });
+              const isOurs = answer.ETag !== undefined && agreesWithEtag(Body, answer) !== false;
+              return isOurs ? 'created' : 'unclear';
+            } catch (error) {
+              if (isDoubtful(error)) return 'unclear';
+              // A request before this one may have created the object, and its answer was lost.
+              if (isPreconditionFailed(error)) return fresh ? 'unclear' : 'exists';
+              throw error;
+            }
+          },
+        );
+        if (outcome !== 'unclear') return outcome;
+        const settled = await settleCreated(reader, key, Body, signal);
+        if (settled !== undefined) return settled;
+        if (attempt === ATTEMPTS_MAX) throw notStored(key);
+        await connection.backOff(attempt, signal);
+      }
     },
 
     async delete(key, { signal } = {}) {
@@ -82,20 +97,25 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   };
 }
 
-/** Reads the object back, because the answer to the PUT did not have the ETag of these bytes. */
+/**
+ * Reads the object back, because the answer to the PUT did not have the ETag of these bytes, or did not come from the
+ * store. Undefined when nothing is stored under the key.
+ */
 async function settleCreated(
   reader: Pick<ObjectStore, 'get'>,
   key: string,
   bytes: Uint8Array,
   signal: AbortSignal | undefined,
-): Promise<'created' | 'exists'> {
+): Promise<'created' | 'exists' | undefined> {
   const stored = await reader.get(key, { fresh: true, signal });
-  if (stored !== undefined) {
-    return Buffer.compare(stored.body, bytes) === 0 ? 'created' : 'exists';
-  }
-  throw new AppError(
+  if (stored === undefined) return undefined;
+  return Buffer.compare(stored.body, bytes) === 0 ? 'created' : 'exists';
+}
+
+function notStored(key: string): AppError {
+  return new AppError(
     'store_unavailable',
-    `The PUT of ${key} was answered, but no object is stored: the answer did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
+    `The PUT of ${key} was answered ${ATTEMPTS_MAX} times, but no object is stored: the answers did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
   );
 }
 

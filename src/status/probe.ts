@@ -38,6 +38,7 @@ export async function runProbe(
 
 /** The messages of errors name hosts, buckets and keys: they must appear in the log only. */
 function publicSentence(error: unknown): string {
+  if (isAppError(error) && error.publicDetail !== undefined) return error.publicDetail;
   const kind = isAppError(error) ? error.kind : 'internal';
   if (kind === 'unavailable' || kind === 'rate_limited') return 'Does not answer.';
   if (kind === 'internal' || kind === 'corrupt') return 'Does not work; see the log.';

@@ -55,6 +55,8 @@ export type ToWorker =
     }
   /** The worker is the leader from now on: it polls the store. */
   | { readonly kind: 'lead' }
+  /** Another worker is the leader from now on. */
+  | { readonly kind: 'follow' }
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'measure'; readonly request: number }
   | { readonly kind: 'turn_granted'; readonly request: number }
@@ -75,6 +77,11 @@ export function seal<Message>(message: Message): Envelope<Message> {
 /** @returns the message; undefined when a library sent it */
 export function open<Message>(envelope: Partial<Envelope<Message>>): Message | undefined {
   return envelope.channel === CHANNEL ? envelope.message : undefined;
+}
+
+/** Whether only the leader may send it: a leader that was replaced while it hung does not know yet that it was. */
+export function isLeadersReport(report: Report): boolean {
+  return report.kind.startsWith('catalog_');
 }
 
 /** A newer report replaces an older one with the same name. */

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import type { Clock, Randomness } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { startPolling } from '../polling.ts';
@@ -8,6 +8,7 @@ import { createMeasurements, type Measurements } from './measurements.ts';
 import {
   type Envelope,
   type Facts,
+  isLeadersReport,
   nameOfReport,
   open,
   type Report,
@@ -40,7 +41,6 @@ export interface Workers {
 
 interface PrimaryDeps {
   readonly clock: Clock;
-  readonly randomness: Randomness;
   readonly log: Log;
   readonly count: number;
   /** How many workers at once may do work that takes a whole processor. */
@@ -50,6 +50,8 @@ interface PrimaryDeps {
 }
 
 const CHECK_INTERVAL_MS = 1_000;
+/** The checks are not jittered: no other process makes them at the same time, and they count seconds. */
+const EVENLY = { fraction: () => 0.5, id: () => '' };
 const START_AGAIN_AFTER_MS = 5_000;
 
 export function createWorkers(deps: PrimaryDeps): Workers {
@@ -59,7 +61,9 @@ export function createWorkers(deps: PrimaryDeps): Workers {
     start: async () => {
       const facts = await startFirst(pool);
       for (let n = 1; n < deps.count; n++) void startLater(pool, 0);
-      startPolling(deps, CHECK_INTERVAL_MS, async () => note(pool, { kind: 'checked' }));
+      const { clock } = deps;
+      const check = async () => note(pool, { kind: 'checked' });
+      startPolling({ clock, randomness: EVENLY }, CHECK_INTERVAL_MS, check);
       return facts;
     },
     measurements: pool.measurements,
@@ -198,6 +202,9 @@ function note(pool: Pool, event: RosterEvent): void {
     if (action.kind === 'lead') {
       pool.log.info({ worker: worker?.process.pid }, 'this worker polls the store from now on');
       tell(worker, action);
+    } else if (action.kind === 'follow') {
+      pool.log.warn({ worker: worker?.process.pid }, 'the worker that polls the store is silent');
+      tell(worker, action);
     } else if (action.kind === 'kill') {
       pool.log.error({ worker: worker?.process.pid }, 'a worker does not answer: it is ended');
       worker?.process.kill('SIGKILL');
@@ -218,6 +225,7 @@ function take(pool: Pool, worker: Worker, message: ToPrimary): void {
       note(pool, { kind: message.kind, id: worker.id });
       return;
     case 'report':
+      if (isLeadersReport(message.report) && roster.leader !== worker.id) return;
       pool.reports.set(nameOfReport(message.report), message.report);
       for (const { id } of roster.workers) {
         if (id !== worker.id) tell(cluster.workers?.[id], message);

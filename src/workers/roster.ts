@@ -35,6 +35,8 @@ export type RosterEvent =
 
 export type RosterAction =
   | { readonly kind: 'lead'; readonly id: number }
+  /** Tells a worker that another one leads from now on. It reads this when it goes on. */
+  | { readonly kind: 'follow'; readonly id: number }
   /** Ends a worker that does not answer: requests that it accepted would wait forever. */
   | { readonly kind: 'kill'; readonly id: number }
   | { readonly kind: 'start'; readonly afterMs: number };
@@ -47,10 +49,17 @@ export interface RosterChange {
 export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds: 0 };
 
 /**
+ * A leader that is silent for so many checks is replaced as the leader: the others would not learn of a yank. It need not
+ * hang: when it was only busy, it follows from then on, and nothing is lost.
+ *
  * Counted in checks and not in milliseconds: after the whole machine was suspended, no worker has been silent for
  * longer than one check.
  */
+export const SILENT_LEADER_CHECKS_MAX = 4;
+/** Ends a silent worker much later, because that breaks its connections and loses its counts. */
 export const SILENT_CHECKS_MAX = 15;
+/** Workers and checks have a beat of a second each, so that a worker that is well may miss one check. */
+const WELL_CHECKS_MAX = 2;
 /** A worker that ends sooner after its start is replaced later each time. */
 export const EARLY_MS = 10_000;
 const REPLACED_AFTER_MS = 500;
@@ -82,12 +91,19 @@ function withWorker(roster: Roster, id: number, changed: Partial<Member>): Roste
   return { ...roster, workers: roster.workers.map(update) };
 }
 
-/** The oldest worker leads: it knows the most. */
+/** The oldest worker that is well leads: it knows the most. */
 function withLeader(roster: Roster, actions: readonly RosterAction[]): RosterChange {
   if (roster.leader !== undefined) return { roster, actions };
-  const leader = roster.workers.find(({ hasJoined }) => hasJoined)?.id;
+  const leader = findWell(roster) ?? roster.workers.find(({ hasJoined }) => hasJoined);
   if (leader === undefined) return { roster, actions };
-  return { roster: { ...roster, leader }, actions: [...actions, { kind: 'lead', id: leader }] };
+  const { id } = leader;
+  return { roster: { ...roster, leader: id }, actions: [...actions, { kind: 'lead', id }] };
+}
+
+function findWell({ workers }: Roster): Member | undefined {
+  return workers.find(
+    ({ hasJoined, silentChecks }) => hasJoined && silentChecks <= WELL_CHECKS_MAX,
+  );
 }
 
 function check(roster: Roster): RosterChange {
@@ -95,11 +111,18 @@ function check(roster: Roster): RosterChange {
     ...worker,
     silentChecks: worker.hasJoined ? worker.silentChecks + 1 : 0,
   }));
-  const silent = workers.filter(({ silentChecks }) => silentChecks > SILENT_CHECKS_MAX);
-  return {
-    roster: { ...roster, workers },
-    actions: silent.map(({ id }) => ({ kind: 'kill', id })),
-  };
+  const kills = workers
+    .filter(({ silentChecks }) => silentChecks >= SILENT_CHECKS_MAX)
+    .map(({ id }): RosterAction => ({ kind: 'kill', id }));
+  const checked = { ...roster, workers };
+  const leader = workers.find(({ id }) => id === roster.leader);
+  const isSilent = (leader?.silentChecks ?? 0) >= SILENT_LEADER_CHECKS_MAX;
+  // On a machine that is so busy that no worker is heard, another leader would be no better.
+  if (leader === undefined || !isSilent || findWell(checked) === undefined) {
+    return { roster: checked, actions: kills };
+  }
+  const follow: RosterAction = { kind: 'follow', id: leader.id };
+  return withLeader({ ...checked, leader: undefined }, [follow, ...kills]);
 }
 
 function replace(roster: Roster, id: number, at: number): RosterChange {

@@ -35,6 +35,8 @@ export interface WorkerLink {
 /** What the worker does when the primary process asks for it. */
 export interface Member {
   lead(): void;
+  /** Another worker leads from now on. */
+  stopLeading(): void;
   follow(report: Report): void;
   measure(): Promise<Measurement>;
   stop(): void;
@@ -76,6 +78,10 @@ export function openWorkerLink(deps: {
           case 'lead':
             isLeader = true;
             member.lead();
+            return;
+          case 'follow':
+            isLeader = false;
+            member.stopLeading();
             return;
           case 'report':
             member.follow(message.report);

@@ -1,6 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createKnownStore } from '../../src/app/known-store.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
@@ -151,11 +152,12 @@ describe('a directory whose volume is not mounted', () => {
   it('does not count as an empty store: a service that starts answers from its saved state', async () => {
     const directory = path.join(temporary.path, 'volume');
     const signUrl = () => ({ url: 'http://h/', expiresAt: new Date() });
-    const openStore = () => openFilesystemStore({ directory, signUrl });
+    const stateDirectory = path.join(temporary.path, 'state');
+    const known = createKnownStore(stateDirectory, `directory:${directory}`);
+    const openStore = () => openFilesystemStore({ directory, signUrl, known });
     const world = createWorld();
     const parts = { ...world.parts, store: await openStore() };
     await publish(parts, { version: '1.0.0', artifacts: [setup] });
-    const stateDirectory = path.join(temporary.path, 'state');
     const first = world.open({ store: parts.store, stateDirectory });
     await first.start();
     await expect

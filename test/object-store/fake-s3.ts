@@ -66,6 +66,17 @@ export function objectHeaders(size: number, etag = '"etag"') {
   return { etag, 'last-modified': new Date().toUTCString(), 'content-length': size };
 }
 
+function listing(asked: URLSearchParams, objects: ReadonlyMap<string, Buffer>): string {
+  const prefix = asked.get('prefix') ?? '';
+  const after = asked.get('start-after') ?? '';
+  const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+  const entries = keys.map(
+    (key) =>
+      `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified><ETag>&quot;etag&quot;</ETag><Size>${objects.get(key)?.length}</Size></Contents>`,
+  );
+  return `<ListBucketResult><Name>bucket</Name><Prefix>${prefix}</Prefix>${entries.join('')}<IsTruncated>false</IsTruncated></ListBucketResult>`;
+}
+
 function answerAsS3(
   { method, url, key, body, request, response, fail }: Omit<Exchange, 'answer'>,
   objects: Map<string, Buffer>,
@@ -73,7 +84,13 @@ function answerAsS3(
 ): void {
   const xml = (text: string) => response.writeHead(200).end(text);
   const isTaken = request.headers['if-none-match'] === '*' && objects.has(key);
-  if (url.searchParams.has('uploads')) {
+  if (url.searchParams.has('list-type')) {
+    xml(listing(url.searchParams, objects));
+  } else if (method === 'GET' && url.searchParams.has('uploads')) {
+    xml('<ListMultipartUploadsResult></ListMultipartUploadsResult>');
+  } else if (url.searchParams.has('versioning')) {
+    xml('<VersioningConfiguration></VersioningConfiguration>');
+  } else if (url.searchParams.has('uploads')) {
     xml('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
   } else if (url.searchParams.has('partNumber')) {
     parts.set(url.searchParams.get('partNumber') ?? '', body);

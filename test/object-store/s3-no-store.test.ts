@@ -29,7 +29,7 @@ it.each([
     randomness: systemRandomness,
   });
   await expect(store.get('applications/1.json')).rejects.toMatchObject({
-    code: 'invalid_configuration',
+    code: 'store_unavailable',
     message: expect.stringMatching(/S3_ENDPOINT/),
   });
   await expect(store.get('applications/1.json')).rejects.not.toMatchObject({

@@ -120,7 +120,10 @@ describe('S3: an opened object', () => {
       exchange.method === 'HEAD' ? exchange.fail(404, '') : exchange.answer(),
     );
     expect(await s3.store().open('a')).toBeUndefined();
+    expect(await s3.store().head('a')).toBeUndefined();
     s3.objects.set('a', BYTES);
-    await expect(s3.store().open('a')).rejects.toMatchObject(unavailable);
+    expect((await s3.store().open('a'))?.info.size).toBe(BYTES.length);
+    s3.objects.set('empty', Buffer.alloc(0));
+    expect(await s3.store().head('empty')).toMatchObject({ key: 'empty', size: 0 });
   });
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   change,
@@ -8,6 +9,7 @@ import {
   type RosterAction,
   type RosterEvent,
   SILENT_CHECKS_MAX,
+  SILENT_LEADER_CHECKS_MAX,
 } from '../../src/workers/roster.ts';
 
 function play(events: readonly RosterEvent[], from: Roster = EMPTY_ROSTER) {
@@ -59,15 +61,72 @@ describe('the leader', () => {
   });
 });
 
+/** Seconds in which only these workers are heard. */
+const seconds = (count: number, heard: readonly number[]): RosterEvent[] =>
+  Array.from({ length: count }, () => [
+    ...heard.map((id): RosterEvent => ({ kind: 'alive', id })),
+    ...checks(1),
+  ]).flat();
+
+describe('a leader that hangs', () => {
+  it('is replaced within four seconds by the oldest worker that is heard', () => {
+    const before = play([...three, ...seconds(3, [1, 3])]);
+    expect(before.actions).toEqual([{ kind: 'lead', id: 2 }]);
+    const after = play(seconds(1, [1, 3]), before.roster);
+    expect(after.roster.leader).toBe(1);
+    expect(after.actions).toEqual([
+      { kind: 'follow', id: 2 },
+      { kind: 'lead', id: 1 },
+    ]);
+    expect(play([...three, ...seconds(4, [3])]).roster.leader).toBe(3);
+  });
+
+  it('is replaced once, and does not lead again when it was only busy', () => {
+    const busy = play([...three, ...seconds(6, [1, 3]), ...seconds(20, [1, 2, 3])]);
+    expect(busy.actions.map(({ kind }) => kind)).toEqual(['lead', 'follow', 'lead']);
+    expect(busy.roster).toMatchObject({ leader: 1, workers: [{ id: 1 }, { id: 2 }, { id: 3 }] });
+  });
+
+  it('stays the leader while no other worker is heard either, and on its own', () => {
+    const loaded = play([...three, ...checks(SILENT_CHECKS_MAX - 1)]);
+    expect(loaded.actions).toEqual([{ kind: 'lead', id: 2 }]);
+    const alone = play([started(1), joined(1), started(2), ...seconds(10, [])]);
+    expect(alone.actions).toEqual([{ kind: 'lead', id: 1 }]);
+  });
+
+  it('does not lead again after the end of the leader, while another worker is heard', () => {
+    const hung = play([...three, ...seconds(4, [1, 3])]);
+    expect(play([ended(1)], hung.roster).roster.leader).toBe(3);
+  });
+
+  it('in any history: a worker that is heard leads within four seconds, and only silent workers are ended', () => {
+    const history = fc.array(fc.subarray([1, 2, 3]), { maxLength: 60 });
+    fc.assert(
+      fc.property(history, (heardBySecond) => {
+        let { roster } = play(three);
+        const silentFor = new Map([1, 2, 3].map((id) => [id, 0]));
+        for (const heard of heardBySecond) {
+          for (const id of [1, 2, 3]) {
+            silentFor.set(id, heard.includes(id) ? 0 : (silentFor.get(id) ?? 0) + 1);
+          }
+          const played = play(seconds(1, heard), roster);
+          roster = played.roster;
+          for (const action of played.actions) {
+            if (action.kind === 'kill') expect(silentFor.get(action.id)).toBeGreaterThan(13);
+          }
+          const silentLeader = (silentFor.get(roster.leader ?? 0) ?? 0) >= SILENT_LEADER_CHECKS_MAX;
+          expect(silentLeader && heard.length > 0).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
 describe('a worker that does not answer', () => {
   it('is ended after fifteen checks without a sign of life', () => {
-    const silent = play([...three, ...checks(SILENT_CHECKS_MAX)]);
+    const silent = play([...three, ...seconds(SILENT_CHECKS_MAX - 1, [1, 2])]);
     expect(silent.actions).toHaveLength(1);
-    const heard = play(
-      [{ kind: 'alive', id: 1 }, { kind: 'alive', id: 3 }, ...checks(1)],
-      silent.roster,
-    );
-    expect(heard.actions).toEqual([{ kind: 'kill', id: 2 }]);
+    expect(play(seconds(1, [1, 2]), silent.roster).actions).toEqual([{ kind: 'kill', id: 3 }]);
   });
 
   it('is not ended while it loads its code', () => {

@@ -37,6 +37,7 @@ function openLink() {
   const join = () =>
     link.join({
       lead: () => leads++,
+      stopLeading: () => leads--,
       follow: (one) => followed.push(one),
       measure: () => Promise.reject(new Error('no metrics')),
       stop: () => stops++,
@@ -70,6 +71,8 @@ describe("a worker's link to the primary process", () => {
     expect([link.leads(), stops()]).toEqual([false, 0]);
     receive({ kind: 'lead' });
     expect([link.leads(), leads()]).toEqual([true, 1]);
+    receive({ kind: 'follow' });
+    expect([link.leads(), leads()]).toEqual([false, 0]);
     receive({ kind: 'report', report });
     expect(followed).toEqual([report]);
     receive({ kind: 'stop' });

@@ -14,6 +14,8 @@ const CHECK = '/api/v1/desktop/check-update';
 /** A change is live within this time. */
 const LIVE_WITHIN_MS = 5_000;
 const WORKERS = 2;
+// NODE_OPTIONS takes double quotes as its own.
+const COMPUTES_ON_SIGUSR2 = "data:text/javascript,process.on('SIGUSR2',()=>{for(;;);})";
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 let publisher: TestService;
@@ -106,6 +108,19 @@ async function untilLiveEverywhere(url: string, version: string): Promise<number
   }
 }
 
+/** Asks until one worker offers the version: requests that reach a worker that hangs are not waited for. */
+async function untilLiveSomewhere(url: string, version: string): Promise<void> {
+  const asks = async (): Promise<string[]> => {
+    const offered: string[] = [];
+    const agents = Array.from({ length: 8 }, () => new Agent());
+    const all = agents.map(async (agent) => offered.push(String(await check(url, agent))));
+    await Promise.race([Promise.all(all), sleep(300)]);
+    for (const agent of agents) agent.destroy();
+    return offered;
+  };
+  await expect.poll(asks, { timeout: 60_000 }).toContain(version);
+}
+
 /** Clients that ask one request after the other, each on its own connection, until stopped. */
 function startLoad(url: string, clients: number) {
   const counts = { answered: 0, failed: 0 };
@@ -191,13 +206,43 @@ describe('workers', () => {
     },
   );
 
-  it('a leader that hangs is ended, and another polls', async () => {
+  it.each([
+    ['is stopped', 'SIGSTOP', {}],
+    ['computes for ever', 'SIGUSR2', { NODE_OPTIONS: `--import=${COMPUTES_ON_SIGUSR2}` }],
+  ] as const)(
+    'a leader that %s no longer leads within seconds, and is ended later',
+    async (_, signal, more) => {
+      const { service, url, haveJoined } = await startWorkers(more);
+      const leader = leaderOf(service);
+      process.kill(leader, signal);
+      const begun = Date.now();
+      await untilLiveSomewhere(url, await publishNext());
+      console.log(`a leader hangs (${signal}): live on the other after ${Date.now() - begun} ms`);
+      expect(leaderOf(service)).not.toBe(leader);
+      // The release was live before the hanging worker was ended.
+      expect(service.output()).not.toContain('a worker does not answer');
+      if (signal !== 'SIGSTOP') return;
+      await expect
+        .poll(() => service.output(), { timeout: 60_000 })
+        .toContain('a worker does not answer');
+      console.log(`ended after ${Date.now() - begun} ms`);
+      await haveJoined();
+      await untilLiveEverywhere(url, await publishNext());
+      service.process.kill('SIGTERM');
+      expect(await service.exit).toBe(0);
+    },
+  );
+
+  it('a leader that was only busy follows from then on', async () => {
     const { service, url, haveJoined } = await startWorkers();
     const leader = leaderOf(service);
     process.kill(leader, 'SIGSTOP');
     await expect.poll(() => leaderOf(service), { timeout: 60_000 }).not.toBe(leader);
+    process.kill(leader, 'SIGCONT');
+    for (let round = 0; round < 2; round++) await untilLiveEverywhere(url, await publishNext());
     await haveJoined();
-    await untilLiveEverywhere(url, await publishNext());
+    expect(leaderOf(service)).not.toBe(leader);
+    expect(service.output()).not.toContain('a worker does not answer');
     service.process.kill('SIGTERM');
     expect(await service.exit).toBe(0);
   });

@@ -21,6 +21,17 @@ export interface Reply {
 /** Asks over HTTP. A redirect is an answer. Never rejects. */
 export type Ask = (url: string, question?: Question) => Promise<Reply>;
 
+/** Asks until two answers in a row have the same status, three times at most: one answer may be a proxy's. */
+export async function askSurely(ask: Ask, url: string, question?: Question): Promise<Reply> {
+  let last = await ask(url, question);
+  for (let again = 0; again < 2; again++) {
+    const next = await ask(url, question);
+    if (next.status === last.status) return next;
+    last = next;
+  }
+  return last;
+}
+
 export function answered({ status, failure }: Pick<Reply, 'status' | 'failure'>): string {
   return status === 0 ? `got no answer (${failure ?? 'no reason given'})` : `got ${status}`;
 }

@@ -6,7 +6,7 @@ import { counted } from '../../counted.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import { type Ask, answered } from './ask.ts';
+import { type Ask, answered, askSurely } from './ask.ts';
 import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
 import {
@@ -127,7 +127,7 @@ async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
 async function checkPresigned(deps: DiagnoseDeps): Promise<Finding> {
   if (!deps.isBucket) return ok('The service itself serves downloads from a directory store.');
   return withProbe(deps, deps.store, clockKey(deps.randomness.id()), async (url) => {
-    const reply = await deps.ask(url);
+    const reply = await askSurely(deps.ask, url);
     const host = new URL(url).origin;
     if (reply.status === 200) return ok(`A presigned URL at ${host} works.`);
     return failed(
@@ -201,7 +201,7 @@ function askUnsigned(deps: DiagnoseDeps, { prefix }: KeyRoot) {
   return withProbe(deps, privateStore, `${prefix}probe-${randomness.id()}`, (url) => {
     const unsigned = new URL(url);
     unsigned.search = '';
-    return ask(unsigned.href);
+    return askSurely(ask, unsigned.href);
   });
 }
 

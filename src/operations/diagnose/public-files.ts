@@ -1,6 +1,6 @@
 import { applicationsKey, artifactKey, manifestKey, revisionKey } from '../../catalog/keys.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
-import { type Ask, answered } from './ask.ts';
+import { type Ask, answered, askSurely } from './ask.ts';
 import { type Finding, failed, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 
@@ -30,7 +30,7 @@ export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> 
       ...[applicationsKey(1), revisionKey(application, 1), manifestKey(application, version, 1)],
     ];
     const replies = await Promise.all(
-      documents.map(async (key) => ({ key, ...(await ask(publicAddress(key))) })),
+      documents.map(async (key) => ({ key, ...(await askSurely(ask, publicAddress(key))) })),
     );
     const open = replies.filter(({ status }) => status >= 200 && status < 300);
     if (open.length > 0) {
@@ -41,7 +41,7 @@ export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> 
     }
   }
   const url = publicAddress(artifactKey(release.application, artifact.object));
-  const part = await ask(url, { headers: { range: 'bytes=0-0' } });
+  const part = await askSurely(ask, url, { headers: { range: 'bytes=0-0' } });
   if (part.status === 206) return ok(`${url} works, also for ranges.`);
   if (part.status === 200) {
     return warning(

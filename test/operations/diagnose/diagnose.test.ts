@@ -67,7 +67,7 @@ describe('diagnose: private data', () => {
     const { deps, asked, memory } = setUp();
     expect(await named(deps, 'private data')).toMatchObject({ outcome: 'ok' });
     const bare = asked.filter((url) => !url.includes('?')).map((url) => new URL(url).pathname);
-    expect(bare.map((path) => path.split('/')[1]).sort()).toEqual([
+    expect([...new Set(bare.map((path) => path.split('/')[1]))].sort()).toEqual([
       'accounts',
       'contact',
       'developer-keys',
@@ -80,6 +80,20 @@ describe('diagnose: private data', () => {
     for await (const { key } of memory.list('')) left.push(key);
     expect(left).toEqual([]);
   });
+
+  it.each([1, 2])(
+    'fails when a proxy answers request %i with 403, and the store is public',
+    async (wrong) => {
+      const counts = new Map<string, number>();
+      const statusOf = (url: string): number => {
+        counts.set(url, (counts.get(url) ?? 0) + 1);
+        return counts.get(url) === wrong ? 403 : 200;
+      };
+      const { deps } = setUp({ statusOf });
+      expect(await named(deps, 'private data')).toMatchObject({ outcome: 'failed' });
+      expect(await named(deps, 'presigned download')).toMatchObject({ outcome: 'ok' });
+    },
+  );
 
   it.each([200, 206, 302])('fails when an unsigned request is answered %i', async (anonymous) => {
     const { deps } = setUp({ anonymous });

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { readSavedStoreId } from '../catalog/saved-state.ts';
+import { AppError, isAppError, systemCode } from '../errors.ts';
+import { isMissing } from '../object-store/filesystem-errors.ts';
+import type { KnownStore } from '../object-store/filesystem-identity.ts';
+import { createOwnDirectory } from '../own-directory.ts';
+
+/**
+ * Remembers in the saved state which store a directory held, for every process that uses the same DATA_DIR: the service,
+ * its workers and the commands.
+ *
+ * @param directory of the saved state
+ * @param location the store's
+ */
+export function createKnownStore(directory: string, location: string): KnownStore {
+  const file = path.join(directory, 'store.json');
+  const load = async (): Promise<string | undefined> => {
+    try {
+      return parseId(await readFile(file, 'utf8'), file);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      return readSavedStoreId({ directory, location });
+    }
+  };
+  return {
+    place: directory,
+    load,
+    save: async (id) => {
+      const text = JSON.stringify({ id, location });
+      try {
+        if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
+        await createOwnDirectory(directory);
+        await writeSynced(file, text);
+      } catch (error) {
+        // On a full or read-only volume. The log of the service has it already: its catalog is saved here as well.
+        if (systemCode(error) === undefined && !isAppError(error)) throw error;
+      }
+    },
+  };
+}
+
+/** A power cut leaves the old file or the new one. */
+async function writeSynced(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** @throws AppError rather than guessing: without the id, a new store would be made where a volume is not mounted */
+function parseId(text: string, file: string): string {
+  try {
+    const document = JSON.parse(text) as { id?: unknown } | null;
+    if (typeof document?.id === 'string') return document.id;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new AppError(
+    'store_unavailable',
+    `${file} should say which store belongs to this DATA_DIR, and cannot be read. If the right volume is mounted, delete this file and start again.`,
+  );
+}
