@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { BrandConfig } from '../config/brand.ts';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import type { Brand } from '../http/pages/brand-files.ts';
 import { parseColor } from '../pages/brand-color.ts';
 import { readPlainFile } from '../plain-file.ts';
@@ -37,6 +37,7 @@ async function readBounded(file: string): Promise<Buffer | undefined> {
   try {
     return await readPlainFile(file, LOGO_BYTES_MAX);
   } catch (error) {
+    if (isAppError(error)) throw refuseFor(error.message, error);
     const reason = error instanceof Error ? error.message : String(error);
     throw refuse(file, `cannot be read: ${reason}. Check the path and its permissions.`, error);
   }
@@ -52,7 +53,10 @@ function isSvg(bytes: Buffer): boolean {
 }
 
 function refuse(file: string, what: string, cause?: unknown): AppError {
-  const detail = `${JSON.stringify(file)} ${what}`;
+  return refuseFor(`${JSON.stringify(file)} ${what}`, cause);
+}
+
+function refuseFor(detail: string, cause?: unknown): AppError {
   return new AppError('invalid_configuration', `BRAND_LOGO: ${detail}`, {
     issues: [{ pointer: '/BRAND_LOGO', detail }],
     ...(cause === undefined ? {} : { cause }),

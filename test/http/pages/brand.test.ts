@@ -87,7 +87,11 @@ describe('the brand of the pages', () => {
 
   it.each([
     ['missing.svg', undefined, /cannot be read: ENOENT/],
-    ['directory.svg', 'directory', /cannot be read: EISDIR/],
+    [
+      'directory.svg',
+      'directory',
+      /: it is a directory, and only plain files are read\. Name a plain file\.$/,
+    ],
     ['text.png', 'text', /is no PNG image/],
     ['text.svg', 'text', /is no SVG image/],
     ['binary.svg', Buffer.from([0x3c, 0x73, 0x76, 0x67, 0x20, 0xff, 0xfe]), /is no SVG image/],
