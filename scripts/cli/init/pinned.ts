@@ -10,6 +10,6 @@ export const SETUP_DOTNET =
 /** It has no versions. It needs the toolchain as an input. */
 export const RUST_TOOLCHAIN =
   'dtolnay/rust-toolchain@3c5f7ea28cd621ae0bf5283f0e981fb97b8a7af9 # master, March 2026';
-/** The digest is that of the index of all platforms. */
+/** The digest names the index of all platforms. */
 export const NODE_IMAGE =
   'node:24.18.0-bookworm@sha256:5711a0d445a1af54af9589066c646df387d1831a608226f4cd694fc59e745059';

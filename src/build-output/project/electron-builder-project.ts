@@ -106,9 +106,17 @@ function factsOfValue(value: JsonRecord, source: string): Facts {
     productName: textOf(value.productName),
     appId: textOf(value.appId),
     output: textOf(recordOf(value.directories).output),
-    leavesOutSettings: LEFT_OUT.test(JSON.stringify(value.files ?? [])),
+    leavesOutSettings: patternsOf(value.files).some((pattern) => LEFT_OUT.test(`'${pattern}`)),
     arches: new Map(named.map((platform) => [platform, archesOf(value[MAIN_SECTION[platform]])])),
   };
+}
+
+/** `files` is a pattern, or a list of patterns and of records with a `filter`. */
+function patternsOf(files: unknown): readonly unknown[] {
+  const listOf = (value: unknown) => (Array.isArray(value) ? value : [value]);
+  return listOf(files)
+    .flatMap((each) => (isRecord(each) ? listOf(each.filter) : [each]))
+    .filter((pattern) => typeof pattern === 'string');
 }
 
 /** `target` is a name, a target with its architectures, or a list of both. */

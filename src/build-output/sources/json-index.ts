@@ -50,7 +50,14 @@ export function parseJsonValues(text: string): readonly unknown[] | undefined {
 /** More than any index nests. The JSON parser needs many bytes for each level. */
 const DEPTH_MAX = 64;
 
-/** Cuts a text between values of the outermost level. @throws SyntaxError for a text that nests too deep */
+/** More than any list has pages. */
+const VALUES_MAX = 100_000;
+
+/**
+ * Cuts a text between values of the outermost level.
+ *
+ * @throws SyntaxError for a text that nests too deep, or has too many values
+ */
 function splitValues(text: string): readonly string[] {
   const values: string[] = [];
   let depth = 0;
@@ -64,6 +71,7 @@ function splitValues(text: string): readonly string[] {
     if (token !== ']' && token !== '}') continue;
     depth -= 1;
     if (depth > 0) continue;
+    if (values.length === VALUES_MAX) throw new SyntaxError('It has too many values.');
     values.push(text.slice(from, index + 1));
     from = index + 1;
   }
