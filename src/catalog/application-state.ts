@@ -75,7 +75,13 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'swapped':
       return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
     case 'confirmed':
-      return { ...state, failure: undefined, confirmedAt: event.at };
+      // The first refresh has just found the newest revision.
+      return {
+        ...state,
+        failure: undefined,
+        confirmedAt: event.at,
+        lookedForAt: state.lookedForAt || event.at,
+      };
     case 'failed':
       return { ...state, failure: event.error };
     case 'looked_for':

@@ -155,7 +155,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
       if (usability === 'usable') return catalog.reader;
       if (usability === 'empty') throw unknownApplication(name);
-      if (usability === 'unknown') throw unavailable(list.failure());
+      if (usability === 'unknown') {
+        applications.readFirst(name);
+        throw unavailable(list.failure());
+      }
       throw unavailable(undefined, 'was last confirmed too long ago');
     },
     refresh: async () => {

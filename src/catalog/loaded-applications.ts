@@ -19,6 +19,8 @@ interface LoadedApplications {
    * @throws AppError when the list cannot be read; the problems of an application are in its own state
    */
   refreshList(): Promise<void>;
+  /** Reads an application for the first time before the others: a client waits for it. The state and the log have a failure. */
+  readFirst(name: string): void;
   /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
   refreshApplication(name: string): Promise<void>;
 }
@@ -34,15 +36,22 @@ const LOSS_INTERVAL_MS = 60_000;
 const LOSS_INTERVAL_EACH_MS = 20_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 /** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
-const REQUESTS_MAX = 16;
+const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
-/** Applications that are read at once. Parsing each takes milliseconds, and the process answers no client meanwhile. */
-const REFRESHES_MAX = 8;
+/**
+ * Applications that are read at once. Each waits for about six answers of the store, one after the other: with 30 ms for
+ * an answer, two thousand applications take eight seconds.
+ */
+const REFRESHES_MAX = 48;
+/** Further applications that are read at once because clients ask for them. */
+const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
   const { clock, savedState } = deps;
   const list = createApplicationList(deps);
   const byName = new Map<string, ApplicationCatalog>();
+  const askedFor = new Set<string>();
+  const askedForLimit = pLimit(ASKED_FOR_MAX);
   let savedAt = 0;
 
   const lossIntervalMs = (): number =>
@@ -90,8 +99,20 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
       // The log and the application's state contain the failure already.
       const limit = pLimit(REFRESHES_MAX);
-      await Promise.allSettled(untried.map((catalog) => limit(() => catalog.refresh())));
+      const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
+        // A client may have asked for it meanwhile.
+        if (isUntried(catalog.state())) await catalog.refresh();
+      };
+      await Promise.allSettled(untried.map((catalog) => limit(() => readFirstTime(catalog))));
       if (untried.length > 0) await saveConfirmations();
+    },
+    readFirst: (name) => {
+      const catalog = byName.get(name);
+      if (catalog === undefined || askedFor.has(name) || !isUntried(catalog.state())) return;
+      askedFor.add(name);
+      askedForLimit(() => catalog.refresh())
+        .catch(() => undefined)
+        .finally(() => askedFor.delete(name));
     },
     refreshApplication: async (name) => {
       const catalog = byName.get(name);
