@@ -141,6 +141,11 @@ export function isUntried({ position, source, failure }: ApplicationState): bool
   return failure === undefined && (position === undefined || source === 'saved');
 }
 
+/** Whether the store did not answer the last refresh. */
+export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boolean {
+  return failure?.kind === 'unavailable';
+}
+
 /**
  * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
  * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
@@ -178,7 +183,7 @@ export interface ApplicationHealth {
 
 export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
   const keyOf = (number: number): string => revisionKey(application, number);
-  const { snapshot, source, confirmedAt, failure, missing, faults } = state;
+  const { snapshot, source, confirmedAt, missing, faults } = state;
   return {
     revision: snapshot?.revision.signed.revision ?? 0,
     source,
@@ -190,7 +195,7 @@ export function healthOf(application: string, state: ApplicationState): Applicat
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
     ],
-    storeFailing: failure?.kind === 'unavailable',
+    storeFailing: isUnreached(state),
   };
 }
 

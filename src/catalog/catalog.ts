@@ -177,9 +177,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
+      // Reading in turn takes long to find that the store does not answer for the other applications either.
+      const failing = keepUp.isFailing() ? { storeFailing: true } : {};
       const healths = [...byName]
         .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))
-        .map(([name, { reader }]) => [name, reader.health()] as const);
+        .map(([name, { reader }]) => [name, { ...reader.health(), ...failing }] as const);
       return {
         ready: list.isKnown() && (byName.size === 0 || isConfirmed),
         applications: Object.fromEntries(healths),

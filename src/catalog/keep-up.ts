@@ -20,6 +20,8 @@ interface KeepUp {
   followHints(): Promise<void>;
   /** Continues after a hint that the leader before this process has read. */
   resumeAfter(hint: number): void;
+  /** Whether the store did not answer the last read of one of the polls. */
+  isFailing(): boolean;
   /** Starts both polls. @returns stops them, and resolves when neither reads any more */
   start(): () => Promise<void>;
 }
@@ -36,6 +38,8 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
+  /** Reads again what could not be read during an outage of the store. */
+  readonly refreshFailed: () => Promise<void>;
   /** Called when the changes up to a hint were read. */
   readonly onHint: (hint: number) => void;
   /** Called when the list of applications was read, or could not be read. */
@@ -47,6 +51,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   let turn = 0;
   /** The number of the newest hint that was read; undefined before the first poll. */
   let hint: number | undefined;
+  let isFailing = false;
 
   const refreshList = (): Promise<void> => deps.refreshList().finally(deps.onList);
 
@@ -79,15 +84,28 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     if (last > from) deps.onHint(last);
   };
 
+  /** After an outage, what failed is not left until its turn comes: with thousands of applications that is an hour later. */
+  const recovering = (task: () => Promise<void>) => async (): Promise<void> => {
+    try {
+      await task();
+      if (isFailing) await passOutages(deps.refreshFailed());
+      isFailing = false;
+    } catch (error) {
+      isFailing = true;
+      throw error;
+    }
+  };
+
   return {
     followHints,
     resumeAfter: (read) => {
       hint = Math.max(hint ?? 0, read);
     },
+    isFailing: () => isFailing,
     start: () => {
       const stops = [
-        startPolling(deps, turnMs, takeTurn),
-        startPolling(deps, pollIntervalMs, followHints),
+        startPolling(deps, turnMs, recovering(takeTurn)),
+        startPolling(deps, pollIntervalMs, recovering(followHints)),
       ];
       return async () => {
         await Promise.all(stops.map((stop) => stop()));

@@ -5,7 +5,7 @@ import {
   createApplicationCatalog,
 } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
-import { isUntried } from './application-state.ts';
+import { isUnreached, isUntried } from './application-state.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
 interface LoadedApplications {
@@ -21,6 +21,8 @@ interface LoadedApplications {
   refreshList(): Promise<void>;
   /** Reads an application for the first time before the others: a client waits for it. The state and the log have a failure. */
   readFirst(name: string): void;
+  /** Reads again the list and the applications that the store did not answer for. @throws AppError the store's */
+  refreshFailed(): Promise<void>;
   /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
   refreshApplication(name: string): Promise<void>;
 }
@@ -80,9 +82,26 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     await savedState?.saveApplications({ names, confirmedAt, storeId: await list.storeId() });
   };
 
+  const refreshList = async (): Promise<void> => {
+    await list.refresh();
+    list.names().forEach(getOrCreate);
+    // Includes an application from the saved state that is not listed: the store was rolled back then, and the
+    // status must report that.
+    const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
+    // The log and the application's state contain the failure already.
+    const limit = pLimit(REFRESHES_MAX);
+    const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
+      // A client may have asked for it meanwhile.
+      if (isUntried(catalog.state())) await catalog.refresh();
+    };
+    await Promise.allSettled(untried.map((catalog) => limit(() => readFirstTime(catalog))));
+    if (untried.length > 0) await saveConfirmations();
+  };
+
   return {
     list,
     byName,
+    refreshList,
     restore: async () => {
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;
@@ -91,20 +110,13 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
         await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
       }
     },
-    refreshList: async () => {
-      await list.refresh();
-      list.names().forEach(getOrCreate);
-      // Includes an application from the saved state that is not listed: the store was rolled back then, and the
-      // status must report that.
-      const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
-      // The log and the application's state contain the failure already.
+    refreshFailed: async () => {
+      if (list.failure()?.kind === 'unavailable') await refreshList();
+      const failed = [...byName.values()].filter(({ state }) => isUnreached(state()));
       const limit = pLimit(REFRESHES_MAX);
-      const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
-        // A client may have asked for it meanwhile.
-        if (isUntried(catalog.state())) await catalog.refresh();
-      };
-      await Promise.allSettled(untried.map((catalog) => limit(() => readFirstTime(catalog))));
-      if (untried.length > 0) await saveConfirmations();
+      await Promise.allSettled(failed.map((catalog) => limit(() => catalog.refresh())));
+      const still = failed.find(({ state }) => isUnreached(state()));
+      if (still !== undefined) throw still.state().failure;
     },
     readFirst: (name) => {
       const catalog = byName.get(name);

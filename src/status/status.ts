@@ -63,6 +63,8 @@ interface StatusDeps {
 
 const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5_000;
+/** With jitter and the time limit, the end of an outage is reported within ten seconds. */
+const RECHECK_INTERVAL_MS = 3_000;
 /** Components in memory are read this often for the log, also when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
 
@@ -101,7 +103,15 @@ export function createStatus(deps: StatusDeps): Status {
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) noteProbed(id, finding);
     };
-    return [startPolling(deps, intervalMs, check, 0)];
+    // A real request may have reported the outage: the next probe of the other poll can be far.
+    const recheck = async (stopping: AbortSignal): Promise<void> => {
+      if (ledger.get(id).status !== 'operational') await check(stopping);
+    };
+    const polls = [startPolling(deps, intervalMs, check, 0)];
+    if (intervalMs > RECHECK_INTERVAL_MS) {
+      polls.push(startPolling(deps, RECHECK_INTERVAL_MS, recheck));
+    }
+    return polls;
   };
 
   const readAll = (): readonly Shown[] =>
