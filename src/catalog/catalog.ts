@@ -45,6 +45,8 @@ export interface Catalog {
    * throws.
    */
   lookAgain(name: string): Promise<void>;
+  /** Whether the health lists the application: it exists, and has more than drafts. */
+  hasPublic(name: string): boolean;
   health(): CatalogHealth;
 }
 
@@ -172,6 +174,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (!isTooSoon) lookedAt.set(name, clock.now());
       const refreshing = isTooSoon ? catalog.refresh.underWay() : catalog.refresh();
       await waitAtMost(clock, LOOK_AGAIN_WAIT_MS, refreshing?.catch(ignoreLogged));
+    },
+    hasPublic: (name) => {
+      const catalog = byName.get(name);
+      return catalog !== undefined && !hasOnlyDrafts(catalog.state());
     },
     health: () => {
       const isConfirmed = [...byName.values()]

@@ -291,6 +291,7 @@ describe('a component that is read', () => {
       catalogs: [
         { application: 'desktop', revision: 7, source: 'live', ageSeconds: 3, problemsCount: 0 },
       ],
+      applications: { operational: 0, degraded_performance: 0, partial_outage: 0, major_outage: 0 },
     });
     void clock.advance(5);
     expect(component('catalog')?.status).toBe('partial_outage');
