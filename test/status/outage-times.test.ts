@@ -8,8 +8,8 @@ import type { FaultPlan } from '../support/faulty-store.ts';
 
 /** Status is at most this late, when an outage of the store begins and when it ends. */
 const LATE_MAX_MS = 10_000;
-/** A request to a store on S3 that hangs: four attempts of two seconds, and the pauses in between. */
-const HANGING_MS = 8_400;
+/** The time-out of an attempt to read from a store on S3, with the pause before the next one; there are four. */
+const ATTEMPT_MS = 2_100;
 
 const catalogs = useCatalogs();
 
@@ -42,19 +42,19 @@ type Watched = Awaited<ReturnType<typeof watch>>;
 const isFine = ({ status }: Watched) => status.report().indicator === 'none';
 const isReported = ({ status }: Watched) => {
   const { indicator, components } = status.report();
-  return (
-    indicator === 'major' &&
-    components.every(({ id, status }) => id === 'catalog' || status !== 'operational')
-  );
+  return indicator === 'major' && components[0]?.status === 'major_outage';
 };
 
-const OUTAGES: [string, (world: World) => FaultPlan][] = [
+const OUTAGES: [string, (world: World, isUp: () => boolean) => FaultPlan][] = [
   ['refuses', () => () => ({ when: 'before' })],
   [
     'hangs',
-    ({ clock }) =>
+    ({ clock }, isUp) =>
       async () => {
-        await clock.sleep(HANGING_MS);
+        for (let attempt = 1; attempt <= 4; attempt++) {
+          await clock.sleep(ATTEMPT_MS);
+          if (isUp()) return undefined;
+        }
         return { when: 'before' };
       },
   ],
@@ -72,9 +72,11 @@ it.each(
     const watched = await watch(world, fraction);
     expect(await watched.timeUntil(() => isFine(watched))).toBeLessThanOrEqual(LATE_MAX_MS);
     for (const lastsMs of [60_000, 601_700]) {
-      world.store.setPlan(planOf(world));
+      let isUp = false;
+      world.store.setPlan(planOf(world, () => isUp));
       expect(await watched.timeUntil(() => isReported(watched))).toBeLessThanOrEqual(LATE_MAX_MS);
       await world.clock.advance(lastsMs);
+      isUp = true;
       world.store.setPlan(undefined);
       expect(await watched.timeUntil(() => isFine(watched))).toBeLessThanOrEqual(LATE_MAX_MS);
     }
@@ -82,3 +84,20 @@ it.each(
     await setImmediate();
   },
 );
+
+it('a store that does not answer for one application is no outage for the others', async () => {
+  const world = createWorld();
+  for (let index = 0; index < 3; index++) await bulkPublish(world, 1, `app-${index}`);
+  const watched = await watch(world, 0.5);
+  world.store.setPlan(({ key }) =>
+    key.startsWith('apps/app-1/catalog/') ? { when: 'before' } : undefined,
+  );
+  for (let seconds = 0; seconds < 120; seconds++) {
+    await world.clock.advance(1_000);
+    const { components } = watched.status.report();
+    const degraded = components.filter(({ status }) => status !== 'operational');
+    expect(degraded.map(({ id }) => id).filter((id) => id !== 'catalog:app-1')).toEqual([]);
+  }
+  expect(isFine(watched)).toBe(false);
+  await watched.status.stop();
+});
