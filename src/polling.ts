@@ -1,13 +1,14 @@
 import type { Clock, Randomness } from './clock.ts';
 
 /**
- * Less than ten seconds even with jitter, so that a service recovers within ten seconds after an outage of the store.
+ * A service must recover within ten seconds after an outage of the store. A request that was sent before the end of the
+ * outage can take two seconds more, and jitter a fifth of the pause.
  */
-const BACKOFF_MAX_MS = 8_000;
+const BACKOFF_MAX_MS = 4_000;
 
 /**
  * Repeats a task until stopped: first pause, then run. The pauses are jittered by a fifth, so that processes
- * started together drift apart, and grow up to eight seconds (or the interval) while the task fails.
+ * started together drift apart, and grow up to four seconds (or the interval) while the task fails.
  *
  * @param intervalMs a function is called before each pause
  * @param task logs its own failures; `stopping` aborts when the loop is stopped

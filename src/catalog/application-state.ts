@@ -75,7 +75,13 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'swapped':
       return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
     case 'confirmed':
-      return { ...state, failure: undefined, confirmedAt: event.at };
+      // The first refresh has just found the newest revision.
+      return {
+        ...state,
+        failure: undefined,
+        confirmedAt: event.at,
+        lookedForAt: state.lookedForAt || event.at,
+      };
     case 'failed':
       return { ...state, failure: event.error };
     case 'looked_for':
@@ -135,6 +141,11 @@ export function isUntried({ position, source, failure }: ApplicationState): bool
   return failure === undefined && (position === undefined || source === 'saved');
 }
 
+/** Whether the store did not answer the last refresh. */
+export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boolean {
+  return failure?.kind === 'unavailable';
+}
+
 /**
  * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
  * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
@@ -172,7 +183,7 @@ export interface ApplicationHealth {
 
 export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
   const keyOf = (number: number): string => revisionKey(application, number);
-  const { snapshot, source, confirmedAt, failure, missing, faults } = state;
+  const { snapshot, source, confirmedAt, missing, faults } = state;
   return {
     revision: snapshot?.revision.signed.revision ?? 0,
     source,
@@ -184,7 +195,7 @@ export function healthOf(application: string, state: ApplicationState): Applicat
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
     ],
-    storeFailing: failure?.kind === 'unavailable',
+    storeFailing: isUnreached(state),
   };
 }
 

@@ -47,6 +47,8 @@ export interface Catalog {
    * throws.
    */
   lookAgain(name: string): Promise<void>;
+  /** Whether the health lists the application: it exists, and has more than drafts. */
+  hasPublic(name: string): boolean;
   health(): CatalogHealth;
 }
 
@@ -161,7 +163,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
       if (usability === 'usable') return catalog.reader;
       if (usability === 'empty') throw unknownApplication(name);
-      if (usability === 'unknown') throw unavailable(list.failure());
+      if (usability === 'unknown') {
+        applications.readFirst(name);
+        throw unavailable(list.failure());
+      }
       throw unavailable(undefined, 'was last confirmed too long ago');
     },
     refresh: async () => {
@@ -176,13 +181,19 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const refreshing = isTooSoon ? catalog.refresh.underWay() : catalog.refresh();
       await waitAtMost(clock, LOOK_AGAIN_WAIT_MS, refreshing?.catch(ignoreLogged));
     },
+    hasPublic: (name) => {
+      const catalog = byName.get(name);
+      return catalog !== undefined && !hasOnlyDrafts(catalog.state());
+    },
     health: () => {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
+      // Reading in turn takes long to find that the store does not answer for the other applications either.
+      const failing = keepUp.isFailing() ? { storeFailing: true } : {};
       const healths = [...byName]
         .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))
-        .map(([name, { reader }]) => [name, reader.health()] as const);
+        .map(([name, { reader }]) => [name, { ...reader.health(), ...failing }] as const);
       return {
         ready: list.isKnown() && (byName.size === 0 || isConfirmed),
         applications: Object.fromEntries(healths),

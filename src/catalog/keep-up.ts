@@ -20,6 +20,8 @@ interface KeepUp {
   followHints(): Promise<void>;
   /** Continues after a hint that the leader before this process has read. */
   resumeAfter(hint: number): void;
+  /** Whether the store did not answer the last read of hints or of the list of applications. */
+  isFailing(): boolean;
   /** Starts both polls. @returns stops them, and resolves when neither reads any more */
   start(): () => Promise<void>;
 }
@@ -36,24 +38,47 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
+  /** Reads again what could not be read during an outage of the store. @throws AppError what the state and the log have */
+  readonly refreshFailed: () => Promise<void>;
   /** Called when the changes up to a hint were read. */
   readonly onHint: (hint: number) => void;
   /** Called when the list of applications was read, or could not be read. */
   readonly onList: () => void;
 }
 
+/** The store may still refuse some requests when it answers again. */
+const RECOVERY_MS = 60_000;
+
 export function createKeepUp(deps: KeepUpDeps): KeepUp {
   const { store, pollIntervalMs } = deps;
   let turn = 0;
   /** The number of the newest hint that was read; undefined before the first poll. */
   let hint: number | undefined;
+  let isFailing = false;
+  /** After an outage, until when failed reads are repeated: milliseconds since the epoch. */
+  let recoversUntil = 0;
 
-  const refreshList = (): Promise<void> => deps.refreshList().finally(deps.onList);
+  /** Notes an outage by the reads that concern no single application: a fault of one must not count as an outage. */
+  const noting = async <T>(read: Promise<T>): Promise<T> => {
+    try {
+      const result = await read;
+      if (isFailing) recoversUntil = deps.clock.now() + RECOVERY_MS;
+      isFailing = false;
+      return result;
+    } catch (error) {
+      isFailing = isAppError(error) && error.kind === 'unavailable';
+      throw error;
+    }
+  };
+
+  const refreshList = (): Promise<void> => noting(deps.refreshList()).finally(deps.onList);
 
   const takeTurn = async (): Promise<void> => {
     const names = deps.names();
     const name = [undefined, ...names][turn++ % (names.length + 1)];
     await passOutages(name === undefined ? refreshList() : deps.refreshApplication(name));
+    // The turns of thousands of applications take an hour.
+    if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
 
   /** The list alone needs no more than one read an interval. */
@@ -64,11 +89,11 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   const followHints = async (): Promise<void> => {
     const from = hint;
     if (from === undefined) {
-      hint = await logged(() => findLastHint(store, 0));
+      hint = await logged(() => noting(findLastHint(store, 0)));
       deps.onHint(hint);
       return;
     }
-    const { applications, last } = await logged(() => readHints(store, from));
+    const { applications, last } = await logged(() => noting(readHints(store, from)));
     hint = last;
     const known = new Set(deps.names());
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
@@ -84,6 +109,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     resumeAfter: (read) => {
       hint = Math.max(hint ?? 0, read);
     },
+    isFailing: () => isFailing,
     start: () => {
       const stops = [
         startPolling(deps, turnMs, takeTurn),

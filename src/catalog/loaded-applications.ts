@@ -5,7 +5,7 @@ import {
   createApplicationCatalog,
 } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
-import { isUntried } from './application-state.ts';
+import { isUnreached, isUntried } from './application-state.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
 interface LoadedApplications {
@@ -19,6 +19,10 @@ interface LoadedApplications {
    * @throws AppError when the list cannot be read; the problems of an application are in its own state
    */
   refreshList(): Promise<void>;
+  /** Reads an application for the first time before the others: a client waits for it. The state and the log have a failure. */
+  readFirst(name: string): void;
+  /** Reads again the list and the applications that the store did not answer for. @throws AppError the store's */
+  refreshFailed(): Promise<void>;
   /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
   refreshApplication(name: string): Promise<void>;
 }
@@ -34,15 +38,22 @@ const LOSS_INTERVAL_MS = 60_000;
 const LOSS_INTERVAL_EACH_MS = 20_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 /** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
-const REQUESTS_MAX = 16;
+const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
-/** Applications that are read at once. Parsing each takes milliseconds, and the process answers no client meanwhile. */
-const REFRESHES_MAX = 8;
+/**
+ * Applications that are read at once. Each waits for about six answers of the store, one after the other: with 30 ms for
+ * an answer, two thousand applications take eight seconds.
+ */
+const REFRESHES_MAX = 48;
+/** Further applications that are read at once because clients ask for them. */
+const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
   const { clock, savedState } = deps;
   const list = createApplicationList(deps);
   const byName = new Map<string, ApplicationCatalog>();
+  const askedFor = new Set<string>();
+  const askedForLimit = pLimit(ASKED_FOR_MAX);
   let savedAt = 0;
 
   const lossIntervalMs = (): number =>
@@ -71,9 +82,26 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     await savedState?.saveApplications({ names, confirmedAt });
   };
 
+  const refreshList = async (): Promise<void> => {
+    await list.refresh();
+    list.names().forEach(getOrCreate);
+    // Includes an application from the saved state that is not listed: the store was rolled back then, and the
+    // status must report that.
+    const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
+    // The log and the application's state contain the failure already.
+    const limit = pLimit(REFRESHES_MAX);
+    const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
+      // A client may have asked for it meanwhile.
+      if (isUntried(catalog.state())) await catalog.refresh();
+    };
+    await Promise.allSettled(untried.map((catalog) => limit(() => readFirstTime(catalog))));
+    if (untried.length > 0) await saveConfirmations();
+  };
+
   return {
     list,
     byName,
+    refreshList,
     restore: async () => {
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;
@@ -82,16 +110,21 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
         await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
       }
     },
-    refreshList: async () => {
-      await list.refresh();
-      list.names().forEach(getOrCreate);
-      // Includes an application from the saved state that is not listed: the store was rolled back then, and the
-      // status must report that.
-      const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
-      // The log and the application's state contain the failure already.
+    refreshFailed: async () => {
+      if (list.failure()?.kind === 'unavailable') await refreshList();
+      const failed = [...byName.values()].filter(({ state }) => isUnreached(state()));
       const limit = pLimit(REFRESHES_MAX);
-      await Promise.allSettled(untried.map((catalog) => limit(() => catalog.refresh())));
-      if (untried.length > 0) await saveConfirmations();
+      await Promise.allSettled(failed.map((catalog) => limit(() => catalog.refresh())));
+      const still = failed.find(({ state }) => isUnreached(state()));
+      if (still !== undefined) throw still.state().failure;
+    },
+    readFirst: (name) => {
+      const catalog = byName.get(name);
+      if (catalog === undefined || askedFor.has(name) || !isUntried(catalog.state())) return;
+      askedFor.add(name);
+      askedForLimit(() => catalog.refresh())
+        .catch(() => undefined)
+        .finally(() => askedFor.delete(name));
     },
     refreshApplication: async (name) => {
       const catalog = byName.get(name);

@@ -52,8 +52,14 @@ const STEPS_MAX = 20;
  * version. A closed channel is checked first: any other answer would reveal something about it.
  *
  * @param now by the store's clock; milliseconds since the epoch
+ * @param admitted the index of the first offer that every rule admits, when the caller knows it: see `decide-updates.ts`
  */
-export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: number): Decision {
+export function decideUpdate(
+  query: UpdateQuery,
+  channel: ChannelView,
+  now: number,
+  admitted?: () => number,
+): Decision {
   if (!channel.isOpen) return NOT_ENTITLED;
   const newest = channel.offers[0];
   if (newest === undefined) return { reason: 'no_release', path: NO_STEPS };
@@ -79,6 +85,8 @@ export function decideUpdate(query: UpdateQuery, channel: ChannelView, now: numb
     const judgement = judgeOffer(offer, query, choose(offer), isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
+    // The explanation is complete: only the result is still to be found.
+    else if (outcome !== 'offer' && admitted !== undefined) index = admitted() - 1;
     if (typeof judgement !== 'string') {
       return {
         reason: 'offer',
@@ -168,7 +176,7 @@ export function obstacleFor(
 }
 
 /** Offers of a channel mostly share one list of artifacts, see `createOfferParser`: it is searched once. */
-function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
+export function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   let searched: Offer['artifacts'] | undefined;
   let choice: Choice;
   return ({ artifacts }) => {

@@ -145,6 +145,46 @@ const TESTED = new WeakMap<VersionRange, Map<string, boolean>>();
 const TESTED_MAX = 500;
 
 /**
+ * The parts of a list that a range contains: each from an index up to another one, which is not included.
+ *
+ * @param versions newest first
+ */
+export function spansIn(
+  versions: readonly Version[],
+  { set }: VersionRange,
+): readonly { readonly from: number; readonly to: number }[] {
+  return set.map((comparators) => {
+    let [from, to] = [0, versions.length];
+    for (const { operator, semver: bound } of comparators) {
+      // The range of all versions has no bound.
+      if (!(bound instanceof semver.SemVer)) continue;
+      const atBound = firstIndex(versions, (version) => compareVersions(version, bound) <= 0);
+      const belowBound = firstIndex(versions, (version) => compareVersions(version, bound) < 0);
+      if (operator === '<') from = Math.max(from, belowBound);
+      else if (operator === '>') to = Math.min(to, atBound);
+      if (operator === '<=' || isExact(operator)) from = Math.max(from, atBound);
+      if (operator === '>=' || isExact(operator)) to = Math.min(to, belowBound);
+    }
+    return { from, to };
+  });
+}
+
+const isExact = (operator: semver.Comparator['operator']): boolean =>
+  operator === '' || operator === '=';
+
+/** The first index whose item passes a test that all later items pass, too; the length when none does. */
+function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (test(items[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/**
  * A sample of versions that represents all others: between two neighbors, each range contains all versions or none.
  * So a statement that depends only on these ranges and versions is true of every version when it is true of these.
  * Oldest first.

@@ -21,11 +21,25 @@ interface Entry extends FoundFile {
  * valid key.
  */
 export async function* listFiles(root: string, prefix: string): AsyncGenerator<FoundFile> {
-  for await (const file of walk(root, '', prefix)) {
+  // Begins in the directory of the prefix: the directories above it may have thousands of other entries.
+  const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  const directory = await descend(root, parent.split('/').slice(0, -1).flatMap(partsOf));
+  if (directory === undefined) return;
+  for await (const file of walk(directory, parent, prefix)) {
     if (isKey(file.key)) {
       yield file;
     }
   }
+}
+
+/** The directory below `root`; undefined when it is missing, or is reached through a link, which could lead elsewhere. */
+async function descend(root: string, names: readonly string[]): Promise<string | undefined> {
+  let directory = root;
+  for (const name of names) {
+    directory = join(directory, name);
+    if ((await statIfPresent(directory))?.isDirectory() !== true) return undefined;
+  }
+  return directory;
 }
 
 /** The paths of unfinished files anywhere below the directory. */

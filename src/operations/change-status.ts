@@ -59,7 +59,8 @@ export async function changeStatus(
     const listing = await listingOf(deps, present, request, discarded);
     const edited = new Map<string, ChannelJson>();
     for (const [name, channel] of listing) {
-      const changed = editStatus(channel, verb, request, now);
+      const edit = { versions: [request.version], reason: request.reason };
+      const changed = editStatus(channel, verb, edit, now);
       if (changed !== undefined) edited.set(name, changed);
     }
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);

@@ -7,7 +7,8 @@ import { AppError } from '../errors.ts';
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
 interface StatusEdit {
-  readonly version: string;
+  /** The versions that are edited, in one pass: a rollback may edit thousands. */
+  readonly versions: readonly string[];
   readonly reason: string | null;
 }
 
@@ -40,7 +41,7 @@ function withStatus(
 }
 
 /**
- * A channel that lists or listed the version, after a change of its status; undefined when the version has that status
+ * A channel that lists or listed the versions, after a change of their status; undefined when they have that status
  * already.
  *
  * @param now by the store's clock
@@ -52,21 +53,30 @@ export function editStatus(
   edit: StatusEdit,
   now: number,
 ): ChannelJson | undefined {
-  const offer = channel.offers.find((candidate) => candidate.version === edit.version);
-  if (offer === undefined) {
+  const offers = new Map(channel.offers.map((offer) => [offer.version, offer]));
+  const replaced = new Set<OfferJson>();
+  const changed: OfferJson[] = [];
+  const retired: string[] = [];
+  for (const version of edit.versions) {
+    const offer = offers.get(version);
     // Retiring a retired version again changes nothing; any other status needs an offer.
-    if (verb === 'retire') return undefined;
-    throw new AppError(
-      'status_forbids',
-      `${edit.version} was retired, so its status cannot change. Publish a new version.`,
-    );
+    if (offer === undefined) {
+      if (verb === 'retire') continue;
+      throw new AppError(
+        'status_forbids',
+        `${version} was retired, so its status cannot change. Publish a new version.`,
+      );
+    }
+    const edited = EDITS[verb](offer, edit, now);
+    if (edited === undefined) continue;
+    replaced.add(offer);
+    if (edited === 'drop') retired.push(version);
+    else changed.push(edited);
   }
-  const edited = EDITS[verb](offer, edit, now);
-  if (edited === undefined) return undefined;
-  const others = channel.offers.filter((candidate) => candidate !== offer);
-  return edited === 'drop'
-    ? { ...channel, offers: others, retired: [...channel.retired, offer.version] }
-    : { ...channel, offers: [...others, edited] };
+  if (replaced.size === 0) return undefined;
+  const others = channel.offers.filter((offer) => !replaced.has(offer));
+  const edited = { ...channel, offers: [...others, ...changed] };
+  return retired.length === 0 ? edited : { ...edited, retired: [...channel.retired, ...retired] };
 }
 
 function refuseYanked(offer: OfferJson, participle: string): void {

@@ -77,15 +77,14 @@ function changesOn(
     ({ platform }) => platforms === 'all' || platforms.has(platform),
   );
   return targets.flatMap((artifact) => {
-    const [was, is] = [old, next].map((view) =>
-      view === undefined ? () => NO_CHANNEL : answers(view, artifact, now),
+    const [was = [], is = []] = [old, next].map((view) =>
+      view === undefined ? [] : answers(view, artifact, versions, now),
     );
     return groupVersions(
-      versions,
-      (version) => ({
-        before: was?.(version) ?? NO_CHANNEL,
-        after: is?.(version) ?? NO_CHANNEL,
-      }),
+      versions.map((version, index) => ({
+        version,
+        of: { before: was[index]?.of ?? NO_CHANNEL, after: is[index]?.of ?? NO_CHANNEL },
+      })),
       (a, b) => haveSameOffer(a.before, b.before) && haveSameOffer(a.after, b.after),
     )
       .filter(({ of }) => !haveSameOffer(of.before, of.after))

@@ -3,7 +3,8 @@ import type { Channels } from '../catalog/change.ts';
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
-import { type Decision, decideUpdate } from '../domain/decide-update.ts';
+import type { Decision } from '../domain/decide-update.ts';
+import { decideUpdates } from '../domain/decide-updates.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
 import { NO_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
@@ -66,10 +67,12 @@ export function foreseeUpdates(
         (version) => newest === undefined || compareVersions(version, newest) <= 0,
       );
       return targets.flatMap((artifact) => {
-        const answer = answers(view, artifact, now);
+        const answered = answers(view, artifact, installed, now);
         return groupVersions(
-          installed,
-          (version) => ({ isNamed: about.has(versionText(version)), ...answer(version) }),
+          answered.map(({ version, of }) => ({
+            version,
+            of: { isNamed: about.has(versionText(version)), ...of },
+          })),
           isSameGroup,
         ).map(({ of: { isNamed: _isNamed, ...foreseen }, ...range }) => ({
           ...{ channel: name, target: buildName(artifact) },
@@ -142,7 +145,7 @@ export const buildName = ({
 export function updateQuestion(
   channel: string,
   { platform, arch, format }: OfferedArtifact,
-  currentVersion: Version,
+  currentVersion: Version | null,
 ): UpdateQuery {
   return {
     application: '',
@@ -161,16 +164,24 @@ export function updateQuestion(
   };
 }
 
-/** Answers clients of a channel that install artifacts like this one. */
+/** What is true of a version that clients run. */
+interface OfVersion<T> {
+  readonly version: Version;
+  readonly of: T;
+}
+
+/** Answers clients of a channel that install artifacts like this one. @param versions theirs, newest first */
 export function answers(
   view: ChannelView,
   artifact: OfferedArtifact,
+  versions: readonly Version[],
   now: number,
-): (installed: Version) => ForeseenAnswer {
-  return (installed) => {
-    // The question states no id: a rollout that is under way holds each release back that the client could get.
-    const decision = decideUpdate(updateQuestion(view.name, artifact, installed), view, now);
-    return {
+): readonly OfVersion<ForeseenAnswer>[] {
+  // The question states no id: a rollout that is under way holds each release back that the client could get.
+  const question = updateQuestion(view.name, artifact, null);
+  return decideUpdates(question, view, versions, now).map(({ version, decision }) => ({
+    version,
+    of: {
       offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
       reason: decision.reason,
       withheld: decision.reason === 'offer' ? null : (decision.path[0]?.version ?? null),
@@ -179,22 +190,21 @@ export function answers(
         const share = rollout == null ? NO_CLIENTS : shareAt(rollout.ramp, now);
         return share === NO_CLIENTS ? [] : [{ version, share }];
       }),
-    };
-  };
+    },
+  }));
 }
 
 /** Groups neighboring versions of which the same is true. @param versions newest first */
 export function groupVersions<T>(
-  versions: readonly Version[],
-  of: (version: Version) => T,
+  versions: readonly OfVersion<T>[],
   isSame: (a: T, b: T) => boolean,
 ): readonly { readonly newest: string; readonly oldest: string; readonly of: T }[] {
   const groups: { newest: string; oldest: string; of: T }[] = [];
-  for (const version of versions) {
-    const [text, value] = [versionText(version), of(version)];
+  for (const { version, of } of versions) {
+    const text = versionText(version);
     const last = groups.at(-1);
-    if (last !== undefined && isSame(last.of, value)) last.oldest = text;
-    else groups.push({ newest: text, oldest: text, of: value });
+    if (last !== undefined && isSame(last.of, of)) last.oldest = text;
+    else groups.push({ newest: text, oldest: text, of });
   }
   return groups;
 }

@@ -128,17 +128,18 @@ function withdraw(channels: Channels, request: RollbackRequest, now: number): Wi
   const newer = newerThan(channel.offers, to);
   const bad = newer.filter(({ status }) => status !== 'yanked').map(({ version }) => version);
   if (bad.length === 0) throw nothingNewer(newer, request);
+  const listing = new Map(bad.map((version) => [version, [] as string[]]));
   const edited: Record<string, Channels[string]> = {};
-  const withdrawn = bad.map((version) => {
-    const listing = channelEntries(channels).filter(([, { offers }]) =>
-      offers.some((offer) => offer.version === version && offer.status !== 'yanked'),
+  for (const [each, listed] of channelEntries(channels)) {
+    const offered = new Set(
+      listed.offers.flatMap(({ version, status }) => (status === 'yanked' ? [] : [version])),
     );
-    for (const [each, listed] of listing) {
-      const yanked = editStatus(edited[each] ?? listed, 'yank', { version, reason }, now);
-      if (yanked !== undefined) edited[each] = yanked;
-    }
-    return { version, channels: listing.map(([each]) => each) };
-  });
+    const versions = bad.filter((version) => offered.has(version));
+    for (const version of versions) listing.get(version)?.push(each);
+    const yanked = editStatus(listed, 'yank', { versions, reason }, now);
+    if (yanked !== undefined) edited[each] = yanked;
+  }
+  const withdrawn = [...listing].map(([version, names]) => ({ version, channels: names }));
   const changed = channelEntries(edited).map(([each]) => each);
   return { withdrawn, after: { ...channels, ...edited }, changed };
 }

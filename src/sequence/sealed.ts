@@ -61,7 +61,17 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   };
 }
 
-/** Seals a document that is about to be stored. */
+/**
+ * Seals a document that is about to be stored. Most writers never ask for the digest, which takes long for thousands of
+ * offers.
+ */
 export function seal<T extends object>(signed: T): Sealed<T> {
-  return { signed, digest: digestOf(signed) };
+  let digest: string | undefined;
+  return {
+    signed,
+    get digest() {
+      digest ??= digestOf(signed);
+      return digest;
+    },
+  };
 }

@@ -16,8 +16,13 @@ export interface ReadComponents {
   catalogs?(): readonly CatalogReport[];
 }
 
+/** There may be thousands of applications, and every visitor can read the report: it has the worst of them only. */
+export const APPLICATIONS_SHOWN_MAX = 10;
+
 interface ComponentReading {
   readonly id: string;
+  /** The application that it is about; undefined for a component of the whole service. */
+  readonly application?: string;
   readonly name: string;
   readonly status: ComponentStatus;
   /** Public: without a host, bucket, key or secret. */
@@ -40,9 +45,15 @@ export interface ProbedComponent {
   readonly probe?: (signal: AbortSignal) => Promise<unknown>;
   /** Default 5 s. */
   readonly timeoutMs?: number;
-  /** Default 30 s, jittered. */
+  /** Default 30 s, jittered; every 3 s while the component does not work. */
   readonly intervalMs?: number;
 }
+
+/**
+ * The stores are probed so often that an outage is reported within ten seconds, with the jitter of a fifth and also when
+ * the store hangs.
+ */
+const STORE_PROBES = { intervalMs: 4_000, timeoutMs: 4_000 } as const;
 
 /** The part of the catalog's health that the status needs. */
 export interface ObservedCatalog {
@@ -83,12 +94,12 @@ export function catalogComponents(deps: {
       const each = Object.entries(health.applications).map(
         ([application, observed]): ComponentReading => ({
           id: `catalog:${application}`,
+          application,
           name: `Catalog of ${application}`,
           ...stateOf(observed, ageOf(observed), staleMaxMs),
         }),
       );
-      const isAllOut = each.length > 0 && each.every(({ status }) => status === 'major_outage');
-      const whole = stateOfAll(health, isAllOut, each.length);
+      const whole = stateOfAll(health, each);
       return [{ id: 'catalog', name: 'Catalog', ...whole }, ...each];
     },
     catalogs: () =>
@@ -105,7 +116,8 @@ export function catalogComponents(deps: {
   };
 }
 
-function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): State {
+function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]): State {
+  const isAllOut = each.length > 0 && each.every(({ status }) => status === 'major_outage');
   if (!health.ready || isAllOut) {
     const description = 'No catalog is loaded: updates cannot be answered.';
     return { status: 'major_outage', description, impact: 'critical' };
@@ -114,7 +126,12 @@ function stateOfAll(health: ObservedCatalog, isAllOut: boolean, count: number): 
     const description = 'The list of applications cannot be read: new applications are not seen.';
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
-  const description = `${counted(count, 'application')}.`;
+  const degraded = each.filter(({ status }) => status !== 'operational').length;
+  const count = counted(each.length, 'application');
+  const description =
+    each.length > APPLICATIONS_SHOWN_MAX && degraded > 0
+      ? `${count}, of which ${degraded} ${degraded === 1 ? 'is' : 'are'} not operational.`
+      : `${count}.`;
   return { status: 'operational', description, impact: 'none' };
 }
 
@@ -185,6 +202,7 @@ export function diskComponent(deps: {
     id: 'disk',
     name: 'Storing on disk',
     outageImpact: 'major',
+    ...STORE_PROBES,
     probe: async (signal) => {
       const key = probeKey(deps.randomness.id());
       await deps.store.create(key, Buffer.from('probe'), { signal });
@@ -206,6 +224,7 @@ export function objectStoreComponent(deps: {
     id: deps.id ?? 'object_store',
     name: deps.name ?? 'Object store',
     outageImpact: 'major',
+    ...STORE_PROBES,
     // Does not use HEAD: its 404 is the same for a missing object and a missing bucket.
     probe: async (signal) => {
       const key = probeKey(deps.randomness.id());

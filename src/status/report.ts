@@ -43,8 +43,12 @@ export interface StatusReport {
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
+  /** With those of at most ten applications: the worst first, and equally bad ones by name. */
   readonly components: readonly ComponentReport[];
+  /** Of the same applications, in the same order. */
   readonly catalogs: readonly CatalogReport[];
+  /** How many applications have each status. */
+  readonly applications: Readonly<Record<ComponentStatus, number>>;
 }
 
 /** Whether `a` is a worse status than `b`. */

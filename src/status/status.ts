@@ -1,13 +1,19 @@
 import type { Clock, Randomness } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { startPolling } from '../polling.ts';
-import type { ComponentSource, ProbedComponent } from './components.ts';
+import {
+  APPLICATIONS_SHOWN_MAX,
+  type ComponentSource,
+  type ProbedComponent,
+} from './components.ts';
 import { createLedger, type Known } from './ledger.ts';
 import { type Finding, runProbe } from './probe.ts';
 import {
+  COMPONENT_STATUSES,
   type ComponentReport,
   INDICATOR_SENTENCES,
   type Indicator,
+  isWorse,
   type StatusReport,
   worstOf,
 } from './report.ts';
@@ -63,6 +69,8 @@ interface StatusDeps {
 
 const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5_000;
+/** With jitter and the time limit, the end of an outage is reported within ten seconds. */
+const RECHECK_INTERVAL_MS = 3_000;
 /** Components in memory are read this often for the log, also when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
 
@@ -101,7 +109,15 @@ export function createStatus(deps: StatusDeps): Status {
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) noteProbed(id, finding);
     };
-    return [startPolling(deps, intervalMs, check, 0)];
+    // A real request may have reported the outage: the next probe of the other poll can be far.
+    const recheck = async (stopping: AbortSignal): Promise<void> => {
+      if (ledger.get(id).status !== 'operational') await check(stopping);
+    };
+    const polls = [startPolling(deps, intervalMs, check, 0)];
+    if (intervalMs > RECHECK_INTERVAL_MS) {
+      polls.push(startPolling(deps, RECHECK_INTERVAL_MS, recheck));
+    }
+    return polls;
   };
 
   const readAll = (): readonly Shown[] =>
@@ -128,10 +144,8 @@ export function createStatus(deps: StatusDeps): Status {
         at: clock.now(),
         indicator,
         description: INDICATOR_SENTENCES[indicator],
-        components: all.map(({ component }) => component),
-        catalogs: components.flatMap((source) =>
-          source.kind === 'read' ? (source.catalogs?.() ?? []) : [],
-        ),
+        ...worstApplications(all, components),
+        applications: countApplications(all),
       };
     },
     noteFailure: (id, description) => {
@@ -150,6 +164,47 @@ export function createStatus(deps: StatusDeps): Status {
 interface Shown {
   readonly component: ComponentReport;
   readonly impact: Indicator;
+  readonly application: string | undefined;
+}
+
+/** All components; of many applications, the worst ones, which come where the first one was. */
+function worstApplications(
+  all: readonly Shown[],
+  sources: readonly ComponentSource[],
+): Pick<StatusReport, 'components' | 'catalogs'> {
+  const catalogs = sources.flatMap((source) =>
+    source.kind === 'read' ? (source.catalogs?.() ?? []) : [],
+  );
+  const each = all.filter(({ application }) => application !== undefined);
+  if (each.length <= APPLICATIONS_SHOWN_MAX) {
+    return { components: all.map(({ component }) => component), catalogs };
+  }
+  const worst = each.sort(worstFirst).slice(0, APPLICATIONS_SHOWN_MAX);
+  const first = all.findIndex(({ application }) => application !== undefined);
+  const others = all.filter(({ application }) => application === undefined);
+  const byName = new Map(catalogs.map((catalog) => [catalog.application, catalog]));
+  return {
+    components: others.toSpliced(first, 0, ...worst).map(({ component }) => component),
+    catalogs: worst.flatMap(({ application = '' }) => byName.get(application) ?? []),
+  };
+}
+
+function worstFirst(a: Shown, b: Shown): number {
+  if (a.component.status !== b.component.status) {
+    return isWorse(a.component.status, b.component.status) ? -1 : 1;
+  }
+  return a.component.id < b.component.id ? -1 : 1;
+}
+
+function countApplications(all: readonly Shown[]): StatusReport['applications'] {
+  const counts = Object.fromEntries(COMPONENT_STATUSES.map((status) => [status, 0])) as Record<
+    ComponentReport['status'],
+    number
+  >;
+  for (const { application, component } of all) {
+    if (application !== undefined) counts[component.status]++;
+  }
+  return counts;
 }
 
 function shownProbed(component: ProbedComponent, known: Known): Shown {
@@ -159,10 +214,14 @@ function shownProbed(component: ProbedComponent, known: Known): Shown {
 }
 
 function show(
-  { id, name }: { readonly id: string; readonly name: string },
+  {
+    id,
+    name,
+    application,
+  }: { readonly id: string; readonly name: string; readonly application?: string },
   { status, description, changedAt, checkedAt }: Known,
   impact: Indicator,
 ): Shown {
   const component = { id, name, status, description, updatedAt: changedAt, checkedAt };
-  return { component, impact };
+  return { component, impact, application };
 }

@@ -177,7 +177,9 @@ describe('the state of an application', () => {
   it('is confirmed and has no failure only after a successful refresh', () => {
     forAnyStep((before, event, after) => {
       if (event.kind === 'confirmed') {
-        expect(after).toEqual({ ...before, failure: undefined, confirmedAt: event.at });
+        const lookedForAt = before.lookedForAt || event.at;
+        const confirmed = { failure: undefined, confirmedAt: event.at, lookedForAt };
+        expect(after).toEqual({ ...before, ...confirmed });
       } else if (event.kind !== 'restored') {
         expect(after.confirmedAt).toBe(before.confirmedAt);
         if (event.kind !== 'failed') expect(after.failure).toBe(before.failure);

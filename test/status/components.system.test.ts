@@ -253,7 +253,7 @@ describe('status while the store is down', () => {
     expect(world.store.total()).toBe(0);
     await catalog.stop();
     world.store.forgetCalls();
-    await world.clock.advance(30_000);
+    await world.clock.advance(4_000);
     expect(world.store.counts).toMatchObject({ get: 1, list: 0, head: 0, create: 0 });
   });
 });

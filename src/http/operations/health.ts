@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
+import { APPLICATIONS_SHOWN_MAX } from '../../status/components.ts';
 import type { App } from '../deps.ts';
 import { prepareHeaders } from '../server/prepared-headers.ts';
 
@@ -36,15 +37,32 @@ function publicReadiness(deps: HealthDeps): {
   const { isReady, document } = detailedReadiness(deps);
   const { problems, catalogs, ...rest } = document;
   const counted = Object.fromEntries(
-    Object.entries(catalogs).map(([name, { problems: own, ...catalog }]) => [
+    worstOf(Object.entries(catalogs)).map(([name, { problems: own, ...catalog }]) => [
       name,
       { ...catalog, problems_count: own.length },
     ]),
   );
   return {
     isReady,
-    document: { ...rest, problems_count: problems.length, catalogs: counted },
+    document: {
+      ...rest,
+      problems_count: problems.length,
+      applications: Object.keys(catalogs).length,
+      catalogs: counted,
+    },
   };
+}
+
+type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
+
+/** Of many catalogs, those that answer least: without a state, from disk, with problems; then by name. */
+function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
+  if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
+  const rank = ({ source, problems }: Readable): number =>
+    2 * ['none', 'saved', 'live'].indexOf(source) + (problems.length > 0 ? 0 : 1);
+  return catalogs
+    .toSorted(([a, one], [b, other]) => rank(one) - rank(other) || (a < b ? -1 : 1))
+    .slice(0, APPLICATIONS_SHOWN_MAX);
 }
 
 /** For the operator only: its problems name keys and paths of the store. */

@@ -35,31 +35,36 @@ export const overviewAnswerSchema = z.strictObject({
     applications_unavailable: z.int(),
     channels: z.int(),
     releases: z.int(),
-    newest: z.array(
-      z.strictObject({ app: z.string(), channel: z.string(), releases: z.int(), newest }),
-    ),
+    newest: z
+      .array(z.strictObject({ app: z.string(), channel: z.string(), releases: z.int(), newest }))
+      .describe('The first 50 channels, by application.'),
   }),
   arsenal: z.strictObject({
-    applications: z.array(
-      z.strictObject({
-        app: z.string(),
-        available: z.boolean().describe('False: its catalog cannot be read at the moment.'),
-        catalog_revision: z.int().nullable(),
-        channels: z.array(z.string()),
-        machines: z.array(
-          z.strictObject({
-            platform: z.enum(PLATFORMS),
-            arch: z.enum(ARCHES),
-            formats: z.array(z.enum(FORMATS)),
-          }),
-        ),
-      }),
-    ),
+    applications: z
+      .array(
+        z.strictObject({
+          app: z.string(),
+          available: z.boolean().describe('False: its catalog cannot be read at the moment.'),
+          catalog_revision: z.int().nullable(),
+          channels: z.array(z.string()),
+          machines: z.array(
+            z.strictObject({
+              platform: z.enum(PLATFORMS),
+              arch: z.enum(ARCHES),
+              formats: z.array(z.enum(FORMATS)),
+            }),
+          ),
+        }),
+      )
+      .describe('The first 50, by name.'),
     dialects: z.array(z.strictObject({ name: z.string(), title: z.string() })),
   }),
 });
 
 type OverviewAnswer = z.output<typeof overviewAnswerSchema>;
+
+/** Every visitor can read the overview: its lists are bounded, and its counts are of all applications. */
+const LISTED_MAX = 50;
 
 export function renderHealth(report: StatusReport): z.output<typeof healthAnswerSchema> {
   const { at, indicator, description, components } = report;
@@ -83,7 +88,7 @@ export function renderOverview(
     pulse: { ...pulse },
     overview: renderCounts(applications),
     arsenal: {
-      applications: applications.map(renderApplication),
+      applications: applications.slice(0, LISTED_MAX).map(renderApplication),
       dialects: PROTOCOLS.map(({ name, title }) => ({ name, title })),
     },
   };
@@ -104,7 +109,7 @@ function renderCounts(applications: readonly DescribedApplication[]): OverviewAn
     applications_unavailable: applications.length - available.length,
     channels: channels.length,
     releases: available.reduce((sum, { releasesCount }) => sum + releasesCount, 0),
-    newest: channels,
+    newest: channels.slice(0, LISTED_MAX),
   };
 }
 
@@ -119,7 +124,7 @@ function renderApplication(
     app,
     available,
     catalog_revision: described.revision,
-    channels: described.channels.map(({ name }) => name),
+    channels: described.channels.slice(0, LISTED_MAX).map(({ name }) => name),
     machines: described.machines.map((machine) => ({ ...machine, formats: [...machine.formats] })),
   };
 }

@@ -52,8 +52,7 @@ export async function buildServer(settings: ServerSettings, deps: HttpDeps): Pro
   const app = await buildBase(settings, deps.metrics);
   const load = settings.load ?? createLoad();
   app.addHook('onClose', async () => load.stop());
-  const hasApplication = (name: string): boolean =>
-    Object.hasOwn(catalog.health().applications, name);
+  const hasApplication = (name: string): boolean => catalog.hasPublic(name);
 
   await registerCors(app, {
     origins: accounts.cookies.origins,

@@ -50,13 +50,18 @@ export const statusAnswerSchema = z.strictObject({
       problems_count: z.int().describe('Unusable stored documents, and failures of the store.'),
     }),
   ),
+  applications: z
+    .record(z.enum(COMPONENT_STATUSES), z.int())
+    .describe(
+      'How many applications have each status. Of more than ten, `components` and `catalogs` have the worst ten: first by status, from major_outage to operational, then by name.',
+    ),
 });
 
 type StatusAnswer = z.output<typeof statusAnswerSchema>;
 
 /** @param publicUrl absolute, without a trailing slash */
 export function renderStatus(report: StatusReport, publicUrl: string): StatusAnswer {
-  const { at, indicator, description, components, catalogs } = report;
+  const { at, indicator, description, components, catalogs, applications } = report;
   return {
     page: { name: 'Slipway', url: `${publicUrl}${STATUS_PATH}`, updated_at: timeText(at) },
     status: { indicator, description },
@@ -72,6 +77,7 @@ export function renderStatus(report: StatusReport, publicUrl: string): StatusAns
       age_seconds: ageSeconds,
       problems_count: problemsCount,
     })),
+    applications: { ...applications },
   };
 }
 

@@ -26,6 +26,7 @@ describe('liveness and readiness', () => {
     expect(body).toEqual({
       status: 'ready',
       problems_count: 0,
+      applications: 1,
       catalogs: { desktop: { revision: 1, source: 'live', age_seconds: 0, problems_count: 0 } },
     });
   });

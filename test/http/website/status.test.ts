@@ -100,6 +100,7 @@ describe('the status page', () => {
       catalogs: [
         { app: 'desktop', revision: 4, source: 'live', age_seconds: 2, problems_count: 0 },
       ],
+      applications: { operational: 1, degraded_performance: 0, partial_outage: 0, major_outage: 0 },
     });
   });
 
