@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { createRefusals } from '../sequence/read-checked.ts';
 import { APPLICATIONS_ROOT, applicationsKey, isRevisionKey } from './keys.ts';
 import { asAppError, problemsOf, type Reading, readOn } from './reading.ts';
 import { type Applications, applicationsSequence } from './sequences.ts';
@@ -37,13 +38,14 @@ export function createApplicationList(deps: {
   let reading: Reading<Applications> = { position: undefined, failure: undefined };
   let isRestored = false;
   let storeId: string | undefined;
+  const memory = { refusals: createRefusals(), unknown: { newest: undefined } };
 
   const read = async () => {
     const { position } = reading;
-    if (position !== undefined) return readOn(store, applicationsSequence, position);
+    if (position !== undefined) return readOn(store, applicationsSequence, position, memory);
     if (storeId !== undefined) await refuseVanishedStore(store);
-    const found = await readOn(store, applicationsSequence, undefined);
-    if (found.last === 0) await refuseLostList(store);
+    const found = await readOn(store, applicationsSequence, undefined, memory);
+    if (found.position.last === 0) await refuseLostList(store);
     return found;
   };
 
@@ -52,7 +54,10 @@ export function createApplicationList(deps: {
   return {
     refresh: shareRun(async () => {
       try {
-        reading = { position: await read(), failure: undefined };
+        const { position, failure } = await read();
+        reading = { ...reading, position };
+        if (failure !== undefined) throw failure;
+        reading = { position, failure };
       } catch (error) {
         const failure = asAppError(error);
         if (failure.message !== reading.failure?.message) {

@@ -6,6 +6,7 @@ import type { NewestKnown } from '../sequence/newest-known.ts';
 import {
   findNewest,
   findNewestListed,
+  findTaken,
   type Position,
   readDocument,
   readSoundDocument,
@@ -169,7 +170,9 @@ async function readStored<T, K>(
   keep: (document: T) => K,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<T> & { readonly kept: readonly { readonly number: number; readonly of: K }[] }> {
-  const { last } = await findNewestListed(deps.store, sequence);
+  const { found, above, holes } = await findTaken(deps.store, sequence);
+  const numbers = [...Array(found).keys()].map((index) => index + 1);
+  numbers.push(...[...above, ...holes].sort((a, b) => a - b));
   const limit = pLimit(READS_AT_ONCE);
   const problems: string[] = [];
   let done = 0;
@@ -179,13 +182,12 @@ async function readStored<T, K>(
       problems.push(error.message);
       return 'corrupt' as const;
     });
-    onProgress(++done, last);
+    onProgress(++done, numbers.length);
     if (document === undefined) problems.push(`${sequence.key(number)} is missing.`);
     return document === undefined || document === 'corrupt'
       ? undefined
       : { number, of: keep(document) };
   };
-  const numbers = Array.from({ length: last }, (_, index) => index + 1);
   const entries = await Promise.all(numbers.map((number) => limit(() => read(number))));
   const kept = entries.filter((entry) => entry !== undefined);
   const number = kept.at(-1)?.number;

@@ -3,10 +3,11 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import {
   advance,
+  type Entry,
   type FollowedSequence,
   findNewestListed,
-  type Newer,
   type Position,
+  type ReadOnOptions,
   readNewer,
   refuseUnknownState,
 } from '../sequence/sequence.ts';
@@ -19,27 +20,38 @@ export interface Reading<T> {
   readonly failure: AppError | undefined;
 }
 
+/** What reading on found. */
+interface ReadOn<T> {
+  readonly position: Position<T>;
+  /** Why the documents above the position must not be used; undefined when there are none. */
+  readonly failure: AppError | undefined;
+}
+
 /**
  * Reads on from a position; without one, finds the newest document.
  *
- * @param verify called with the newer documents; throws when they must be rejected
- * @throws AppError `document_corrupt` when the present state is unknown; the store's; what `verify` throws
+ * @throws AppError `document_corrupt` when the present state is unknown; the store's
  */
 export async function readOn<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T> & FollowedSequence,
   position: Position<T> | undefined,
-  verify?: (newer: Newer<T>) => void,
-): Promise<Position<T>> {
+  { unknown, ...options }: ReadOnOptions<T> & { readonly unknown: UnknownState<T> },
+): Promise<ReadOn<T>> {
   if (position === undefined) {
-    const found = await findNewestListed(store, sequence);
+    const found = await findNewestListed(store, sequence, unknown.newest, options.refusals);
+    unknown.newest = found.newest;
     refuseUnknownState(sequence, found);
-    return found;
+    return { position: found, failure: undefined };
   }
   // Starts at the last readable document, so that a corrupt document counts again once it is repaired.
-  const newer = await readNewer(store, sequence, position.newest?.number ?? 0, position.corrupt);
-  verify?.(newer);
-  return advance(position, newer);
+  const newer = await readNewer(store, sequence, position.newest?.number ?? 0, options);
+  return { position: advance(position, newer), failure: newer.failure };
+}
+
+/** The newest readable document while the present state is unknown: it is not read again at every poll. */
+export interface UnknownState<T> {
+  newest: Entry<T> | undefined;
 }
 
 /** Problems of the store or of the documents of a sequence, as sentences that may be public. */

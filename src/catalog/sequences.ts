@@ -2,10 +2,14 @@ import type { z } from 'zod';
 import { parseEnvelope, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence } from '../sequence/sealed.ts';
 import type { Sequence } from '../sequence/sequence.ts';
-import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
+import {
+  APPLICATIONS_BYTES_MAX,
+  applicationsSchema,
+  checkApplications,
+} from './applications-document.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
-import { checkRevision, revisionSchema } from './revision-document.ts';
+import { checkRevision, isLongList, revisionSchema } from './revision-document.ts';
 import { REVISION_BYTES_MAX } from './revision-size.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
@@ -17,6 +21,8 @@ export type Manifest = Sealed<z.output<typeof manifestSchema>>;
 export const applicationsSequence: Sequence<Applications> = defineSequence({
   name: 'list of applications',
   schema: applicationsSchema,
+  check: checkApplications,
+  isLong: (name) => name === 'applications',
   corruptNewest: 'unknown',
   documentBytesMax: APPLICATIONS_BYTES_MAX,
   key: applicationsKey,
@@ -28,6 +34,7 @@ export function revisionSequence(application: string): Sequence<Revision> {
     name: `catalog of ${application}`,
     schema: revisionSchema,
     check: checkRevision,
+    isLong: isLongList,
     corruptNewest: 'unknown',
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),

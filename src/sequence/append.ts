@@ -168,6 +168,7 @@ async function settle<T>(
         return { mine: { number, document } };
       }
       const newer = await readNewer(deps.store, sequence, position.last);
+      if (newer.failure !== undefined) throw newer.failure;
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {
