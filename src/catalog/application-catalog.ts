@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { createRefusals, type Refusals } from '../sequence/read-checked.ts';
-import { type Entry, readDocument } from '../sequence/sequence.ts';
+import { type Announced, type Entry, readDocument } from '../sequence/sequence.ts';
 import { runInTurns } from '../steps.ts';
 import {
   type ApplicationHealth,
@@ -84,6 +84,8 @@ export interface ApplicationCatalogDeps {
   readonly savedState: SavedState | undefined;
   /** How often the store is asked whether it still has the newest revision; milliseconds. */
   readonly lossIntervalMs: () => number;
+  /** The highest revision that hints announce. */
+  readonly announced: () => Announced | undefined;
   /** Limits the requests for releases that are under way at once, for all applications. */
   readonly requests: LimitFunction;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
@@ -113,6 +115,7 @@ export function createApplicationCatalog(
     refusals,
     unknown: { newest: undefined },
     matched: { digest: undefined },
+    lookedFor: { number: 0, at: 0 },
     state: () => state,
     noteBulk: (isUnderWay) => {
       isVerifyingMany = isUnderWay;
@@ -170,6 +173,8 @@ interface Parts extends ApplicationCatalogDeps, VerificationParts {
   readonly unknown: UnknownState<LiveRevision>;
   /** The digest of the saved revision that the store was found to have. */
   readonly matched: { digest: string | undefined };
+  /** Which lost revision was last looked for, and when. */
+  readonly lookedFor: { number: number; at: number };
 }
 
 function createReader(parts: Parts): ReadyApplication {
@@ -197,8 +202,8 @@ function createReader(parts: Parts): ReadyApplication {
 async function refresh(parts: Parts): Promise<void> {
   const { dispatch, state } = parts;
   try {
-    const { position, failure } = await readRevisions(parts);
-    dispatch({ kind: 'advanced', position });
+    const { position, failure, lost } = await readRevisions(parts);
+    dispatch({ kind: 'advanced', position, lost });
     const newest = position.newest?.document;
     if (newest !== undefined && isSwapDue(state())) await swap(parts, newest);
     if (failure !== undefined) throw failure;
@@ -219,8 +224,20 @@ async function readRevisions(parts: Parts) {
   return readOn(store, sequence, position, {
     refusals,
     unknown,
+    announced: parts.announced(),
+    lookForLost: () => isLookDue(parts),
     verify: (entry, before = seen) => brokenChain(application, before, entry),
   });
+}
+
+/** Whether to look for a lost revision again: that takes a listing. */
+function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
+  const number = announced()?.number ?? 0;
+  const isNew = number !== lookedFor.number;
+  if (!isNew && clock.now() - lookedFor.at < lossIntervalMs()) return false;
+  lookedFor.number = number;
+  lookedFor.at = clock.now();
+  return true;
 }
 
 /** Compares the saved revision with the store's, once. */

@@ -8,6 +8,7 @@ import {
 } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
+import type { Announced } from '../sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
 import { announceChange, findLastHint } from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
@@ -23,6 +24,7 @@ import {
   type Applications,
   applicationsSequence,
   manifestSequence,
+  type Revision,
   revisionSequence,
 } from './sequences.ts';
 import type { SettingsJson } from './settings-document.ts';
@@ -37,6 +39,8 @@ export interface WriterDeps extends AppendDeps {
    * Absent: the change is made to the newest state.
    */
   readonly seenRevision?: number;
+  /** A catalog revision that a manifest names, and that is newer than the newest one. */
+  readonly named?: Announced | undefined;
 }
 
 export type Channels = Readonly<Record<string, ChannelJson>>;
@@ -101,7 +105,7 @@ export async function changeCatalog(
   let hint = 0;
   let before: Channels = {};
   let after: Channels = {};
-  const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
+  const make = async (base: Base<Revision>): Promise<Revision | undefined> => {
     const previous = base.newest?.document;
     refuseUnseen(deps, application, previous?.signed);
     before = previous?.signed.channels ?? {};
@@ -141,12 +145,14 @@ export async function changeCatalog(
       ...(removed.length === 0 ? {} : { removed_versions: removed }),
       ...(Object.keys(settings).length === 0 ? {} : { settings }),
     });
-  });
+  };
+  const { named } = deps;
+  const appended = await appendDocument(deps, revisionSequence(application), make, { named });
   if (appended.outcome === 'unchanged') {
     const revision = appended.newest?.number ?? 0;
     return { revision, changed: false, announced: false, before, after: before };
   }
-  const announced = await announceChange(deps, application, hint);
+  const announced = await announceChange(deps, application, hint, appended.entry.number);
   return { revision: appended.entry.number, changed: true, announced, before, after };
 }
 

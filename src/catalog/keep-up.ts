@@ -3,7 +3,7 @@ import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { startPolling } from '../polling.ts';
-import { findLastHint, readHints } from './hints.ts';
+import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts';
 
 /**
  * Keeps the catalog up to date with the store by two polls. The poll of hints makes a change live within seconds. The
@@ -12,8 +12,8 @@ import { findLastHint, readHints } from './hints.ts';
  */
 interface KeepUp {
   /**
-   * Reads the hints since the last call, and the applications that they name. The first call only finds the newest
-   * hint.
+   * Reads the hints since the last call, and the applications that they name. The first call only notes the revisions
+   * that the newest hints announce.
    *
    * @throws AppError of the kind `unavailable`: the store's
    */
@@ -36,6 +36,8 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
+  /** Called with the revisions that hints announce, before their applications are read. */
+  readonly onAnnounced: (announced: AnnouncedRevisions) => void;
   /** Called when the changes up to a hint were read. */
   readonly onHint: (hint: number) => void;
   /** Called when the list of applications was read, or could not be read. */
@@ -64,12 +66,15 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   const followHints = async (): Promise<void> => {
     const from = hint;
     if (from === undefined) {
-      hint = await logged(() => findLastHint(store, 0));
+      const newest = await logged(() => readNewestHints(store, 0));
+      hint = newest.last;
+      deps.onAnnounced(newest.announced);
       deps.onHint(hint);
       return;
     }
-    const { applications, last } = await logged(() => readHints(store, from));
+    const { applications, announced, last } = await logged(() => readHints(store, from));
     hint = last;
+    deps.onAnnounced(announced);
     const known = new Set(deps.names());
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
     if (applications === undefined || hasUnlisted) await passOutages(refreshList());

@@ -33,12 +33,13 @@ export function liveRevisionSequence(
   application: string,
 ): ReadableSequence<LiveRevision> & FollowedSequence {
   const sequence = revisionSequence(application);
-  const { key, name, documentBytesMax, corruptNewest } = sequence;
+  const { key, name, documentBytesMax, corruptNewest, loss } = sequence;
   return {
     key,
     name,
     documentBytesMax,
     corruptNewest,
+    loss,
     parse: async (document, number) => {
       const expected = { key: key(number), fields: { application, revision: number } };
       const steps = parseEnvelopeInSteps(document, { ...expected, ...createOfferReader() });

@@ -4,8 +4,10 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { NewestKnown } from '../sequence/newest-known.ts';
 import {
+  type Announced,
   findNewest,
   findNewestListed,
+  findPresent,
   findTaken,
   type Position,
   readDocument,
@@ -14,6 +16,7 @@ import {
   type Sequence,
 } from '../sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
+import { manifestKey, parseManifestKey, releasesPrefix } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
   type Applications,
@@ -35,8 +38,16 @@ export interface ReaderDeps {
 }
 
 /** @throws AppError `document_corrupt` when a corrupt newest document leaves the present state unknown */
-async function readPosition<T>(deps: ReaderDeps, sequence: Sequence<T>): Promise<Position<T>> {
-  const position = await findNewest(deps.store, sequence, deps.newestKnown?.get(sequence));
+async function readPosition<T>(
+  deps: ReaderDeps,
+  sequence: Sequence<T>,
+  named?: Announced,
+): Promise<Position<T>> {
+  const known = deps.newestKnown?.get(sequence);
+  const position =
+    sequence.announced === undefined
+      ? await findNewest(deps.store, sequence, known)
+      : await findPresent(deps.store, sequence, known, named);
   refuseUnknownState(sequence, position, deps.skipCorrupt);
   const { newest, last } = position;
   if (newest?.number === last) deps.newestKnown?.note(sequence, newest);
@@ -218,16 +229,69 @@ export async function readStoredRevisions(
     const before = stored.kept[index - 1]?.of;
     return before !== undefined && !continues(before, of);
   });
+  const { corrupt } = await findPresent(
+    deps.store,
+    sequence,
+    undefined,
+    await findNamed(deps, application),
+  );
+  const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);
   return {
     ...stored,
     problems: [
       ...stored.problems,
+      ...lost.map(({ reason }) => reason),
       ...broken.map(
         ({ number }) =>
           `${sequence.key(number)} was not made from the revision before it: the chain is broken there.`,
       ),
     ],
   };
+}
+
+/**
+ * The revision that a manifest was made from, when that is newer than the newest revision. Another publisher may have
+ * committed it meanwhile, or it was deleted.
+ */
+export function namedAbove(
+  revision: Revision | undefined,
+  application: string,
+  version: string,
+  manifest: ManifestReference | undefined,
+): Announced | undefined {
+  if (manifest === undefined || manifest.catalogRevision <= (revision?.signed.revision ?? 0))
+    return undefined;
+  const { number, catalogRevision } = manifest;
+  return { number: catalogRevision, by: manifestKey(application, version, number) };
+}
+
+/** Refuses to go on when a revision is named that was deleted. @throws AppError `document_corrupt` */
+export async function refuseLost(
+  deps: ReaderDeps,
+  application: string,
+  named: Announced | undefined,
+): Promise<void> {
+  if (named !== undefined) await readPosition(deps, revisionSequence(application), named);
+}
+
+/** The highest revision that the newest manifests of all versions name. */
+async function findNamed(deps: ReaderDeps, application: string): Promise<Announced | undefined> {
+  const newest = new Map<string, number>();
+  for await (const { key } of deps.store.list(releasesPrefix(application))) {
+    const { version, number } = parseManifestKey(application, key) ?? {};
+    if (version === undefined || number === undefined) continue;
+    newest.set(version, Math.max(number, newest.get(version) ?? 0));
+  }
+  const limit = pLimit(READS_AT_ONCE);
+  let highest: Announced | undefined;
+  const read = async ([version, number]: readonly [string, number]): Promise<void> => {
+    const sequence = manifestSequence(application, version);
+    const manifest = await readSoundDocument(deps.store, sequence, number);
+    const named = manifest?.signed.catalog_revision ?? 0;
+    if (named > (highest?.number ?? 0)) highest = { number: named, by: sequence.key(number) };
+  };
+  await Promise.all([...newest].map((each) => limit(() => read(each))));
+  return highest;
 }
 
 /** The keys of missing catalog revisions above the number that galloping finds. */
@@ -245,5 +309,5 @@ export async function readLastRevisionNumber(
   deps: ReaderDeps,
   application: string,
 ): Promise<number> {
-  return (await findNewest(deps.store, revisionSequence(application))).last;
+  return (await findNewestListed(deps.store, revisionSequence(application))).last;
 }

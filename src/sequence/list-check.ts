@@ -5,7 +5,10 @@ import type { CheckResult } from './envelope.ts';
 /** Checks of long lists in steps: zod checks a whole document at once. */
 
 /** A list whose items are not checked. Zod would copy it, item by item. */
-export const listSchema = z.custom<readonly unknown[]>(Array.isArray);
+export const listSchema = z.custom<readonly unknown[]>(
+  Array.isArray,
+  'Invalid input: expected array',
+);
 
 /**
  * Like `z.array(schema).safeParse`, in steps. Ends at the first wrong item: an attacker can store millions of them.

@@ -25,6 +25,10 @@ interface Definition<S extends z.ZodType> {
   readonly endKey?: string;
   /** Default: `skipped`. See {@link Sequence.corruptNewest}. */
   readonly corruptNewest?: 'unknown';
+  /** See {@link Sequence.loss}. */
+  readonly loss?: string;
+  /** See {@link Sequence.announced}. */
+  readonly announced?: Sequence<Sealed<z.output<S>>>['announced'];
   key(number: number): string;
   /** The fields that follow from the key: see {@link Expectation.fields}. */
   expected(number: number): Readonly<Record<string, unknown>>;
@@ -41,7 +45,9 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
     name: definition.name,
     documentBytesMax: definition.documentBytesMax,
     corruptNewest: definition.corruptNewest ?? 'skipped',
+    loss: definition.loss,
     ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
+    ...(definition.announced === undefined ? {} : { announced: definition.announced }),
     key: definition.key,
     render: ({ signed }) => {
       // A document that readers refuse must never be written: it could not be removed again.

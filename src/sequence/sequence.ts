@@ -29,19 +29,36 @@ export interface Sequence<T> extends ReadableSequence<T> {
    * `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
+  /** For messages: what a corrupt newest document may have said. A whole sentence. */
+  readonly loss?: string | undefined;
+  /**
+   * The highest number that documents outside the sequence name. A higher number than the newest one was deleted.
+   *
+   * @param newest the newest readable document
+   */
+  announced?(store: ObjectStore, newest: T | undefined): Promise<Announced | undefined>;
+}
+
+/** A number of a sequence that another document names. */
+export interface Announced {
+  readonly number: number;
+  /** The key of the other document. */
+  readonly by: string;
 }
 
 /** What a process needs of a sequence to decide whether its present state is known. */
-export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest'>;
+export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest' | 'loss'>;
 
 export interface Entry<T> {
   readonly number: number;
   readonly document: T;
 }
 
-/** A document that is proven corrupt: it is truncated or altered, or does not match its key. */
+/** A document that is proven corrupt: it is truncated or altered, or does not match its key. Or it was deleted. */
 interface CorruptDocument {
   readonly number: number;
+  /** The highest of several deleted documents. Allowing to skip it allows to skip this one. */
+  readonly lostWith?: number;
   readonly reason: string;
   /** Of its bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
@@ -174,6 +191,51 @@ export async function findNewestListed<T>(
   return stepBack(store, sequence, taken, known, refusals);
 }
 
+/**
+ * Like {@link findNewestListed}, and compares the result with the documents that name numbers of the sequence: a number
+ * above the newest one is a hole at the end, and counts as a corrupt newest document.
+ *
+ * @param named a number that the caller found in another document
+ */
+export async function findPresent<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  known?: Entry<T>,
+  named?: Announced,
+): Promise<Position<T>> {
+  const found = await findNewestListed(store, sequence, known);
+  const announced = await sequence.announced?.(store, found.newest?.document);
+  const highest = (announced?.number ?? 0) > (named?.number ?? 0) ? announced : named;
+  if (highest === undefined || highest.number <= found.last) return found;
+  // Another writer may have committed and announced it meanwhile.
+  return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
+}
+
+/** So many deleted documents are named by the document that steps over them. */
+const LOST_MAX = 200;
+
+/** The position with the deleted documents at its end, up to a number that another document names. */
+export function withLost<T>(
+  sequence: ReadableSequence<T>,
+  position: Position<T>,
+  announced: Announced | undefined,
+): Position<T> {
+  const { last } = position;
+  if (announced === undefined || announced.number <= last) return position;
+  const first = Math.max(last, announced.number - LOST_MAX) + 1;
+  const lost = Array.from({ length: announced.number - first + 1 }, (_, index) => ({
+    number: first + index,
+    reason: lostReason(sequence.key(first + index), announced.by),
+    sha256: null,
+    lostWith: announced.number,
+  }));
+  return { ...position, corrupt: [...position.corrupt, ...lost], last: announced.number };
+}
+
+export function lostReason(key: string, by: string): string {
+  return `${key} is missing, and ${by} names it or a later one: it was deleted.`;
+}
+
 /** The numbers of a sequence that are taken. */
 export interface Taken {
   /** The number that galloping finds. */
@@ -302,12 +364,17 @@ export function refuseUnknownState<T>(
   allowed: readonly number[] = [],
 ): void {
   if (sequence.corruptNewest === 'skipped') return;
-  const refused = corrupt.filter(({ number }) => !allowed.includes(number));
+  const refused = corrupt.filter(
+    ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
+  );
   if (refused.length === 0) return;
-  const numbers = corrupt.map(({ number }) => number);
+  // One of several deleted documents says it for all of them.
+  const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
+  const reasons = refused.filter(isTold).map(({ reason }) => reason);
+  const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);
   const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
   throw new AppError(
     'document_corrupt',
-    `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To continue from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
+    `The present state of the ${sequence.name} is unknown: ${[...reasons, sequence.loss ?? ''].join(' ').trim()} Restore the object from a backup. To continue from ${before} instead, run the same command with ${options.join(' ')}; check with "slipway releases" afterwards.`,
   );
 }

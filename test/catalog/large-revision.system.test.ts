@@ -50,7 +50,10 @@ describe('a revision with a thousand offers', () => {
       const expected = revisionSchema.safeParse(value);
       expect(expected.success).toBe(false);
       const checked = runAtOnce(checkRevision(value));
-      expect(checked.success ? [] : checked.error.issues[0]).toEqual(expected.error?.issues[0]);
+      const [issue] = checked.success ? [] : checked.error.issues;
+      const [whole] = expected.error?.issues ?? [];
+      expect(issue?.path).toEqual(whole?.path);
+      expect(whole?.message).toContain(issue?.message);
     }
     expect(runAtOnce(checkRevision(signed))).toEqual(revisionSchema.safeParse(signed));
   });
