@@ -17,6 +17,13 @@ export const applicationsSchema = z.object({
   at: timeSchema,
   by: z.string(),
   skipped: skippedSchema,
+  hint: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      'The newest known hint of a change when it was made. A later hint that names an application that the list lacks shows that the newest list was deleted.',
+    ),
   applications: z.array(applicationSchema),
 });
 

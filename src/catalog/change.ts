@@ -8,9 +8,15 @@ import {
 } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
-import type { Announced } from '../sequence/sequence.ts';
+import { type Announced, findNewestListed } from '../sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
-import { announceChange, findLastHint } from './hints.ts';
+import {
+  announceChange,
+  findLastHint,
+  ignoreUnreadable,
+  lostApplication,
+  readNewestHints,
+} from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import {
@@ -246,7 +252,8 @@ export async function changeManifest(
 
 /** Adds an application to the list of applications, unless it is listed. @throws as {@link changeCatalog} */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
-  await appendDocument(deps, applicationsSequence, (base): Applications | undefined => {
+  const { hint, named } = await findLostList(deps);
+  const make = (base: Base<Applications>): Applications | undefined => {
     const known = base.newest?.document.signed.applications ?? [];
     if (known.some((application) => application.name === name)) return undefined;
     const created = header(deps, base);
@@ -255,9 +262,28 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
       type: 'applications' as const,
       number: base.number,
       ...created,
+      hint,
       applications: [...known, { name, created_at: created.at }],
     });
-  });
+  };
+  await appendDocument(deps, applicationsSequence, make, { named });
+}
+
+/** The list that was deleted when the newest hints announce an application that the newest list lacks. */
+async function findLostList({ store }: WriterDeps): Promise<{ hint: number; named?: Announced }> {
+  const { newest } = await findNewestListed(store, applicationsSequence);
+  const from = newest?.document.signed.hint ?? 0;
+  const hints = await readNewestHints(store, from).catch(ignoreUnreadable);
+  if (hints === undefined) return { hint: from };
+  const { applications = [] } = newest?.document.signed ?? {};
+  const lost = lostApplication(
+    hints.announced,
+    applications.map(({ name }) => name),
+  );
+  const hint = hints.last;
+  return lost === undefined
+    ? { hint }
+    : { hint, named: { number: (newest?.number ?? 0) + 1, by: lost.by } };
 }
 
 function header<T>(deps: WriterDeps, base: Base<T>) {

@@ -165,3 +165,25 @@ function note(announced: Map<string, Announced>, { application, revision, number
   if ((revision ?? 0) <= (announced.get(application)?.number ?? 0)) return;
   announced.set(application, { number: revision ?? 0, by: hintKey(number) });
 }
+
+/** A failure with hints must not prevent the commit of a change, which may be a yank. */
+export function ignoreUnreadable(error: unknown): undefined {
+  if (!isAppError(error)) throw error;
+}
+
+/**
+ * An application that hints announce and that the newest list lacks. It is listed before its first hint, so the newest
+ * list was deleted. Undefined when there is none.
+ */
+export function lostApplication(
+  announced: Iterable<readonly [string, Announced]>,
+  listed: readonly string[],
+): { readonly by: string; readonly problem: string } | undefined {
+  const names = new Set(listed);
+  for (const [name, { by }] of announced) {
+    if (names.has(name)) continue;
+    const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
+    return { by, problem };
+  }
+  return undefined;
+}

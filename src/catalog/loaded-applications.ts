@@ -46,9 +46,9 @@ const REFRESHES_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
   const { clock, savedState } = deps;
-  const list = createApplicationList(deps);
   const byName = new Map<string, ApplicationCatalog>();
   const announced = new Map<string, Announced>();
+  const list = createApplicationList({ ...deps, announced });
   let savedAt = 0;
 
   const lossIntervalMs = (): number =>

@@ -5,7 +5,6 @@ import type { ObjectStore } from '../object-store/object-store.ts';
 import type { NewestKnown } from '../sequence/newest-known.ts';
 import {
   type Announced,
-  findNewest,
   findNewestListed,
   findPresent,
   findTaken,
@@ -16,6 +15,7 @@ import {
   type Sequence,
 } from '../sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
+import { ignoreUnreadable, lostApplication, readNewestHints } from './hints.ts';
 import { manifestKey, parseManifestKey, releasesPrefix } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
@@ -44,10 +44,8 @@ async function readPosition<T>(
   named?: Announced,
 ): Promise<Position<T>> {
   const known = deps.newestKnown?.get(sequence);
-  const position =
-    sequence.announced === undefined
-      ? await findNewest(deps.store, sequence, known)
-      : await findPresent(deps.store, sequence, known, named);
+  // With a listing: a number that was skipped after a deletion stays a hole, and galloping ends there.
+  const position = await findPresent(deps.store, sequence, known, named);
   refuseUnknownState(sequence, position, deps.skipCorrupt);
   const { newest, last } = position;
   if (newest?.number === last) deps.newestKnown?.note(sequence, newest);
@@ -207,14 +205,21 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** Reads the stored list of applications. */
-export function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
-  return readStored(
+/** Reads the stored list of applications, and checks it against the newest hints. */
+export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
+  const stored = await readStored(
     deps,
     applicationsSequence,
     () => undefined,
     () => undefined,
   );
+  const { hint = 0, applications = [] } = stored.newest?.signed ?? {};
+  const hints = await readNewestHints(deps.store, hint).catch(ignoreUnreadable);
+  const lost = lostApplication(
+    hints?.announced ?? [],
+    applications.map(({ name }) => name),
+  );
+  return lost === undefined ? stored : { ...stored, problems: [...stored.problems, lost.problem] };
 }
 
 /** Reads every stored catalog revision of an application, and checks the hash chain between them. */

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { isAppError } from '../errors.ts';
 import { parseEnvelope, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence } from '../sequence/sealed.ts';
 import type { Sequence } from '../sequence/sequence.ts';
@@ -8,16 +7,11 @@ import {
   applicationsSchema,
   checkApplications,
 } from './applications-document.ts';
-import { readNewestHints } from './hints.ts';
+import { ignoreUnreadable, readNewestHints } from './hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
 import { checkRevision, isLongList, revisionSchema } from './revision-document.ts';
 import { REVISION_BYTES_MAX } from './revision-size.ts';
-
-/** A failure with hints must not prevent the commit of a change, which may be a yank. */
-function ignoreUnreadable(error: unknown): undefined {
-  if (!isAppError(error)) throw error;
-}
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { announceChange } from '../../src/catalog/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
-import { readRevision } from '../../src/catalog/read.ts';
+import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
@@ -357,6 +357,27 @@ describe('the list of applications', () => {
     // A publisher cannot know what it would leave out, and says how to go on.
     const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
     await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2');
+  });
+
+  it('whose newest document was deleted: unknown names are unavailable, and a publisher does not use its number again', async () => {
+    const world = await setUp();
+    await publish(world.parts, { application: 'second', version: '1.0.0', artifacts: [setup] });
+    await world.memory.delete(applicationsKey(2));
+    const catalog = await catalogs.start(world);
+    expect(await offered(catalog)).toBe('2.0.0');
+    await expect(offered(catalog, 'second')).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect(problemsOf(catalog)).toContain('does not have "second", which changes/5.json announces');
+    expect((await verify(world)).listProblems.join()).toContain('does not have "second"');
+    const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
+    await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2;');
+    await publish({ ...world.parts, skipCorrupt: [2] }, request);
+    const again = { application: 'second', version: '1.1.0', artifacts: [setup] };
+    await publish(world.parts, again);
+    expect(await readApplications({ store: world.memory })).toEqual(['desktop', 'third', 'second']);
+    expect(await world.memory.head(applicationsKey(2))).toBeUndefined();
+    await world.clock.advance(5 * POLL_MS);
+    expect(await offered(catalog, 'second')).toBe('1.1.0');
+    expect(problemsOf(catalog)).toBe(`${applicationsKey(2)} is missing.`);
   });
 
   it('that is empty is believed when nothing was ever published', async () => {
