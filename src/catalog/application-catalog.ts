@@ -6,7 +6,8 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import { createRefusals, type Refusals } from '../sequence/read-checked.ts';
+import { type Announced, type Entry, readDocument } from '../sequence/sequence.ts';
 import { runInTurns } from '../steps.ts';
 import {
   type ApplicationHealth,
@@ -18,11 +19,11 @@ import {
   isSwapDue,
   reduce,
 } from './application-state.ts';
-import { refuseBrokenChain, refuseRollback } from './chain.ts';
+import { brokenChain, refuseRollback } from './chain.ts';
 import { createFollower } from './follow.ts';
 import { revisionKey } from './keys.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
-import { asAppError, readOn } from './reading.ts';
+import { asAppError, readOn, type UnknownState } from './reading.ts';
 import type { ApplicationReport, FaultsReport } from './relay.ts';
 import { createReleaseLoader, type LoadedRelease } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
@@ -83,6 +84,8 @@ export interface ApplicationCatalogDeps {
   readonly savedState: SavedState | undefined;
   /** How often the store is asked whether it still has the newest revision; milliseconds. */
   readonly lossIntervalMs: () => number;
+  /** The highest revision that hints announce. */
+  readonly announced: () => Announced | undefined;
   /** Limits the requests for releases that are under way at once, for all applications. */
   readonly requests: LimitFunction;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
@@ -101,13 +104,18 @@ export function createApplicationCatalog(
   application: string,
 ): ApplicationCatalog {
   const { log, savedState } = deps;
-  const loader = createReleaseLoader({ ...deps, application });
+  const refusals = createRefusals();
+  const loader = createReleaseLoader({ ...deps, application, refusals });
   let state = EMPTY_STATE;
   let isVerifyingMany = false;
   const parts: Parts = {
     ...deps,
     application,
     loader,
+    refusals,
+    unknown: { newest: undefined },
+    matched: { digest: undefined },
+    lookedFor: { number: 0, at: 0 },
     state: () => state,
     noteBulk: (isUnderWay) => {
       isVerifyingMany = isUnderWay;
@@ -160,7 +168,14 @@ export function createApplicationCatalog(
 }
 
 /** What the parts of one application's catalog share. */
-interface Parts extends ApplicationCatalogDeps, VerificationParts {}
+interface Parts extends ApplicationCatalogDeps, VerificationParts {
+  readonly refusals: Refusals;
+  readonly unknown: UnknownState<LiveRevision>;
+  /** The digest of the saved revision that the store was found to have. */
+  readonly matched: { digest: string | undefined };
+  /** Which lost revision was last looked for, and when. */
+  readonly lookedFor: { number: number; at: number };
+}
 
 function createReader(parts: Parts): ReadyApplication {
   const { application, loader, state } = parts;
@@ -187,9 +202,11 @@ function createReader(parts: Parts): ReadyApplication {
 async function refresh(parts: Parts): Promise<void> {
   const { dispatch, state } = parts;
   try {
-    dispatch({ kind: 'advanced', position: await readRevisions(parts) });
-    const newest = state().position?.newest?.document;
+    const { position, failure, lost } = await readRevisions(parts);
+    dispatch({ kind: 'advanced', position, lost });
+    const newest = position.newest?.document;
     if (newest !== undefined && isSwapDue(state())) await swap(parts, newest);
+    if (failure !== undefined) throw failure;
     dispatch({ kind: 'confirmed', at: parts.clock.now() });
   } catch (error) {
     const known = asAppError(error);
@@ -198,20 +215,46 @@ async function refresh(parts: Parts): Promise<void> {
   }
 }
 
-async function readRevisions({ store, application, state }: Parts) {
+async function readRevisions(parts: Parts) {
+  const { store, application, state, refusals, unknown } = parts;
   const { position, source } = state();
   const sequence = liveRevisionSequence(application);
   const seen = position?.newest;
-  if (source === 'saved' && seen !== undefined) {
-    const stored = await readDocument(store, sequence, seen.number).catch((error: unknown) => {
+  if (source === 'saved' && seen !== undefined) await matchSaved(parts, seen);
+  return readOn(store, sequence, position, {
+    refusals,
+    unknown,
+    announced: parts.announced(),
+    lookForLost: () => isLookDue(parts),
+    verify: (entry, before = seen) => brokenChain(application, before, entry),
+  });
+}
+
+/** Whether to look for a lost revision again: that takes a listing. */
+function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
+  const number = announced()?.number ?? 0;
+  const isNew = number !== lookedFor.number;
+  if (!isNew && clock.now() - lookedFor.at < lossIntervalMs()) return false;
+  lookedFor.number = number;
+  lookedFor.at = clock.now();
+  return true;
+}
+
+/** Compares the saved revision with the store's, once. */
+async function matchSaved(
+  { store, application, refusals, matched }: Parts,
+  seen: Entry<LiveRevision>,
+): Promise<void> {
+  if (matched.digest === seen.document.digest) return;
+  const sequence = liveRevisionSequence(application);
+  const stored = await readDocument(store, sequence, seen.number, refusals).catch(
+    (error: unknown) => {
       if (isAppError(error, 'document_corrupt')) return 'corrupt' as const;
       throw error;
-    });
-    refuseRollback(application, seen, stored);
-  }
-  return readOn(store, sequence, position, ({ entries }) =>
-    refuseBrokenChain(application, seen, entries),
+    },
   );
+  refuseRollback(application, seen, stored);
+  matched.digest = seen.document.digest;
 }
 
 /** Verifies the releases of a new revision before clients are answered from it. */

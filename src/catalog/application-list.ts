@@ -1,6 +1,9 @@
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { createRefusals } from '../sequence/read-checked.ts';
+import { findNewestListed } from '../sequence/sequence.ts';
+import { type AnnouncedRevisions, lostApplication } from './hints.ts';
 import { APPLICATIONS_ROOT, applicationsKey, isRevisionKey } from './keys.ts';
 import { asAppError, problemsOf, type Reading, readOn } from './reading.ts';
 import { type Applications, applicationsSequence } from './sequences.ts';
@@ -27,20 +30,47 @@ export interface ApplicationList {
   problems(): readonly string[];
 }
 
+/** A listing is requested in one of so many reads, while a hint announces an application that is not listed. */
+const LOOKED_EVERY_TURNS = 32;
+
 export function createApplicationList(deps: {
   readonly store: ObjectStore;
   readonly log: Log;
+  /** By application: the highest revision that hints announce. */
+  readonly announced: AnnouncedRevisions;
 }): ApplicationList {
   const { store, log } = deps;
   let reading: Reading<Applications> = { position: undefined, failure: undefined };
   let isRestored = false;
+  const looked = { applications: 0, turns: 0 };
+  const memory = { refusals: createRefusals(), unknown: { newest: undefined } };
 
   const read = async () => {
     const { position } = reading;
-    if (position !== undefined) return readOn(store, applicationsSequence, position);
-    const found = await readOn(store, applicationsSequence, undefined);
-    if (found.last === 0) await refuseLostList(store);
+    if (position !== undefined) {
+      const next = await readOn(store, applicationsSequence, position, memory);
+      if (findLost() === undefined || !isLookDue()) return next;
+      // Reading on ends at a hole. A list behind it may be the newest.
+      const found = await findNewestListed(store, applicationsSequence, next.position.newest);
+      return found.last > next.position.last ? { ...next, position: found } : next;
+    }
+    const found = await readOn(store, applicationsSequence, undefined, memory);
+    if (found.position.last === 0) await refuseLostList(store);
     return found;
+  };
+
+  const names = (): readonly string[] =>
+    reading.position?.newest?.document.signed.applications.map(({ name }) => name) ?? [];
+
+  const findLost = (): string | undefined =>
+    reading.position && lostApplication(deps.announced, names())?.problem;
+
+  /** At once after a new application is announced, then now and then. */
+  const isLookDue = (): boolean => {
+    const isNew = deps.announced.size !== looked.applications;
+    looked.applications = deps.announced.size;
+    looked.turns = isNew ? 0 : looked.turns + 1;
+    return looked.turns % LOOKED_EVERY_TURNS === 0;
   };
 
   const isKnown = (): boolean => isRestored || reading.position !== undefined;
@@ -48,7 +78,10 @@ export function createApplicationList(deps: {
   return {
     refresh: shareRun(async () => {
       try {
-        reading = { position: await read(), failure: undefined };
+        const { position, failure } = await read();
+        reading = { ...reading, position };
+        if (failure !== undefined) throw failure;
+        reading = { position, failure };
       } catch (error) {
         const failure = asAppError(error);
         if (failure.message !== reading.failure?.message) {
@@ -61,12 +94,15 @@ export function createApplicationList(deps: {
     noteRestored: () => {
       isRestored = true;
     },
-    names: () =>
-      reading.position?.newest?.document.signed.applications.map(({ name }) => name) ?? [],
+    names,
     isKnown,
-    isComplete: () => isKnown() && (reading.position?.corrupt.length ?? 0) === 0,
+    isComplete: () =>
+      isKnown() && (reading.position?.corrupt.length ?? 0) === 0 && findLost() === undefined,
     failure: () => reading.failure,
-    problems: () => problemsOf(reading, applicationsKey),
+    problems: () => [
+      ...problemsOf(reading, applicationsKey),
+      ...[findLost()].filter((problem) => problem !== undefined),
+    ],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AppError } from '../errors.ts';
-import type { Position } from '../sequence/sequence.ts';
+import { type Announced, lostReason, type Position } from '../sequence/sequence.ts';
 import { revisionKey } from './keys.ts';
 import type { LiveRevision } from './live-revision.ts';
 import { problemsOf, type Reading } from './reading.ts';
@@ -23,6 +23,8 @@ export interface ApplicationState extends Reading<LiveRevision> {
   readonly lookedForAt: number;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | undefined;
+  /** A later revision that a hint announces, and that the store does not have. */
+  readonly lost: Announced | undefined;
 }
 
 export const EMPTY_STATE: ApplicationState = {
@@ -34,6 +36,7 @@ export const EMPTY_STATE: ApplicationState = {
   faults: new Map(),
   lookedForAt: 0,
   missing: undefined,
+  lost: undefined,
 };
 
 /** The result of a read, or of a failed attempt at one. */
@@ -41,7 +44,11 @@ export type ApplicationEvent =
   /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
   | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
   /** The sequence of revisions was read up to its end. */
-  | { readonly kind: 'advanced'; readonly position: Position<LiveRevision> }
+  | {
+      readonly kind: 'advanced';
+      readonly position: Position<LiveRevision>;
+      readonly lost?: Announced | undefined;
+    }
   /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
   | {
       readonly kind: 'swapped';
@@ -71,7 +78,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
       return { ...state, source: 'saved', snapshot, confirmedAt, position: positionOf(snapshot) };
     }
     case 'advanced':
-      return { ...state, position: event.position };
+      return { ...state, position: event.position, lost: event.lost };
     case 'swapped':
       return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
     case 'confirmed':
@@ -183,7 +190,7 @@ export interface ApplicationHealth {
 
 export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
   const keyOf = (number: number): string => revisionKey(application, number);
-  const { snapshot, source, confirmedAt, missing, faults } = state;
+  const { snapshot, source, confirmedAt, missing, lost, faults } = state;
   return {
     revision: snapshot?.revision.signed.revision ?? 0,
     source,
@@ -193,6 +200,7 @@ export function healthOf(application: string, state: ApplicationState): Applicat
       ...(missing === undefined
         ? []
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
+      ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost.by)]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
     ],
     storeFailing: isUnreached(state),
@@ -215,7 +223,7 @@ export function describeChange(
   const add = (level: LogLine['level'], facts: object, message: string): void => {
     lines.push({ level, facts: { application, ...facts }, message });
   };
-  const { failure, position, snapshot, missing, faults } = after;
+  const { failure, position, snapshot, missing, lost, faults } = after;
   if (failure !== undefined && failure.message !== before.failure?.message) {
     const facts = { code: failure.code, err: failure };
     add('error', facts, 'cannot refresh the catalog: the last good state stays');
@@ -232,6 +240,14 @@ export function describeChange(
   if (missing !== undefined && missing !== before.missing) {
     const key = revisionKey(application, missing);
     add('error', { key }, 'the newest revision was deleted from the store');
+  }
+  if (lost !== undefined && lost.number !== before.lost?.number) {
+    const reason = lostReason(revisionKey(application, lost.number), lost.by);
+    add(
+      'error',
+      { reason },
+      'a later revision was deleted from the store: serving the last good one',
+    );
   }
   if ([...faults.keys()].some((name) => !before.faults.has(name))) {
     const facts = { faults: [...faults.values()] };

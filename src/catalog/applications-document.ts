@@ -1,10 +1,13 @@
 import { z } from 'zod';
-import { SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { type Check, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /** The list of applications, v1: the stored document that names every application. */
 
 export const APPLICATIONS_BYTES_MAX = 1024 * 1024;
+
+const applicationSchema = z.object({ name: z.string(), created_at: timeSchema });
 
 export const applicationsSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
@@ -14,5 +17,25 @@ export const applicationsSchema = z.object({
   at: timeSchema,
   by: z.string(),
   skipped: skippedSchema,
-  applications: z.array(z.object({ name: z.string(), created_at: timeSchema })),
+  hint: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      'The newest known hint of a change when it was made. A later hint that names an application that the list lacks shows that the newest list was deleted.',
+    ),
+  applications: z.array(applicationSchema),
 });
+
+const outlineSchema = applicationsSchema.extend({ applications: listSchema });
+
+/** Like `applicationsSchema.safeParse`, in steps. */
+export const checkApplications: Check<z.output<typeof applicationsSchema>> = function* (value) {
+  const outline = outlineSchema.safeParse(value);
+  if (!outline.success) return outline;
+  const { applications } = outline.data;
+  const items = yield* parseItemsInSteps(applications, applicationSchema, ['applications']);
+  return items.success
+    ? { success: true, data: { ...outline.data, applications: items.data } }
+    : items;
+};

@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { createRetrying } from '../sequence/create-settled.ts';
+import type { Refusals } from '../sequence/read-checked.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { hashObject, REUSE_AGE_MAX_MS, readStoreTime } from './artifact-upload.ts';
 import { artifactKey, carriedObject } from './keys.ts';
@@ -61,6 +62,7 @@ export async function readCarried(
   store: ObjectStore,
   application: string,
   { object, sha256 }: Pick<CarriedDocument, 'object' | 'sha256'>,
+  refusals?: Refusals,
 ): Promise<Uint8Array> {
   const key = artifactKey(application, object);
   const parse = (bytes: Uint8Array): Uint8Array => {
@@ -68,7 +70,9 @@ export async function readCarried(
     throw new AppError('document_corrupt', `${key} has other bytes than its manifest states.`);
   };
   const readable = { key: () => key, documentBytesMax: CARRIED_BYTES_MAX, parse };
-  const stored = await readDocument(store, readable, 1);
+  // Another manifest may state the hash that the bytes have.
+  const isOther = refusals?.get(key)?.corrupt.sha256 !== sha256;
+  const stored = await readDocument(store, readable, 1, isOther ? refusals : undefined);
   if (stored === undefined) throw new AppError('document_corrupt', `${key} is missing.`);
   return stored;
 }

@@ -2,6 +2,7 @@ import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import type { Announced } from '../sequence/sequence.ts';
 import type { ReadyApplication } from './application-catalog.ts';
 import {
   type ApplicationHealth,
@@ -92,7 +93,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       : createSavedState({ directory, location: store.location, log });
   const relay = deps.relay ?? ALONE;
   const { leads } = relay;
-  const onChange = createReporter(relay);
+  const onChange = createReporter(relay, (name) => applications.announced.get(name));
   const applications = createLoadedApplications({ store, clock, log, savedState, leads, onChange });
   const { byName, list } = applications;
   const onList = (): void => {
@@ -117,7 +118,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       await applications.restore();
       // Comes before any other read, so that every later change has a hint above this number. When the store does not
       // answer, the poll finds the number later, and reading in turn finds the changes in between.
-      if (leads()) await keepUp.followHints().catch(ignoreLogged);
+      // Followers read hints this once: a revision that was announced and is gone leaves the state unknown.
+      await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();
       if (phase === 'stopped') return;
@@ -147,6 +149,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         // The read of the list failed or came too early.
         if (phase === 'started' && !byName.has(report.application)) {
           await applications.refreshList().catch(ignoreLogged);
+        }
+        if (report.kind === 'catalog_application' && report.announced !== null) {
+          applications.onAnnounced(new Map([[report.application, report.announced]]));
         }
         await byName.get(report.application)?.follow(report);
       }
@@ -206,13 +211,16 @@ export function createCatalog(deps: CatalogDeps): Catalog {
 const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };
 
 /** Reports each change of an application's state to the followers. */
-function createReporter(relay: CatalogRelay) {
+function createReporter(
+  relay: CatalogRelay,
+  announcedOf: (application: string) => Announced | undefined,
+) {
   return (application: string, before: ApplicationState, after: ApplicationState): void => {
     if (!relay.leads()) return;
     if (!haveSameKeys(before.faults, after.faults)) {
       relay.send({ kind: 'catalog_faults', application, faults: [...after.faults] });
     }
-    relay.send(reportState(application, after));
+    relay.send(reportState(application, after, announcedOf(application)));
   };
 }
 

@@ -34,25 +34,21 @@ export function continues({ revision, digest }: Link, { previous, skipped }: Lin
 }
 
 /**
- * @param known the newest revision that this process knows
- * @param newer the revisions above it, oldest first
- * @throws AppError `document_corrupt` when one of them was not made from those before it
+ * Why a revision must be rejected: it was not made from the one before it. Undefined when it was.
+ *
+ * @param before the revision before it, as this process knows it
  */
-export function refuseBrokenChain(
+export function brokenChain(
   application: string,
-  known: Entry<Chained> | undefined,
-  newer: readonly Entry<Chained>[],
-): void {
-  let before = known;
-  for (const entry of newer) {
-    if (before !== undefined && !continues(linkOf(before.document), linkOf(entry.document))) {
-      throw new AppError(
-        'document_corrupt',
-        `Revision ${entry.number} of ${application} was not made from revision ${before.number} as this process knows it: the catalog was replaced. Serving revision ${before.number}.`,
-      );
-    }
-    before = entry;
-  }
+  before: Entry<Chained> | undefined,
+  { number, document }: Entry<Chained>,
+): AppError | undefined {
+  if (before === undefined || continues(linkOf(before.document), linkOf(document)))
+    return undefined;
+  return new AppError(
+    'document_corrupt',
+    `Revision ${number} of ${application} was not made from revision ${before.number} as this process knows it: the catalog was replaced. Serving the revision before them.`,
+  );
 }
 
 /**

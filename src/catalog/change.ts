@@ -8,8 +8,15 @@ import {
 } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { seal } from '../sequence/sealed.ts';
+import { type Announced, findNewestListed } from '../sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
-import { announceChange, findLastHint } from './hints.ts';
+import {
+  announceChange,
+  findLastHint,
+  ignoreUnreadable,
+  lostApplication,
+  readNewestHints,
+} from './hints.ts';
 import { manifestOf } from './manifest-document.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import {
@@ -23,6 +30,7 @@ import {
   type Applications,
   applicationsSequence,
   manifestSequence,
+  type Revision,
   revisionSequence,
 } from './sequences.ts';
 import type { SettingsJson } from './settings-document.ts';
@@ -37,6 +45,8 @@ export interface WriterDeps extends AppendDeps {
    * Absent: the change is made to the newest state.
    */
   readonly seenRevision?: number;
+  /** A catalog revision that a manifest names, and that is newer than the newest one. */
+  readonly named?: Announced | undefined;
 }
 
 export type Channels = Readonly<Record<string, ChannelJson>>;
@@ -101,7 +111,7 @@ export async function changeCatalog(
   let hint = 0;
   let before: Channels = {};
   let after: Channels = {};
-  const appended = await appendDocument(deps, revisionSequence(application), async (base) => {
+  const make = async (base: Base<Revision>): Promise<Revision | undefined> => {
     const previous = base.newest?.document;
     refuseUnseen(deps, application, previous?.signed);
     before = previous?.signed.channels ?? {};
@@ -141,12 +151,14 @@ export async function changeCatalog(
       ...(removed.length === 0 ? {} : { removed_versions: removed }),
       ...(Object.keys(settings).length === 0 ? {} : { settings }),
     });
-  });
+  };
+  const { named } = deps;
+  const appended = await appendDocument(deps, revisionSequence(application), make, { named });
   if (appended.outcome === 'unchanged') {
     const revision = appended.newest?.number ?? 0;
     return { revision, changed: false, announced: false, before, after: before };
   }
-  const announced = await announceChange(deps, application, hint);
+  const announced = await announceChange(deps, application, hint, appended.entry.number);
   return { revision: appended.entry.number, changed: true, announced, before, after };
 }
 
@@ -244,7 +256,8 @@ export async function changeManifest(
  * @throws as {@link changeCatalog}; `store_denied` when the credentials are those of other applications' publishers
  */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
-  await appendDocument(deps, applicationsSequence, (base): Applications | undefined => {
+  const { hint, named } = await findLostList(deps);
+  const make = (base: Base<Applications>): Applications | undefined => {
     const known = base.newest?.document.signed.applications ?? [];
     if (known.some((application) => application.name === name)) return undefined;
     const created = header(deps, base);
@@ -253,9 +266,11 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
       type: 'applications' as const,
       number: base.number,
       ...created,
+      hint,
       applications: [...known, { name, created_at: created.at }],
     });
-  }).catch((error: unknown) => {
+  };
+  await appendDocument(deps, applicationsSequence, make, { named }).catch((error: unknown) => {
     if (!isAppError(error, 'store_denied')) throw error;
     throw new AppError(
       'store_denied',
@@ -263,6 +278,23 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
       { cause: error },
     );
   });
+}
+
+/** The list that was deleted when the newest hints announce an application that the newest list lacks. */
+async function findLostList({ store }: WriterDeps): Promise<{ hint: number; named?: Announced }> {
+  const { newest } = await findNewestListed(store, applicationsSequence);
+  const from = newest?.document.signed.hint ?? 0;
+  const hints = await readNewestHints(store, from).catch(ignoreUnreadable);
+  if (hints === undefined) return { hint: from };
+  const { applications = [] } = newest?.document.signed ?? {};
+  const lost = lostApplication(
+    hints.announced,
+    applications.map(({ name }) => name),
+  );
+  const hint = hints.last;
+  return lost === undefined
+    ? { hint }
+    : { hint, named: { number: (newest?.number ?? 0) + 1, by: lost.by } };
 }
 
 function header<T>(deps: WriterDeps, base: Base<T>) {

@@ -1,16 +1,22 @@
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';
 import { defineSequence, seal } from '../sequence/sealed.ts';
-import { findLast, readDocument } from '../sequence/sequence.ts';
+import { type Announced, findLast, readDocument } from '../sequence/sequence.ts';
 import { hintKey } from './keys.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /**
- * One shared sequence of hints, each of which names an application that changed. With it, a service polls one key for
- * all applications. A lost or corrupt hint only delays a change: services also read the applications in turn.
+ * One shared sequence of hints, each of which names an application that changed, and its new revision. With it, a
+ * service polls one key for all applications. A lost or corrupt hint only delays a change: services also read the
+ * applications in turn.
+ *
+ * A hint is stored after its revision. So a revision that a hint names and that the store does not have was deleted:
+ * the present state is unknown, for the revision may have been a withdrawal. A false hint stops changes of the
+ * application that it names until a person goes on without that revision.
  */
 
 export const hintSchema = z.object({
@@ -20,6 +26,14 @@ export const hintSchema = z.object({
   change_id: z.uuid(),
   at: timeSchema,
   application: z.string(),
+  revision: z
+    .int()
+    .positive()
+    .max(1_000_000_000)
+    .optional()
+    .describe(
+      'The catalog revision that it announces. When there is no such revision, it was deleted. Absent in the hints of older releases.',
+    ),
 });
 
 const HINT_BYTES_MAX = 4_096;
@@ -32,8 +46,12 @@ const hintSequence = defineSequence({
 });
 
 const ATTEMPTS_MAX = 3;
-/** A service that has missed more hints than this reads every application instead. */
+/**
+ * A service that has missed more hints than this reads every application instead. A process that starts from nothing
+ * reads this many of the newest hints.
+ */
 const BEHIND_MAX = 64;
+const READS_AT_ONCE = 16;
 
 /**
  * Tells running services that an application changed, in at most three attempts.
@@ -41,12 +59,14 @@ const BEHIND_MAX = 64;
  * Does not use `createSettled`, because each attempt may need another number: other publishers take numbers, too.
  *
  * @param from the number of a hint that exists, or 0
+ * @param revision the new revision of the application
  * @returns whether the hint was stored; never throws an AppError
  */
 export async function announceChange(
   { store, clock, randomness }: AppendDeps,
   application: string,
   from: number,
+  revision?: number,
 ): Promise<boolean> {
   const changeId = randomness.id();
   let last = from;
@@ -59,6 +79,7 @@ export async function announceChange(
       change_id: changeId,
       at: new Date(clock.now()).toISOString(),
       application,
+      ...(revision === undefined ? {} : { revision }),
     };
     try {
       if ((await store.create(hintKey(number), hintSequence.render(seal(hint)))) === 'created')
@@ -77,9 +98,13 @@ export function findLastHint(store: ObjectStore, from: number): Promise<number> 
   return findLast(store, hintSequence, from);
 }
 
+/** By application: the highest revision that hints announce. */
+export type AnnouncedRevisions = ReadonlyMap<string, Announced>;
+
 interface Hints {
   /** The applications that changed; undefined when there are too many hints to read. */
   readonly applications: ReadonlySet<string> | undefined;
+  readonly announced: AnnouncedRevisions;
   /** The number of the newest hint. */
   readonly last: number;
 }
@@ -87,14 +112,78 @@ interface Hints {
 /** Reads the hints above a number. Without new hints this takes one request. @throws AppError the store's */
 export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
   const applications = new Set<string>();
+  const announced = new Map<string, Announced>();
   for (let number = after + 1; number <= after + BEHIND_MAX; number++) {
-    const hint = await readDocument(store, hintSequence, number).catch((error: unknown) => {
-      // This includes hints of a newer schema: each application is read in turn anyway.
-      if (isAppError(error, 'document_corrupt') || isAppError(error, 'document_newer')) return null;
-      throw error;
-    });
-    if (hint === undefined) return { applications, last: number - 1 };
-    if (hint !== null) applications.add(hint.signed.application);
+    const hint = await readHint(store, number);
+    if (hint === 'missing') return { applications, announced, last: number - 1 };
+    if (hint === 'unreadable') continue;
+    applications.add(hint.application);
+    note(announced, hint);
   }
-  return { applications: undefined, last: await findLastHint(store, after + BEHIND_MAX) };
+  const newest = await readNewestHints(store, after + BEHIND_MAX);
+  return { ...newest, applications: undefined };
+}
+
+/**
+ * Reads the newest hints, at most {@link BEHIND_MAX}. There are more in a store that is used for long, and no process
+ * reads all of them.
+ *
+ * @param from the number of a hint that exists, or 0: hints up to it are not read
+ * @throws AppError the store's
+ */
+export async function readNewestHints(
+  store: ObjectStore,
+  from: number,
+): Promise<Pick<Hints, 'announced' | 'last'>> {
+  const last = await findLastHint(store, from);
+  const first = Math.max(from, last - BEHIND_MAX) + 1;
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const limit = pLimit(READS_AT_ONCE);
+  const hints = await Promise.all(numbers.map((number) => limit(() => readHint(store, number))));
+  const announced = new Map<string, Announced>();
+  for (const hint of hints) if (typeof hint === 'object') note(announced, hint);
+  return { announced, last };
+}
+
+type Hint = z.output<typeof hintSchema>;
+
+/** `unreadable`: it is corrupt, or of a newer schema. Each application is read in turn anyway. */
+async function readHint(
+  store: ObjectStore,
+  number: number,
+): Promise<Hint | 'missing' | 'unreadable'> {
+  try {
+    return (await readDocument(store, hintSequence, number))?.signed ?? 'missing';
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt') || isAppError(error, 'document_newer'))
+      return 'unreadable';
+    throw error;
+  }
+}
+
+function note(announced: Map<string, Announced>, { application, revision, number }: Hint): void {
+  if ((revision ?? 0) <= (announced.get(application)?.number ?? 0)) return;
+  announced.set(application, { number: revision ?? 0, by: hintKey(number) });
+}
+
+/** A failure with hints must not prevent the commit of a change, which may be a yank. */
+export function ignoreUnreadable(error: unknown): undefined {
+  if (!isAppError(error)) throw error;
+}
+
+/**
+ * An application that hints announce and that the newest list lacks. It is listed before its first hint, so the newest
+ * list was deleted. Undefined when there is none.
+ */
+export function lostApplication(
+  announced: Iterable<readonly [string, Announced]>,
+  listed: readonly string[],
+): { readonly by: string; readonly problem: string } | undefined {
+  const names = new Set(listed);
+  for (const [name, { by }] of announced) {
+    if (names.has(name)) continue;
+    const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
+    return { by, problem };
+  }
+  return undefined;
 }

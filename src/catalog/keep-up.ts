@@ -3,7 +3,7 @@ import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { startPolling } from '../polling.ts';
-import { findLastHint, readHints } from './hints.ts';
+import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts';
 
 /**
  * Keeps the catalog up to date with the store by two polls. The poll of hints makes a change live within seconds. The
@@ -12,8 +12,8 @@ import { findLastHint, readHints } from './hints.ts';
  */
 interface KeepUp {
   /**
-   * Reads the hints since the last call, and the applications that they name. The first call only finds the newest
-   * hint.
+   * Reads the hints since the last call, and the applications that they name. The first call only notes the revisions
+   * that the newest hints announce.
    *
    * @throws AppError of the kind `unavailable`: the store's
    */
@@ -40,6 +40,8 @@ interface KeepUpDeps {
   readonly refreshApplication: (name: string) => Promise<void>;
   /** Reads again what could not be read during an outage of the store. @throws AppError what the state and the log have */
   readonly refreshFailed: () => Promise<void>;
+  /** Called with the revisions that hints announce, before their applications are read. */
+  readonly onAnnounced: (announced: AnnouncedRevisions) => void;
   /** Called when the changes up to a hint were read. */
   readonly onHint: (hint: number) => void;
   /** Called when the list of applications was read, or could not be read. */
@@ -89,12 +91,15 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   const followHints = async (): Promise<void> => {
     const from = hint;
     if (from === undefined) {
-      hint = await logged(() => noting(findLastHint(store, 0)));
+      const newest = await logged(() => noting(readNewestHints(store, 0)));
+      hint = newest.last;
+      deps.onAnnounced(newest.announced);
       deps.onHint(hint);
       return;
     }
-    const { applications, last } = await logged(() => noting(readHints(store, from)));
+    const { applications, announced, last } = await logged(() => noting(readHints(store, from)));
     hint = last;
+    deps.onAnnounced(announced);
     const known = new Set(deps.names());
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
     if (applications === undefined || hasUnlisted) await passOutages(refreshList());

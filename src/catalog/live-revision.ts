@@ -1,23 +1,21 @@
-import { z } from 'zod';
 import type { Channel } from '../domain/channel.ts';
 import { AppError, isAppError } from '../errors.ts';
 import { type Check, parseEnvelopeInSteps } from '../sequence/envelope.ts';
 import type { ItemConverters } from '../sequence/json.ts';
-import { listSchema } from '../sequence/list-check.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import type { FollowedSequence } from '../sequence/sequence.ts';
 import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
 import type { Chained } from './chain.ts';
+import { discardedSchema, draftSchema } from './draft-document.ts';
 import { versionSchema } from './manifest-document.ts';
 import {
   channelOf,
-  channelSchema,
   channelsInSteps,
   createOfferParser,
   keptOutSchema,
   offerSchema,
   type RevisionJson,
-  revisionSchema,
+  revisionOutlineSchema,
   visibleChannels,
 } from './revision-document.ts';
 import { revisionSequence } from './sequences.ts';
@@ -35,17 +33,18 @@ export function liveRevisionSequence(
   application: string,
 ): ReadableSequence<LiveRevision> & FollowedSequence {
   const sequence = revisionSequence(application);
-  const { key, name, documentBytesMax, corruptNewest } = sequence;
+  const { key, name, documentBytesMax, corruptNewest, loss } = sequence;
   return {
     key,
     name,
     documentBytesMax,
     corruptNewest,
+    loss,
     parse: async (document, number) => {
       const expected = { key: key(number), fields: { application, revision: number } };
       const steps = parseEnvelopeInSteps(document, { ...expected, ...createOfferReader() });
       const live = await runInTurns(steps).catch((error: unknown) => {
-        if (!isAppError(error)) throw error;
+        if (!isAppError(error) || isFinal(error)) throw error;
         return undefined;
       });
       if (live !== undefined)
@@ -55,6 +54,11 @@ export function liveRevisionSequence(
       return liveOf(signed, await runInTurns(channelsInSteps(signed)), digest, document);
     },
   };
+}
+
+/** Whether a document that was refused would be refused for the same reason as a whole. */
+function isFinal({ code, cause }: AppError): boolean {
+  return code === 'document_newer' || cause instanceof SyntaxError;
 }
 
 function liveOf(
@@ -75,22 +79,9 @@ class Checked<T> {
 }
 class CheckedOffer extends Checked<Channel['offers'][number]> {}
 class CheckedVersion extends Checked<string> {}
-class CheckedKeptOut extends Checked<z.output<typeof keptOutSchema>> {}
+class CheckedOther extends Checked<unknown> {}
 
 type Signed = Omit<RevisionJson, 'channels' | 'removed_versions'> & Pick<LiveRevision, 'channels'>;
-
-/** A revision whose lists are not checked. */
-const outlineSchema = revisionSchema.extend({
-  channels: z.record(
-    z.string(),
-    channelSchema.extend({
-      offers: listSchema,
-      retired: listSchema,
-      kept_out: listSchema.optional(),
-    }),
-  ),
-  removed_versions: listSchema.optional(),
-});
 
 /**
  * Checks and parses each offer while the text is parsed: the JSON of all offers is never in memory at once. Any
@@ -106,17 +97,20 @@ function createOfferReader(): {
       ['offers', (item) => new CheckedOffer(offerOf(offerSchema.parse(item)))],
       ['retired', (item) => new CheckedVersion(versionSchema.parse(item))],
       ['removed_versions', (item) => new CheckedVersion(versionSchema.parse(item))],
-      ['kept_out', (item) => new CheckedKeptOut(keptOutSchema.parse(item))],
+      ['kept_out', (item) => new CheckedOther(keptOutSchema.parse(item))],
+      ['drafts', (item) => new CheckedOther(draftSchema.parse(item))],
+      ['discarded', (item) => new CheckedOther(discardedSchema.parse(item))],
     ]),
     check: function* (value) {
-      const outline = outlineSchema.safeParse(value);
-      if (!outline.success) throw unchecked(outline.error);
+      const outline = revisionOutlineSchema.safeParse(value);
+      if (!outline.success) throw unchecked();
       const channels = new Map<string, Channel>();
       for (const [name, channel] of visibleChannels(outline.data.channels)) {
         const offers = yield* itemsOf(channel.offers, CheckedOffer);
         const retired = yield* itemsOf(channel.retired, CheckedVersion);
-        const keptOut = yield* itemsOf(channel.kept_out ?? [], CheckedKeptOut);
-        if (offers === undefined || retired === undefined || keptOut === undefined) {
+        const { kept_out: keptOut = [], drafts = [], discarded = [] } = channel;
+        const others = yield* itemsOf([...keptOut, ...drafts, ...discarded], CheckedOther);
+        if (offers === undefined || retired === undefined || others === undefined) {
           throw unchecked();
         }
         channels.set(name, channelOf(name, channel, offers, retired));
@@ -129,8 +123,8 @@ function createOfferReader(): {
 }
 
 /** Also for a sound document that was not in its canonical form: its lists were not converted. */
-function unchecked(cause?: Error): AppError {
-  return new AppError('document_corrupt', 'The revision could not be checked in parts.', { cause });
+function unchecked(): AppError {
+  return new AppError('document_corrupt', 'The revision could not be checked in parts.');
 }
 
 /** The items of a list; undefined when one was not checked. */

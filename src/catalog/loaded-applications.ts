@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import type { Announced } from '../sequence/sequence.ts';
 import {
   type ApplicationCatalog,
   type ApplicationCatalogDeps,
@@ -6,11 +7,15 @@ import {
 } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
 import { isUnreached, isUntried } from './application-state.ts';
+import type { AnnouncedRevisions } from './hints.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
 interface LoadedApplications {
   readonly list: ApplicationList;
   readonly byName: ReadonlyMap<string, ApplicationCatalog>;
+  /** The highest revision of each application that hints announce. */
+  readonly announced: AnnouncedRevisions;
+  onAnnounced(announced: AnnouncedRevisions): void;
   /** Starts from the saved state, if there is one. */
   restore(): Promise<void>;
   /**
@@ -50,10 +55,11 @@ const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
   const { clock, savedState } = deps;
-  const list = createApplicationList(deps);
   const byName = new Map<string, ApplicationCatalog>();
   const askedFor = new Set<string>();
   const askedForLimit = pLimit(ASKED_FOR_MAX);
+  const announced = new Map<string, Announced>();
+  const list = createApplicationList({ ...deps, announced });
   let savedAt = 0;
 
   const lossIntervalMs = (): number =>
@@ -67,7 +73,9 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   };
 
   const getOrCreate = (name: string): ApplicationCatalog => {
-    const catalog = byName.get(name) ?? createApplicationCatalog(shared, name);
+    const catalog =
+      byName.get(name) ??
+      createApplicationCatalog({ ...shared, announced: () => announced.get(name) }, name);
     byName.set(name, catalog);
     return catalog;
   };
@@ -102,6 +110,12 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     list,
     byName,
     refreshList,
+    announced,
+    onAnnounced: (newer) => {
+      for (const [name, one] of newer) {
+        if (one.number > (announced.get(name)?.number ?? 0)) announced.set(name, one);
+      }
+    },
     restore: async () => {
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;

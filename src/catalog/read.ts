@@ -4,8 +4,10 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { NewestKnown } from '../sequence/newest-known.ts';
 import {
-  findNewest,
+  type Announced,
   findNewestListed,
+  findPresent,
+  findTaken,
   type Position,
   readDocument,
   readSoundDocument,
@@ -13,6 +15,8 @@ import {
   type Sequence,
 } from '../sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
+import { ignoreUnreadable, lostApplication, readNewestHints } from './hints.ts';
+import { manifestKey, parseManifestKey, releasesPrefix } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
   type Applications,
@@ -34,8 +38,14 @@ export interface ReaderDeps {
 }
 
 /** @throws AppError `document_corrupt` when a corrupt newest document leaves the present state unknown */
-async function readPosition<T>(deps: ReaderDeps, sequence: Sequence<T>): Promise<Position<T>> {
-  const position = await findNewest(deps.store, sequence, deps.newestKnown?.get(sequence));
+async function readPosition<T>(
+  deps: ReaderDeps,
+  sequence: Sequence<T>,
+  named?: Announced,
+): Promise<Position<T>> {
+  const known = deps.newestKnown?.get(sequence);
+  // With a listing: a number that was skipped after a deletion stays a hole, and galloping ends there.
+  const position = await findPresent(deps.store, sequence, known, named);
   refuseUnknownState(sequence, position, deps.skipCorrupt);
   const { newest, last } = position;
   if (newest?.number === last) deps.newestKnown?.note(sequence, newest);
@@ -169,7 +179,9 @@ async function readStored<T, K>(
   keep: (document: T) => K,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<T> & { readonly kept: readonly { readonly number: number; readonly of: K }[] }> {
-  const { last } = await findNewestListed(deps.store, sequence);
+  const { found, above, holes } = await findTaken(deps.store, sequence);
+  const numbers = [...Array(found).keys()].map((index) => index + 1);
+  numbers.push(...[...above, ...holes].sort((a, b) => a - b));
   const limit = pLimit(READS_AT_ONCE);
   const problems: string[] = [];
   let done = 0;
@@ -179,13 +191,12 @@ async function readStored<T, K>(
       problems.push(error.message);
       return 'corrupt' as const;
     });
-    onProgress(++done, last);
+    onProgress(++done, numbers.length);
     if (document === undefined) problems.push(`${sequence.key(number)} is missing.`);
     return document === undefined || document === 'corrupt'
       ? undefined
       : { number, of: keep(document) };
   };
-  const numbers = Array.from({ length: last }, (_, index) => index + 1);
   const entries = await Promise.all(numbers.map((number) => limit(() => read(number))));
   const kept = entries.filter((entry) => entry !== undefined);
   const number = kept.at(-1)?.number;
@@ -194,14 +205,21 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** Reads the stored list of applications. */
-export function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
-  return readStored(
+/** Reads the stored list of applications, and checks it against the newest hints. */
+export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
+  const stored = await readStored(
     deps,
     applicationsSequence,
     () => undefined,
     () => undefined,
   );
+  const { hint = 0, applications = [] } = stored.newest?.signed ?? {};
+  const hints = await readNewestHints(deps.store, hint).catch(ignoreUnreadable);
+  const lost = lostApplication(
+    hints?.announced ?? [],
+    applications.map(({ name }) => name),
+  );
+  return lost === undefined ? stored : { ...stored, problems: [...stored.problems, lost.problem] };
 }
 
 /** Reads every stored catalog revision of an application, and checks the hash chain between them. */
@@ -216,16 +234,69 @@ export async function readStoredRevisions(
     const before = stored.kept[index - 1]?.of;
     return before !== undefined && !continues(before, of);
   });
+  const { corrupt } = await findPresent(
+    deps.store,
+    sequence,
+    undefined,
+    await findNamed(deps, application),
+  );
+  const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);
   return {
     ...stored,
     problems: [
       ...stored.problems,
+      ...lost.map(({ reason }) => reason),
       ...broken.map(
         ({ number }) =>
           `${sequence.key(number)} was not made from the revision before it: the chain is broken there.`,
       ),
     ],
   };
+}
+
+/**
+ * The revision that a manifest was made from, when that is newer than the newest revision. Another publisher may have
+ * committed it meanwhile, or it was deleted.
+ */
+export function namedAbove(
+  revision: Revision | undefined,
+  application: string,
+  version: string,
+  manifest: ManifestReference | undefined,
+): Announced | undefined {
+  if (manifest === undefined || manifest.catalogRevision <= (revision?.signed.revision ?? 0))
+    return undefined;
+  const { number, catalogRevision } = manifest;
+  return { number: catalogRevision, by: manifestKey(application, version, number) };
+}
+
+/** Refuses to go on when a revision is named that was deleted. @throws AppError `document_corrupt` */
+export async function refuseLost(
+  deps: ReaderDeps,
+  application: string,
+  named: Announced | undefined,
+): Promise<void> {
+  if (named !== undefined) await readPosition(deps, revisionSequence(application), named);
+}
+
+/** The highest revision that the newest manifests of all versions name. */
+async function findNamed(deps: ReaderDeps, application: string): Promise<Announced | undefined> {
+  const newest = new Map<string, number>();
+  for await (const { key } of deps.store.list(releasesPrefix(application))) {
+    const { version, number } = parseManifestKey(application, key) ?? {};
+    if (version === undefined || number === undefined) continue;
+    newest.set(version, Math.max(number, newest.get(version) ?? 0));
+  }
+  const limit = pLimit(READS_AT_ONCE);
+  let highest: Announced | undefined;
+  const read = async ([version, number]: readonly [string, number]): Promise<void> => {
+    const sequence = manifestSequence(application, version);
+    const manifest = await readSoundDocument(deps.store, sequence, number);
+    const named = manifest?.signed.catalog_revision ?? 0;
+    if (named > (highest?.number ?? 0)) highest = { number: named, by: sequence.key(number) };
+  };
+  await Promise.all([...newest].map((each) => limit(() => read(each))));
+  return highest;
 }
 
 /** The keys of missing catalog revisions above the number that galloping finds. */
@@ -243,5 +314,5 @@ export async function readLastRevisionNumber(
   deps: ReaderDeps,
   application: string,
 ): Promise<number> {
-  return (await findNewest(deps.store, revisionSequence(application))).last;
+  return (await findNewestListed(deps.store, revisionSequence(application))).last;
 }

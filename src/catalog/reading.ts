@@ -2,13 +2,16 @@ import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import {
+  type Announced,
   advance,
+  type Entry,
   type FollowedSequence,
   findNewestListed,
-  type Newer,
   type Position,
+  type ReadOnOptions,
   readNewer,
   refuseUnknownState,
+  withLost,
 } from '../sequence/sequence.ts';
 
 /** Reads a sequence repeatedly: keeps the last position and reads on from there. */
@@ -19,27 +22,60 @@ export interface Reading<T> {
   readonly failure: AppError | undefined;
 }
 
+/** What reading on found. */
+interface ReadOn<T> {
+  readonly position: Position<T>;
+  /** Why the documents above the position must not be used; undefined when there are none. */
+  readonly failure: AppError | undefined;
+  /** A later document that was deleted; undefined when there is none. */
+  readonly lost: Announced | undefined;
+}
+
+interface Following<T> extends ReadOnOptions<T> {
+  readonly unknown: UnknownState<T>;
+  /** The highest number that another document names. */
+  readonly announced?: Announced | undefined;
+  /** Whether to list the sequence now, when that number is above the newest one. */
+  readonly lookForLost?: () => boolean;
+}
+
 /**
  * Reads on from a position; without one, finds the newest document.
  *
- * @param verify called with the newer documents; throws when they must be rejected
- * @throws AppError `document_corrupt` when the present state is unknown; the store's; what `verify` throws
+ * @throws AppError `document_corrupt` when the present state is unknown; the store's
  */
 export async function readOn<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T> & FollowedSequence,
   position: Position<T> | undefined,
-  verify?: (newer: Newer<T>) => void,
-): Promise<Position<T>> {
+  { unknown, announced, lookForLost, ...options }: Following<T>,
+): Promise<ReadOn<T>> {
+  const { refusals, verify } = options;
   if (position === undefined) {
-    const found = await findNewestListed(store, sequence);
-    refuseUnknownState(sequence, found);
-    return found;
+    const found = await findNewestListed(store, sequence, unknown.newest, refusals);
+    unknown.newest = found.newest;
+    refuseUnknownState(sequence, withLost(sequence, found, announced));
+    return { position: found, failure: undefined, lost: undefined };
   }
   // Starts at the last readable document, so that a corrupt document counts again once it is repaired.
-  const newer = await readNewer(store, sequence, position.newest?.number ?? 0, position.corrupt);
-  verify?.(newer);
-  return advance(position, newer);
+  const newer = await readNewer(store, sequence, position.newest?.number ?? 0, options);
+  const next = advance(position, newer);
+  const isLost = announced !== undefined && announced.number > next.last;
+  if (newer.failure !== undefined || !isLost) {
+    return { position: next, failure: newer.failure, lost: undefined };
+  }
+  if (lookForLost?.() !== true) return { position: next, failure: undefined, lost: announced };
+  // Reading on ends at a hole. A document behind it may be the newest.
+  const found = await findNewestListed(store, sequence, next.newest, refusals);
+  const isNewer = found.newest !== undefined && found.newest.number > (next.newest?.number ?? 0);
+  const failure = isNewer ? verify?.(found.newest, next.newest) : undefined;
+  const end = isNewer && failure === undefined ? found : next;
+  return { position: end, failure, lost: announced.number > found.last ? announced : undefined };
+}
+
+/** The newest readable document while the present state is unknown: it is not read again at every poll. */
+export interface UnknownState<T> {
+  newest: Entry<T> | undefined;
 }
 
 /** Problems of the store or of the documents of a sequence, as sentences that may be public. */

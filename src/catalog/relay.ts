@@ -1,4 +1,5 @@
 import type { AppError, ErrorCode } from '../errors.ts';
+import type { Announced } from '../sequence/sequence.ts';
 import type { ApplicationState } from './application-state.ts';
 import type { Fault } from './release-loader.ts';
 
@@ -37,6 +38,8 @@ export interface ApplicationReport {
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | null;
+  /** The highest revision that hints announce. */
+  readonly announced: Announced | null;
 }
 
 export interface FaultsReport {
@@ -46,7 +49,11 @@ export interface FaultsReport {
   readonly faults: readonly (readonly [string, Fault])[];
 }
 
-export function reportState(application: string, state: ApplicationState): ApplicationReport {
+export function reportState(
+  application: string,
+  state: ApplicationState,
+  announced: Announced | undefined,
+): ApplicationReport {
   const { confirmedAt = null, failure, missing = null } = state;
   return {
     kind: 'catalog_application',
@@ -55,6 +62,7 @@ export function reportState(application: string, state: ApplicationState): Appli
     confirmedAt,
     failure: failure === undefined ? null : failureOf(failure),
     missing,
+    announced: announced ?? null,
   };
 }
 
@@ -66,7 +74,10 @@ function failureOf({ code, message }: AppError) {
  * A text that is the same for two processes that have read the same documents. Without the holes in the sequence: only
  * a process that reads it from its beginning finds those.
  */
-export function nameOfPosition({ position }: Pick<ApplicationState, 'position'>): string {
+export function nameOfPosition({
+  position,
+  lost,
+}: Pick<ApplicationState, 'position' | 'lost'>): string {
   if (position === undefined) return '';
   const { newest, last, corrupt } = position;
   return JSON.stringify([
@@ -74,5 +85,6 @@ export function nameOfPosition({ position }: Pick<ApplicationState, 'position'>)
     newest?.number,
     newest?.document.digest,
     corrupt.map(({ number }) => number),
+    lost?.number,
   ]);
 }

@@ -6,6 +6,7 @@ import { versionText } from '../domain/version.ts';
 import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readSize } from '../object-store/presence.ts';
+import type { Refusals } from '../sequence/read-checked.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import { isCarriedDocument, readCarried } from './carried-document.ts';
 import { artifactKey, manifestKey } from './keys.ts';
@@ -88,6 +89,7 @@ interface LoaderDeps {
   readonly requests: LimitFunction;
   /** Whether verified releases are verified again. */
   readonly leads: () => boolean;
+  readonly refusals: Refusals;
 }
 
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
@@ -238,16 +240,17 @@ type Verify = (
   listed: ListedSizes | undefined,
 ) => Promise<StoredManifest>;
 
-function createVerifier({ store, application, requests }: LoaderDeps): Verify {
+function createVerifier({ store, application, requests, refusals }: LoaderDeps): Verify {
   const read = async (offer: Offer): Promise<StoredRelease> => {
     const { number, digest } = offer.manifest;
-    const { key, documentBytesMax } = manifestSequence(application, versionText(offer.version));
-    const parse = (bytes: Uint8Array) => ({
-      document: packDocument(bytes),
-      manifest: parseManifest(bytes, application, versionText(offer.version), number),
-    });
+    const manifests = manifestSequence(application, versionText(offer.version));
+    const { key, documentBytesMax } = manifests;
+    const parse = async (bytes: Uint8Array) => {
+      const manifest = await manifests.parse(bytes, number);
+      return { document: packDocument(bytes), manifest };
+    };
     const sequence = { key, documentBytesMax, parse };
-    const stored = await requests(() => readDocument(store, sequence, number));
+    const stored = await requests(() => readDocument(store, sequence, number, refusals));
     if (stored === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
     const { document, manifest } = stored;
     if (manifest.digest !== digest) throw otherManifest(key(number));
@@ -258,7 +261,7 @@ function createVerifier({ store, application, requests }: LoaderDeps): Verify {
   const readDocuments = async ({ carried }: Release): Promise<StoredManifest['documents']> => {
     if (carried.length === 0) return NO_DOCUMENTS;
     const read = carried.map(async (document) => {
-      const bytes = await requests(() => readCarried(store, application, document));
+      const bytes = await requests(() => readCarried(store, application, document, refusals));
       return [document.name, packDocument(bytes)] as const;
     });
     return new Map(await Promise.all(read));

@@ -158,23 +158,56 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** A revision whose offers are not checked. */
-const outlineSchema = revisionSchema.extend({
-  channels: z.record(z.string(), channelSchema.extend({ offers: listSchema })),
+/** The lists of a channel that can be long. */
+const CHANNEL_LISTS = {
+  offers: offerSchema,
+  retired: versionSchema,
+  drafts: draftSchema,
+  discarded: discardedSchema,
+  kept_out: keptOutSchema,
+} as const;
+
+/** Whether a field of a revision may have thousands of items. */
+export function isLongList(name: string): boolean {
+  return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
+}
+
+/** A channel whose lists are not checked. */
+export const channelOutlineSchema = channelSchema.extend({
+  offers: listSchema,
+  retired: listSchema,
+  drafts: listSchema.optional(),
+  discarded: listSchema.optional(),
+  kept_out: listSchema.optional(),
+});
+
+/** A revision whose lists are not checked. */
+export const revisionOutlineSchema = revisionSchema.extend({
+  channels: z.record(z.string(), channelOutlineSchema),
+  removed_versions: listSchema.optional(),
 });
 
 /** Like `revisionSchema.safeParse`, in steps. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
-  const outline = outlineSchema.safeParse(value);
-  // The whole schema gives a complete error.
-  if (!outline.success) return revisionSchema.safeParse(value);
+  const outline = revisionOutlineSchema.safeParse(value);
+  if (!outline.success) return outline;
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
-    const offers = yield* parseItemsInSteps(channel.offers, offerSchema);
-    if (offers === undefined) return revisionSchema.safeParse(value);
-    channels.push([name, { ...channel, offers }]);
+    const lists: Record<string, readonly unknown[]> = {};
+    for (const [field, schema] of Object.entries(CHANNEL_LISTS)) {
+      const list = channel[field as keyof typeof CHANNEL_LISTS];
+      if (list === undefined) continue;
+      const items = yield* parseItemsInSteps<z.ZodType>(list, schema, ['channels', name, field]);
+      if (!items.success) return items;
+      lists[field] = items.data;
+    }
+    channels.push([name, { ...channel, ...lists } as ChannelJson]);
   }
-  return { success: true, data: { ...outline.data, channels: Object.fromEntries(channels) } };
+  const { removed_versions: removed = [] } = outline.data;
+  const versions = yield* parseItemsInSteps(removed, versionSchema, ['removed_versions']);
+  if (!versions.success) return versions;
+  const data = { ...outline.data, channels: Object.fromEntries(channels) } as RevisionJson;
+  return { success: true, data };
 };
 
 /** The channels in the order of display: the default one, then by name. Stored channels have no order. */

@@ -2,10 +2,15 @@ import type { z } from 'zod';
 import { parseEnvelope, type Sealed } from '../sequence/envelope.ts';
 import { defineSequence } from '../sequence/sealed.ts';
 import type { Sequence } from '../sequence/sequence.ts';
-import { APPLICATIONS_BYTES_MAX, applicationsSchema } from './applications-document.ts';
+import {
+  APPLICATIONS_BYTES_MAX,
+  applicationsSchema,
+  checkApplications,
+} from './applications-document.ts';
+import { ignoreUnreadable, readNewestHints } from './hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
-import { checkRevision, revisionSchema } from './revision-document.ts';
+import { checkRevision, isLongList, revisionSchema } from './revision-document.ts';
 import { REVISION_BYTES_MAX } from './revision-size.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
@@ -17,7 +22,10 @@ export type Manifest = Sealed<z.output<typeof manifestSchema>>;
 export const applicationsSequence: Sequence<Applications> = defineSequence({
   name: 'list of applications',
   schema: applicationsSchema,
+  check: checkApplications,
+  isLong: (name) => name === 'applications',
   corruptNewest: 'unknown',
+  loss: 'This list may have named an application that an older list lacks.',
   documentBytesMax: APPLICATIONS_BYTES_MAX,
   key: applicationsKey,
   expected: (number) => ({ number }),
@@ -28,10 +36,17 @@ export function revisionSequence(application: string): Sequence<Revision> {
     name: `catalog of ${application}`,
     schema: revisionSchema,
     check: checkRevision,
+    isLong: isLongList,
     corruptNewest: 'unknown',
+    loss: 'This catalog revision may have been a withdrawal.',
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
+    // Every later revision was announced by a hint above the one that this revision names.
+    announced: async (store, newest) => {
+      const hints = await readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable);
+      return hints?.announced.get(application);
+    },
   });
 }
 
@@ -40,6 +55,7 @@ export function manifestSequence(application: string, version: string): Sequence
     name: `manifest of ${application} ${version}`,
     schema: manifestSchema,
     corruptNewest: 'unknown',
+    loss: `This manifest lists the files of ${version}, and perhaps files of other platforms that no other manifest lists.`,
     documentBytesMax: MANIFEST_BYTES_MAX,
     key: (number) => manifestKey(application, version, number),
     expected: (number) => ({ application, version, number }),

@@ -19,7 +19,8 @@ export interface History {
  * @throws AppError `document_corrupt` when the message itself is corrupt; `document_newer`; the store's
  */
 export async function readHistory(store: ObjectStore, id: string): Promise<History | undefined> {
-  const { entries, corrupt, last } = await readNewer(store, messageSequence(id), 0);
+  const { entries, corrupt, last, failure } = await readNewer(store, messageSequence(id), 0);
+  if (failure !== undefined) throw failure;
   if (last === 0) return undefined;
   const transitions = entries.map(({ document }) => document.signed);
   const [first] = transitions;

@@ -65,8 +65,10 @@ export function createMemoryStore({ clock }: { clock: Clock }): ObjectStore {
       return found && openBytes(found);
     },
     async head(key, options) {
-      const found = find(key, options);
-      return found && withoutBody(found);
+      parseKey(key);
+      options?.signal?.throwIfAborted();
+      const object = objects.get(key);
+      return object && withoutBody(object);
     },
     list: (prefix, options) => listObjects(objects, prefix, options),
     async delete(key, options) {

@@ -2,7 +2,14 @@ import type { BuiltArtifact, BuiltDocument } from '../build-output/build-output.
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import { ensureCarried } from '../catalog/carried-document.ts';
 import type { Channels } from '../catalog/change.ts';
-import { readApplications, readNewestManifest, readRevision } from '../catalog/read.ts';
+import {
+  type ManifestReference,
+  namedAbove,
+  readApplications,
+  readNewestManifest,
+  readRevision,
+  refuseLost,
+} from '../catalog/read.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
 import type { CarriedDocument } from '../domain/carried-document.ts';
@@ -124,13 +131,16 @@ export async function publishRelease(
     removed,
     ensureOffered: (release: Release) => ensureSigned(release, settings),
   };
-  const named = await checkArtifacts(deps, publishing, hashed, before, admitted);
+  const newest = await readNewestManifest(deps, application, request.version);
+  const lost = namedAbove(revision, application, request.version, newest);
+  await refuseLost(deps, application, lost);
+  const named = await checkArtifacts(deps, publishing, hashed, before, admitted, newest);
   const uploaded = await uploadArtifacts(deps, application, hashed, named.artifacts);
 
   const artifacts = uploaded.map(({ artifact }) => artifact);
   const carried = await storeSigned(deps, request, application, named);
   const mine = contribution(admission, { artifacts, carried }, deps);
-  const committed = await commitRelease(deps, version, admission, mine, {
+  const committed = await commitRelease({ ...deps, named: lost }, version, admission, mine, {
     isListed,
     ensureInTime: () => refuseLate(deps, startedAt),
     ensureVerified: (present) => {
@@ -167,9 +177,9 @@ async function checkArtifacts(
   hashed: readonly HashedArtifact[],
   before: Channels,
   admitted: ChannelJson,
+  newest: ManifestReference | undefined,
 ): Promise<Pick<Release, 'artifacts' | 'carried'>> {
   const { application, version, channel } = request;
-  const newest = await readNewestManifest(deps, application, version);
   const { base, fixed, offered } = await readBase(deps, request, before, newest);
   const artifacts = hashed.map(withPlannedObjects);
   const carried = (request.signed ?? []).map((document) => carriedAt(document, ''));

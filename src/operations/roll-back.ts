@@ -61,8 +61,21 @@ export async function planRollback(
   const request = checked(asked);
   const before = (await readRevision(deps, request.application))?.signed.channels ?? {};
   if (Object.keys(before).length === 0) throw await unknownApplication(deps, request.application);
-  const now = deps.clock.now();
-  return describe(before, withdraw(before, request, now), request, now);
+  return foreseeRollback(before, request, deps.clock.now());
+}
+
+/**
+ * What a rollback of these channels does.
+ *
+ * @param now by the store's clock; milliseconds since the epoch
+ * @throws AppError as {@link rollBack}
+ */
+export function foreseeRollback(
+  channels: Channels,
+  request: RollbackRequest,
+  now: number,
+): Rollback {
+  return describe(channels, withdraw(channels, request, now), request, now);
 }
 
 /**

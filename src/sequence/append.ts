@@ -6,11 +6,12 @@ import { END_KEPT_MS_MIN } from './end.ts';
 import type { Skipped } from './envelope.ts';
 import type { NewestKnown } from './newest-known.ts';
 import {
+  type Announced,
   advance,
   type Entry,
   findLast,
   findNewest,
-  findNewestListed,
+  findPresent,
   type Position,
   readNewer,
   refuseUnknownState,
@@ -64,6 +65,8 @@ export interface AppendDeps {
 export interface AppendOptions {
   /** No other document refers to this sequence yet, so no document can have been deleted from it. */
   readonly isUnreferenced?: boolean;
+  /** A number of this sequence that the caller found in another document. */
+  readonly named?: Announced | undefined;
 }
 
 /**
@@ -77,17 +80,17 @@ export async function appendDocument<T>(
   deps: AppendDeps,
   sequence: Sequence<T>,
   change: Change<T>,
-  { isUnreferenced = false }: AppendOptions = {},
+  { isUnreferenced = false, named }: AppendOptions = {},
 ): Promise<Appended<T>> {
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
   const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
-  const find = () =>
-    (isGuarded ? findNewestListed : findNewest)(
-      deps.store,
-      sequence,
-      deps.newestKnown?.get(sequence),
-    );
+  const find = () => {
+    const known = deps.newestKnown?.get(sequence);
+    return isGuarded
+      ? findPresent(deps.store, sequence, known, named)
+      : findNewest(deps.store, sequence, known);
+  };
   let foundAt = deps.clock.now();
   let position = await find();
   for (let round = 0; ; round++) {
@@ -168,6 +171,7 @@ async function settle<T>(
         return { mine: { number, document } };
       }
       const newer = await readNewer(deps.store, sequence, position.last);
+      if (newer.failure !== undefined) throw newer.failure;
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {

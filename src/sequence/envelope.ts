@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
-import { type ItemConverters, parseJsonInSteps } from './json.ts';
+import { type ItemConverters, LimitError, parseJsonInSteps } from './json.ts';
 
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
@@ -111,8 +111,12 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Checks a value against a schema, in steps; the result is zod's. */
-export type Check<T> = (value: unknown) => Steps<z.ZodSafeParseResult<T>>;
+/** Checks a value against a schema, in steps; the result is zod's, perhaps with the first issue alone. */
+export type Check<T> = (value: unknown) => Steps<CheckResult<T>>;
+
+export type CheckResult<T> =
+  | { readonly success: true; readonly data: T }
+  | { readonly success: false; readonly error: Pick<z.ZodError, 'issues' | 'message'> };
 
 /** The requirements on a stored document. */
 export interface Expectation<T> {
@@ -121,6 +125,8 @@ export interface Expectation<T> {
   readonly check: Check<T>;
   /** Convert the items of long lists before the check, in a document as {@link renderEnvelope} makes it. */
   readonly converters?: ItemConverters;
+  /** Whether a field may have thousands of items: the check then looks at them in steps. Default: none may. */
+  readonly isLong?: ((name: string) => boolean) | undefined;
   /**
    * The fields of `signed` that follow from the document's key: a document copied from another key is as
    * wrong as an altered one.
@@ -152,11 +158,11 @@ export function parseEnvelope<S extends z.ZodType>(
 /** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
-  { key, check, fields, converters }: Expectation<T>,
+  { key, check, fields, ...parsing }: Expectation<T>,
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
-  const { signed, digest } = yield* openEnvelope(bytes, corrupt, converters);
+  const { signed, digest } = yield* openEnvelope(bytes, corrupt, parsing);
   const version = signed.schema_version;
   if (typeof version === 'number' && version > SCHEMA_VERSION) {
     throw new AppError(
@@ -165,13 +171,12 @@ export function* parseEnvelopeInSteps<T>(
     );
   }
   yield;
-  const parsed = yield* check(signed);
+  const parsed = yield* checkSafely(check, signed, corrupt);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw corrupt(
-      `does not match its schema: ${issue?.path.join('/')} ${issue?.message}`,
-      parsed.error,
-    );
+    // Not the whole error, which the log would print: it lists every wrong item of a hostile document.
+    const path = issue?.path.join('/').slice(0, PATH_LENGTH_MAX);
+    throw corrupt(`does not match its schema: ${path} ${issue?.message}`);
   }
   for (const [field, value] of Object.entries(fields)) {
     if (signed[field] !== value) {
@@ -182,22 +187,49 @@ export function* parseEnvelopeInSteps<T>(
   return { signed: parsed.data, digest };
 }
 
+/** Zod fails with a RangeError for a document with a hundred thousand wrong values. */
+function* checkSafely<T>(
+  check: Check<T>,
+  signed: unknown,
+  corrupt: (why: string, cause?: unknown) => AppError,
+): Steps<CheckResult<T>> {
+  try {
+    return yield* check(signed);
+  } catch (error) {
+    throw isAppError(error) ? error : corrupt('does not match its schema', error);
+  }
+}
+
+/** The names in a document are an attacker's, too. */
+const PATH_LENGTH_MAX = 200;
+
+/** In bytes. A larger document is read only as {@link renderEnvelope} makes it: its canonical form is made at once. */
+const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
+
 /** Built once: building a schema costs far more than parsing a document with it. */
-const anyEnvelope = envelopeSchema(z.record(z.string(), z.unknown()));
+const anyEnvelope = envelopeSchema(
+  z.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+);
+
+type Parsing = Pick<Expectation<unknown>, 'converters' | 'isLong'>;
 
 function* openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
-  converters: ItemConverters | undefined,
+  parsing: Parsing,
 ): Steps<{ signed: Record<string, unknown>; digest: string }> {
   let json: unknown;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const rendered = yield* openRendered(text, bytes, converters);
+    const rendered = yield* openRendered(text, bytes, parsing);
     if (rendered !== undefined) return rendered;
-    json = JSON.parse(text);
+    if (bytes.length > OTHER_SPELLING_BYTES_MAX) throw new SyntaxError('Not in canonical form');
+    json = yield* parseJsonInSteps(text, { isLong: parsing.isLong });
   } catch (error) {
-    throw corrupt('is truncated or not JSON', error);
+    const isLimit = error instanceof LimitError;
+    throw corrupt(isLimit ? error.message : 'is truncated or not JSON', error);
   }
   const envelope = anyEnvelope.safeParse(json);
   if (!envelope.success) throw corrupt('is not an envelope {signed, digest, signatures}');
@@ -226,7 +258,7 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 function* openRendered(
   text: string,
   bytes: Uint8Array,
-  converters: ItemConverters | undefined,
+  parsing: Parsing,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
   // Only the end is searched: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
@@ -245,7 +277,7 @@ function* openRendered(
   const own = hash.digest('hex');
   if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
-    signed: yield* parseJsonInSteps(canonical, converters),
+    signed: yield* parseJsonInSteps(canonical, parsing),
     // Not `digest`: V8 keeps the whole text in memory for a part of it.
     digest: own,
     signatures: JSON.parse(signatures),

@@ -1,17 +1,36 @@
 import { z } from 'zod';
-import { mapInSteps, type Steps } from '../steps.ts';
+import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
+import type { CheckResult } from './envelope.ts';
 
 /** Checks of long lists in steps: zod checks a whole document at once. */
 
 /** A list whose items are not checked. Zod would copy it, item by item. */
-export const listSchema = z.custom<readonly unknown[]>(Array.isArray);
+export const listSchema = z.custom<readonly unknown[]>(
+  Array.isArray,
+  'Invalid input: expected array',
+);
 
-/** The items as the schema gives them; undefined when it refuses one. */
+/**
+ * Like `z.array(schema).safeParse`, in steps. Ends at the first wrong item: an attacker can store millions of them.
+ *
+ * @param path of the list in the document, for the error
+ */
 export function* parseItemsInSteps<S extends z.ZodType>(
   items: readonly unknown[],
   schema: S,
-): Steps<z.output<S>[] | undefined> {
-  const parsed = yield* mapInSteps(items, (item) => schema.safeParse(item));
-  const values = parsed.flatMap(({ success, data }) => (success ? [data] : []));
-  return values.length === items.length ? values : undefined;
+  path: readonly PropertyKey[],
+): Steps<CheckResult<z.output<S>[]>> {
+  const data: z.output<S>[] = [];
+  for (const item of items) {
+    const parsed = schema.safeParse(item);
+    if (!parsed.success) {
+      const issues = parsed.error.issues.slice(0, 1).map((issue) => ({
+        ...issue,
+        path: [...path, data.length, ...issue.path],
+      }));
+      return { success: false, error: new z.ZodError(issues) };
+    }
+    if (data.push(parsed.data) % ITEMS_PER_STEP === 0) yield;
+  }
+  return { success: true, data };
 }

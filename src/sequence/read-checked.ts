@@ -19,7 +19,57 @@ export interface ReadableSequence<T> {
   readonly documentBytesMax: number;
 }
 
-type Read<T> = { readonly document: T } | { readonly corrupt: CorruptBytes };
+type Read<T> = { readonly document: T; readonly etag: string } | { readonly corrupt: CorruptBytes };
+
+/** An object as it was read. */
+export interface ReadObject {
+  readonly key: string;
+  readonly etag: string;
+}
+
+interface Refusal {
+  readonly corrupt: CorruptBytes;
+  /** The refused document comes first. While none of them changes, it stays refused. */
+  readonly objects: readonly ReadObject[];
+  /** Whether the documents are sound by themselves, and do not continue the ones before them. */
+  readonly isChain?: boolean;
+}
+
+/**
+ * The documents that a process has refused, by key. A service reads a sequence every two seconds: a hostile document
+ * of the largest size must cost it one reading, and not one for each poll.
+ */
+export interface Refusals {
+  get(key: string): Refusal | undefined;
+  note(refusal: Refusal): void;
+  /** Notes documents that do not continue the ones before them. */
+  noteChain(objects: readonly ReadObject[], error: AppError): void;
+}
+
+/** More than an application has documents in use. Beyond it, the oldest one is forgotten, and read again. */
+const REFUSALS_MAX = 16_384;
+
+export function createRefusals(): Refusals {
+  const refusals = new Map<string, Refusal>();
+  const note: Refusals['note'] = (refusal) => {
+    const [{ key } = { key: '' }] = refusal.objects;
+    // Without its cause, which may hold a part of the document.
+    const { code, message } = refusal.corrupt.error;
+    const corrupt = { ...refusal.corrupt, error: new AppError(code, message) };
+    refusals.delete(key);
+    refusals.set(key, { ...refusal, corrupt });
+    const [oldest] = refusals.keys();
+    if (refusals.size > REFUSALS_MAX && oldest !== undefined) refusals.delete(oldest);
+  };
+  return {
+    get: (key) => refusals.get(key),
+    note,
+    noteChain: (objects, error) => {
+      const etag = objects[0]?.etag ?? '';
+      note({ corrupt: { error, sha256: null, etag }, objects, isChain: true });
+    },
+  };
+}
 
 /** The bytes of one answer, and their problem. */
 interface Suspect {
@@ -35,7 +85,7 @@ const READS_AGAIN = 2;
 /**
  * Reads the document of a number; undefined when the number is free.
  *
- * @param provenEtag the ETag of bytes that were proven corrupt before
+ * @param refusals documents that were refused before: they are not read again while their ETag is the same
  * @returns `corrupt` only when two answers agree and the store's listing names the same object
  * @throws AppError `document_newer`; `store_unavailable` when the store's answers contradict each other
  */
@@ -43,33 +93,60 @@ export async function readChecked<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   number: number,
-  provenEtag?: string,
+  refusals?: Refusals,
 ): Promise<Read<T> | undefined> {
-  const first = await readOnce(store, sequence, number, false);
+  const key = sequence.key(number);
+  const known = refusals?.get(key);
+  if (known !== undefined && (await isUnchanged(store, known))) return refused(known);
+  const noted = (corrupt: CorruptBytes) => {
+    const refusal = { corrupt, objects: [{ key, etag: corrupt.etag }] };
+    refusals?.note(refusal);
+    return refused(refusal);
+  };
+  const first = await readOnce(store, sequence, number);
   if (first === undefined || 'document' in first) return first;
-  if (provenEtag !== undefined && first.etag === provenEtag) {
-    return { corrupt: { ...first, etag: provenEtag } };
-  }
+  if ('newer' in first) return noted({ error: first.newer, sha256: null, etag: first.etag });
   let suspect = first;
   for (let again = 1; again <= READS_AGAIN; again++) {
-    const next = await readOnce(store, sequence, number, true);
+    const next = await readOnce(store, sequence, number, suspect);
     if (next === undefined) throw contradiction(sequence, number);
     if ('document' in next) return next;
-    if (isSame(next, suspect)) return prove(store, sequence, number, next);
+    if ('newer' in next) return noted({ error: next.newer, sha256: null, etag: next.etag });
+    if (isSame(next, suspect)) return noted(await prove(store, sequence, number, next));
     suspect = next;
   }
   throw contradiction(sequence, number);
 }
 
+async function isUnchanged(store: ObjectStore, { objects }: Refusal): Promise<boolean> {
+  for (const { key, etag } of objects) {
+    if ((await store.head(key))?.etag !== etag) return false;
+  }
+  return true;
+}
+
+/** @throws AppError the one that refused the document, unless it is proven corrupt */
+function refused({ corrupt, isChain }: Refusal): { readonly corrupt: CorruptBytes } {
+  if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
+  return { corrupt };
+}
+
+/** @param before the answer before this one, which a new connection must confirm */
 async function readOnce<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   number: number,
-  fresh: boolean,
-): Promise<{ readonly document: T } | Suspect | undefined> {
+  before?: Suspect,
+): Promise<
+  | { readonly document: T; readonly etag: string }
+  | { readonly newer: AppError; readonly etag: string }
+  | Suspect
+  | undefined
+> {
   const key = sequence.key(number);
   let object: Awaited<ReturnType<ObjectStore['get']>>;
   try {
+    const fresh = before !== undefined;
     object = await store.get(key, { bytesMax: sequence.documentBytesMax, fresh });
   } catch (error) {
     if (!isAppError(error, 'document_too_large')) throw error;
@@ -78,13 +155,22 @@ async function readOnce<T>(
     return { error: corrupt, etag: undefined, size: undefined, sha256: null };
   }
   if (object === undefined) return undefined;
-  try {
-    return { document: await sequence.parse(object.body, number) };
-  } catch (error) {
-    if (!isAppError(error, 'document_corrupt')) throw error;
-    const { etag, body } = object;
+  const { etag, body } = object;
+  const suspect = (error: AppError) => {
     const sha256 = createHash('sha256').update(body).digest('hex');
     return { error, etag, size: body.length, sha256 };
+  };
+  // The same bytes are not parsed again: that may take a second.
+  if (before !== undefined && before.sha256 !== null) {
+    const again = suspect(before.error);
+    if (isSame(again, before)) return again;
+  }
+  try {
+    return { document: await sequence.parse(body, number), etag };
+  } catch (error) {
+    if (isAppError(error, 'document_newer')) return { newer: error, etag };
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    return suspect(error);
   }
 }
 
@@ -98,7 +184,7 @@ async function prove<T>(
   sequence: ReadableSequence<T>,
   number: number,
   { error, etag, size, sha256 }: Suspect,
-): Promise<Read<T>> {
+): Promise<CorruptBytes> {
   const listed = await findListed(store, sequence.key(number));
   const agrees =
     listed !== undefined &&
@@ -106,7 +192,7 @@ async function prove<T>(
       ? listed.size > sequence.documentBytesMax
       : listed.size === size && listed.etag === etag);
   if (!agrees) throw contradiction(sequence, number);
-  return { corrupt: { error, sha256, etag: listed.etag } };
+  return { error, sha256, etag: listed.etag };
 }
 
 async function findListed(store: ObjectStore, key: string): Promise<ObjectInfo | undefined> {

@@ -1,7 +1,13 @@
-import { AppError } from '../errors.ts';
+import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
-import { type CorruptBytes, type ReadableSequence, readChecked } from './read-checked.ts';
+import {
+  type CorruptBytes,
+  type ReadableSequence,
+  type ReadObject,
+  type Refusals,
+  readChecked,
+} from './read-checked.ts';
 
 /**
  * Numbered immutable documents. Everything that changes over time is a sequence.
@@ -23,24 +29,39 @@ export interface Sequence<T> extends ReadableSequence<T> {
    * `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
+  /** For messages: what a corrupt newest document may have said. A whole sentence. */
+  readonly loss?: string | undefined;
+  /**
+   * The highest number that documents outside the sequence name. A higher number than the newest one was deleted.
+   *
+   * @param newest the newest readable document
+   */
+  announced?(store: ObjectStore, newest: T | undefined): Promise<Announced | undefined>;
+}
+
+/** A number of a sequence that another document names. */
+export interface Announced {
+  readonly number: number;
+  /** The key of the other document. */
+  readonly by: string;
 }
 
 /** What a process needs of a sequence to decide whether its present state is known. */
-export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest'>;
+export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest' | 'loss'>;
 
 export interface Entry<T> {
   readonly number: number;
   readonly document: T;
 }
 
-/** A document that is proven corrupt: it is truncated or altered, or does not match its key. */
+/** A document that is proven corrupt: it is truncated or altered, or does not match its key. Or it was deleted. */
 interface CorruptDocument {
   readonly number: number;
+  /** The highest of several deleted documents. Allowing to skip it allows to skip this one. */
+  readonly lostWith?: number;
   readonly reason: string;
   /** Of its bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
-  /** The store's ETag of these bytes: while it is the same, they are not proven corrupt again. */
-  readonly etag: string;
 }
 
 export interface Newer<T> {
@@ -49,6 +70,8 @@ export interface Newer<T> {
   readonly corrupt: readonly CorruptDocument[];
   /** The highest number that is taken, by a readable document or a corrupt one. */
   readonly last: number;
+  /** Why the document after `last` must not be used; undefined when there is none. */
+  readonly failure: AppError | undefined;
 }
 
 export interface Position<T> {
@@ -69,8 +92,9 @@ export async function readDocument<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   number: number,
+  refusals?: Refusals,
 ): Promise<T | undefined> {
-  const read = await readChecked(store, sequence, number);
+  const read = await readChecked(store, sequence, number, refusals);
   if (read === undefined) return undefined;
   if ('corrupt' in read) throw read.corrupt.error;
   return read.document;
@@ -87,28 +111,53 @@ export async function readSoundDocument<T>(
 }
 
 /**
- * Reads every document above `after`, in one request more than there are documents.
+ * Reads every document above `after`, in one request more than there are documents. Ends at a document of a newer schema,
+ * and at one that `verify` rejects.
  *
  * Continues after corrupt documents, which must not hide later ones.
- *
- * @param known documents that were proven corrupt before: they are not proven again while their ETag is the same
- * @throws AppError `document_newer`: a newer release of this software has written there
  */
 export async function readNewer<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   after: number,
-  known: readonly CorruptDocument[] = [],
+  { refusals, verify }: ReadOnOptions<T> = {},
 ): Promise<Newer<T>> {
   const entries: Entry<T>[] = [];
   const corrupt: CorruptDocument[] = [];
+  const read: ReadObject[] = [];
   for (let number = after + 1; ; number++) {
-    const before = known.find((one) => one.number === number);
-    const read = await readChecked(store, sequence, number, before?.etag);
-    if (read === undefined) return { entries, corrupt, last: number - 1 };
-    if ('corrupt' in read) corrupt.push(before ?? corruptDocument(number, read.corrupt));
-    else entries.push({ number, document: read.document });
+    const next = await readChecked(store, sequence, number, refusals).catch((error: unknown) => {
+      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      return error;
+    });
+    const last = number - 1;
+    // The documents before this one count: they are not read again at every poll.
+    if (isAppError(next)) return { entries, corrupt, last, failure: next };
+    if (next === undefined) return { entries, corrupt, last, failure: undefined };
+    if ('corrupt' in next) {
+      corrupt.push(corruptDocument(number, next.corrupt));
+      read.push({ key: sequence.key(number), etag: next.corrupt.etag });
+      continue;
+    }
+    const entry = { number, document: next.document };
+    read.push({ key: sequence.key(number), etag: next.etag });
+    const failure = verify?.(entry, entries.at(-1));
+    if (failure !== undefined) {
+      // Any of the documents may be the wrong one, so none of them counts.
+      refusals?.noteChain(read, failure);
+      return { entries: [], corrupt: [], last: after, failure };
+    }
+    entries.push(entry);
   }
+}
+
+/** How a sequence is read on. */
+export interface ReadOnOptions<T> {
+  readonly refusals?: Refusals | undefined;
+  /** @returns why a document must be rejected. `before`: the document before it, of those that are read */
+  readonly verify?:
+    | ((entry: Entry<T>, before: Entry<T> | undefined) => AppError | undefined)
+    | undefined;
 }
 
 /**
@@ -121,11 +170,11 @@ export async function readNewer<T>(
  */
 export async function findNewest<T>(
   store: ObjectStore,
-  sequence: ReadableSequence<T>,
+  sequence: Sequence<T>,
   known?: Entry<T>,
 ): Promise<Position<T>> {
-  const last = await findLast(store, sequence, known?.number);
-  return positionAt(store, sequence, last, [], known);
+  const found = await findLast(store, sequence, known?.number);
+  return stepBack(store, sequence, { found, above: [], holes: [] }, known);
 }
 
 /**
@@ -136,27 +185,85 @@ export async function findNewestListed<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   known?: Entry<T>,
+  refusals?: Refusals,
 ): Promise<Position<T>> {
-  const found = await findLast(store, sequence, known?.number);
+  const taken = await findTaken(store, sequence, known?.number);
+  return stepBack(store, sequence, taken, known, refusals);
+}
+
+/**
+ * Like {@link findNewestListed}, and compares the result with the documents that name numbers of the sequence: a number
+ * above the newest one is a hole at the end, and counts as a corrupt newest document.
+ *
+ * @param named a number that the caller found in another document
+ */
+export async function findPresent<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  known?: Entry<T>,
+  named?: Announced,
+): Promise<Position<T>> {
+  const found = await findNewestListed(store, sequence, known);
+  const announced = await sequence.announced?.(store, found.newest?.document);
+  const highest = (announced?.number ?? 0) > (named?.number ?? 0) ? announced : named;
+  if (highest === undefined || highest.number <= found.last) return found;
+  // Another writer may have committed and announced it meanwhile.
+  return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
+}
+
+/** So many deleted documents are named by the document that steps over them. */
+const LOST_MAX = 200;
+
+/** The position with the deleted documents at its end, up to a number that another document names. */
+export function withLost<T>(
+  sequence: ReadableSequence<T>,
+  position: Position<T>,
+  announced: Announced | undefined,
+): Position<T> {
+  const { last } = position;
+  if (announced === undefined || announced.number <= last) return position;
+  const first = Math.max(last, announced.number - LOST_MAX) + 1;
+  const lost = Array.from({ length: announced.number - first + 1 }, (_, index) => ({
+    number: first + index,
+    reason: lostReason(sequence.key(first + index), announced.by),
+    sha256: null,
+    lostWith: announced.number,
+  }));
+  return { ...position, corrupt: [...position.corrupt, ...lost], last: announced.number };
+}
+
+export function lostReason(key: string, by: string): string {
+  return `${key} is missing, and ${by} names it or a later one: it was deleted.`;
+}
+
+/** The numbers of a sequence that are taken. */
+export interface Taken {
+  /** The number that galloping finds. */
+  readonly found: number;
+  /** The numbers above it that a listing names, in ascending order. */
+  readonly above: readonly number[];
+  /** The missing numbers between them, from the lowest: at most {@link HOLES_MAX}. */
+  readonly holes: readonly number[];
+}
+
+/** An attacker can create number 9,999,999,999: the missing ones below it must not fill the memory. */
+const HOLES_MAX = 1_000;
+
+/** Finds the taken numbers by galloping and with one listing. @param from a number that is taken, or 0 */
+export async function findTaken<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  from = 0,
+): Promise<Taken> {
+  const found = await findLast(store, sequence, from);
   const above = await listNumbers(store, sequence, found);
   const last = above.at(-1) ?? found;
   const listed = new Set(above);
   const holes: number[] = [];
-  for (let number = found + 1; number < last; number++) {
+  for (let number = found + 1; number < last && holes.length < HOLES_MAX; number++) {
     if (!listed.has(number)) holes.push(number);
   }
-  return positionAt(store, sequence, last, holes, known);
-}
-
-function positionAt<T>(
-  store: ObjectStore,
-  sequence: ReadableSequence<T>,
-  last: number,
-  holes: readonly number[],
-  known: Entry<T> | undefined,
-): Position<T> | Promise<Position<T>> {
-  if (known?.number === last) return { newest: known, corrupt: [], last, holes: [] };
-  return stepBack(store, sequence, last, holes);
+  return { found, above, holes };
 }
 
 /**
@@ -207,14 +314,17 @@ async function listNumbers<T>(
 async function stepBack<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
-  last: number,
-  holes: readonly number[],
+  { found, above, holes }: Taken,
+  known: Entry<T> | undefined,
+  refusals?: Refusals,
 ): Promise<Position<T>> {
   const corrupt: CorruptDocument[] = [];
   const missing = new Set(holes);
-  for (let number = last; number > 0; number--) {
-    if (missing.has(number)) continue;
-    const read = await readChecked(store, sequence, number);
+  const last = above.at(-1) ?? found;
+  for (let index = above.length - 1; index >= -found; index--) {
+    const number = above[index] ?? found + index + 1;
+    const read =
+      number === known?.number ? known : await readChecked(store, sequence, number, refusals);
     if (read !== undefined && 'document' in read) {
       const newest = { number, document: read.document };
       return { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
@@ -227,12 +337,12 @@ async function stepBack<T>(
 
 const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
 
-function corruptDocument(number: number, { error, sha256, etag }: CorruptBytes): CorruptDocument {
-  return { number, reason: error.message, sha256, etag };
+function corruptDocument(number: number, { error, sha256 }: CorruptBytes): CorruptDocument {
+  return { number, reason: error.message, sha256 };
 }
 
 /** The position after reading on from `position`. */
-export function advance<T>(position: Position<T>, newer: Newer<T>): Position<T> {
+export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
   // Reading on from the newest readable document reads the same corrupt documents again.
   const known = new Map(
@@ -254,12 +364,17 @@ export function refuseUnknownState<T>(
   allowed: readonly number[] = [],
 ): void {
   if (sequence.corruptNewest === 'skipped') return;
-  const refused = corrupt.filter(({ number }) => !allowed.includes(number));
+  const refused = corrupt.filter(
+    ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
+  );
   if (refused.length === 0) return;
-  const numbers = corrupt.map(({ number }) => number);
+  // One of several deleted documents says it for all of them.
+  const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
+  const reasons = refused.filter(isTold).map(({ reason }) => reason);
+  const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);
   const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
   throw new AppError(
     'document_corrupt',
-    `The present state of the ${sequence.name} is unknown: ${refused.map(({ reason }) => reason).join(' ')} It may have been a withdrawal. Restore the object from a backup. To continue from ${before} instead, run the same command with ${numbers.map((number) => `--skip-corrupt ${number}`).join(' ')}; check with "slipway releases" afterwards.`,
+    `The present state of the ${sequence.name} is unknown: ${[...reasons, sequence.loss ?? ''].join(' ').trim()} Restore the object from a backup. To continue from ${before} instead, run the same command with ${options.join(' ')}; check with "slipway releases" afterwards.`,
   );
 }

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { REVISION_BYTES_MAX } from '../../src/catalog/revision-size.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf, useCatalogs } from './live-catalog.ts';
 
@@ -146,6 +147,29 @@ describe('the only revision, corrupt after a service has read it', () => {
     await clock.advance(4 * POLL_MS);
     expect(await offered(catalog)).toBe('2.0.0');
     expect(problemsOf(catalog)).toBe('');
+  });
+});
+
+describe('a corrupt manifest', () => {
+  it('is described as a manifest, with its key and what to do', async () => {
+    const { parts, tamper, memory } = await setUp();
+    // The manifest of a publish that was killed before its revision: no offer names it.
+    const killed = createFaultyStore(memory);
+    killed.setPlan(({ method, key }) =>
+      method === 'create' && key.includes('/catalog/')
+        ? { when: 'before', code: 'store_denied' }
+        : undefined,
+    );
+    const request = { version: '2.0.0', artifacts: [next] };
+    await expect(publish({ ...parts, store: killed }, request)).rejects.toThrow();
+    const key = manifestKey('desktop', '2.0.0', 1);
+    await tamper(key, (text) => text.slice(0, 50));
+    const message = await publish(parts, request).catch((error: Error) => error.message);
+    expect(message).toContain(`${key} is truncated or not JSON. This manifest lists the files`);
+    expect(message).toContain('--skip-corrupt 1');
+    expect(message).not.toMatch(/revision|withdraw/);
+    const { revision } = await publish({ ...parts, skipCorrupt: [1] }, request);
+    expect(revision).toBe(2);
   });
 });
 

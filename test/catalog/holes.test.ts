@@ -2,12 +2,14 @@ import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createKnownStore } from '../../src/app/known-store.ts';
+import { announceChange } from '../../src/catalog/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
-import { readRevision } from '../../src/catalog/read.ts';
+import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {
   createWorld,
@@ -42,6 +44,22 @@ const verify = (world: World) =>
     { application: undefined, deep: false },
   );
 
+const doctor = (world: World) =>
+  diagnose({
+    ...world.parts,
+    privateStore: world.memory,
+    probe: async () => '',
+    versions: '',
+    misspelled: [],
+    findSaveProblem: async () => undefined,
+    isBucket: false,
+    ask: () => Promise.reject(new Error('no network')),
+    readSpace: undefined,
+    publicAddress: undefined,
+    privateRoots: [],
+    isOpenToUsers: async () => false,
+  });
+
 describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %j', (deleted) => {
   it('a service that starts serves the newest revision', async () => {
     const world = await setUp();
@@ -68,20 +86,7 @@ describe.each([[[2]], [[3]], [[2, 3]], [[1]], [[1, 2, 3]]])('without revisions %
   it('doctor fails when a revision is missing above the number that galloping finds', async () => {
     const world = await setUp();
     for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
-    const checks = await diagnose({
-      ...world.parts,
-      privateStore: world.memory,
-      probe: async () => '',
-      versions: '',
-      misspelled: [],
-      findSaveProblem: async () => undefined,
-      isBucket: false,
-      ask: () => Promise.reject(new Error('no network')),
-      readSpace: undefined,
-      publicAddress: undefined,
-      privateRoots: [],
-      isOpenToUsers: async () => false,
-    });
+    const checks = await doctor(world);
     const catalogs = checks.find(({ name }) => name === 'catalogs');
     // Numbers 1, 2 and 4 are asked for one by one: a hole at 3 alone hides nothing.
     const isHidden = deleted.some((number) => number !== 3);
@@ -123,6 +128,154 @@ describe('a document that was deleted from the end', () => {
     const catalog = await catalogs.start(world);
     await world.clock.advance(5 * POLL_MS);
     expect(await offered(catalog)).toBe('2.0.0');
+  });
+});
+
+/** Yanks 2.0.0: a change that makes no manifest. */
+const yank = (world: World, deps: object = {}) =>
+  changeStatus({ ...world.parts, actor: 'test', ...deps }, 'yank', {
+    application: 'desktop',
+    version: '2.0.0',
+    channel: undefined,
+    reason: null,
+  });
+
+describe.each([[[4]], [[3, 4]], [[1, 2, 3, 4]]])('without the newest revisions, %j', (deleted) => {
+  const remove = async (world: World) => {
+    for (const number of deleted) await world.memory.delete(revisionKey('desktop', number));
+  };
+  const newest = revisionKey('desktop', 4);
+
+  it('a service that starts answers 503 for the application, and says so, until they are restored', async () => {
+    const world = await setUp();
+    await publish(world.parts, { application: 'other', version: '1.0.0', artifacts: [setup] });
+    const stored = await Promise.all(
+      deleted.map(async (number) => world.memory.get(revisionKey('desktop', number))),
+    );
+    await remove(world);
+    const catalog = await catalogs.start(world);
+    await world.clock.advance(5 * POLL_MS);
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect(problemsOf(catalog)).toContain(`${newest} is missing, and changes/4.json names it`);
+    expect(await offered(catalog, 'other')).toBe('1.0.0');
+    for (const object of stored)
+      await world.memory.create(object?.key ?? '', object?.body ?? Buffer.from(''));
+    await world.clock.advance(5 * POLL_MS);
+    expect(await offered(catalog)).toBe('2.0.0');
+    expect(problemsOf(catalog)).toBe('');
+  });
+
+  it('verify and doctor report it', async () => {
+    const world = await setUp();
+    await remove(world);
+    const { applications } = await verify(world);
+    expect(applications[0]?.problems.join()).toContain(`${newest} is missing, and changes/4.json`);
+    const checks = await doctor(world);
+    const found = checks.find(({ name }) => name === 'catalogs');
+    expect(found).toMatchObject({ outcome: 'failed', detail: expect.stringContaining(newest) });
+  });
+
+  it('a publisher refuses, and goes on at a number that was never used when a person says so', async () => {
+    const world = await setUp();
+    const warm = await catalogs.start(world);
+    await remove(world);
+    const refused = expect.objectContaining({
+      code: 'document_corrupt',
+      message: expect.stringContaining('--skip-corrupt 4;'),
+    });
+    const next = { version: '4.0.0', artifacts: [setup] };
+    await expect(publish(world.parts, next)).rejects.toEqual(refused);
+    await expect(yank(world)).rejects.toEqual(refused);
+    await expect(publish({ ...world.parts, skipCorrupt: [3] }, next)).rejects.toEqual(refused);
+    const isFirst = deleted.includes(1);
+    const request = isFirst ? { ...next, create: true } : next;
+    const { revision } = await publish({ ...world.parts, skipCorrupt: [4] }, request);
+    expect(revision).toBe(5);
+    const { signed } = (await readRevision({ store: world.memory }, 'desktop', 5)) ?? {};
+    expect(signed?.skipped.map(({ number }) => number)).toEqual(deleted);
+    // Everything works again, for a process that knows the deleted revision as well.
+    expect((await publish(world.parts, { ...request, version: '5.0.0' })).revision).toBe(6);
+    await world.clock.advance(5 * POLL_MS);
+    expect(await offered(warm)).toBe('5.0.0');
+    const cold = await catalogs.start(createWorld(), { store: world.memory });
+    expect(await offered(cold)).toBe('5.0.0');
+    expect((await readRevision({ store: world.memory }, 'desktop'))?.signed.revision).toBe(6);
+  });
+});
+
+describe('a newest revision that was deleted', () => {
+  it('is reported by a service that has never read it, which then finds the revision behind it', async () => {
+    const world = await setUp();
+    const catalog = await catalogs.start(world);
+    // The service is stopped by an outage while the revision comes and goes.
+    world.store.goDown();
+    await yank(world);
+    await world.memory.delete(revisionKey('desktop', 5));
+    world.store.comeUp();
+    await world.clock.advance(10 * POLL_MS);
+    expect(problemsOf(catalog)).toContain(`${revisionKey('desktop', 5)} is missing`);
+    expect(await offered(catalog)).toBe('2.0.0');
+    await yank(world, { skipCorrupt: [5] });
+    await world.clock.advance(5 * POLL_MS);
+    expect(catalog.health().applications.desktop?.revision).toBe(6);
+    expect(await offered(catalog)).toBe('1.0.0');
+    // Below a sound revision, a hole is reported and stops nothing.
+    expect(problemsOf(catalog)).toBe(`${revisionKey('desktop', 5)} is missing.`);
+  });
+
+  it('is known from a manifest, too, when no hint names it', async () => {
+    const world = await setUp();
+    for await (const { key } of world.memory.list('changes/')) await world.memory.delete(key);
+    // Killed between the manifest and the revision: the manifest names revision 4.
+    const killed = createFaultyStore(world.memory);
+    killed.setPlan(({ method, key }) =>
+      method === 'create' && key.includes('/catalog/')
+        ? { when: 'before', code: 'store_denied' }
+        : undefined,
+    );
+    const next = { version: '4.0.0', artifacts: [setup] };
+    await expect(publish({ ...world.parts, store: killed }, next)).rejects.toThrow();
+    await world.memory.delete(revisionKey('desktop', 4));
+    await expect(publish(world.parts, next)).rejects.toThrow('--skip-corrupt 4;');
+    const { applications } = await verify(world);
+    expect(applications[0]?.problems.join()).toContain(
+      `${revisionKey('desktop', 4)} is missing, and ${manifestKey('desktop', '4.0.0', 1)}`,
+    );
+    const { revision } = await publish({ ...world.parts, skipCorrupt: [4] }, next);
+    expect(revision).toBe(5);
+  });
+
+  it('is not assumed when another publisher commits and announces it meanwhile', async () => {
+    const world = await setUp();
+    let isFirst = true;
+    const racing = createFaultyStore(world.memory);
+    racing.setPlan(async ({ method, key }) => {
+      if (!isFirst || method !== 'get' || !key.startsWith('changes/')) return undefined;
+      isFirst = false;
+      await yank(world);
+      return undefined;
+    });
+    const { revision } = await publish(
+      { ...world.parts, store: racing },
+      { version: '4.0.0', artifacts: [setup] },
+    );
+    expect(revision).toBe(6);
+    expect(isFirst).toBe(false);
+  });
+
+  it('is claimed by a false hint: one command goes on, and the number that it names is not trusted further', async () => {
+    const world = await setUp();
+    await announceChange(world.parts, 'desktop', 4, 1_000_000_000);
+    const refused = '--skip-corrupt 1000000000;';
+    await expect(yank(world)).rejects.toThrow(refused);
+    await yank(world, { skipCorrupt: [1_000_000_000] });
+    expect((await publish(world.parts, { version: '5.0.0', artifacts: [setup] })).revision).toBe(
+      1_000_000_002,
+    );
+    const cold = await catalogs.start(world);
+    expect(await offered(cold)).toBe('5.0.0');
+    const { applications } = await verify(world);
+    expect(applications[0]?.problems.length).toBeLessThan(1_100);
   });
 });
 
@@ -206,6 +359,27 @@ describe('the list of applications', () => {
     // A publisher cannot know what it would leave out, and says how to go on.
     const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
     await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2');
+  });
+
+  it('whose newest document was deleted: unknown names are unavailable, and a publisher does not use its number again', async () => {
+    const world = await setUp();
+    await publish(world.parts, { application: 'second', version: '1.0.0', artifacts: [setup] });
+    await world.memory.delete(applicationsKey(2));
+    const catalog = await catalogs.start(world);
+    expect(await offered(catalog)).toBe('2.0.0');
+    await expect(offered(catalog, 'second')).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect(problemsOf(catalog)).toContain('does not have "second", which changes/5.json announces');
+    expect((await verify(world)).listProblems.join()).toContain('does not have "second"');
+    const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
+    await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2;');
+    await publish({ ...world.parts, skipCorrupt: [2] }, request);
+    const again = { application: 'second', version: '1.1.0', artifacts: [setup] };
+    await publish(world.parts, again);
+    expect(await readApplications({ store: world.memory })).toEqual(['desktop', 'third', 'second']);
+    expect(await world.memory.head(applicationsKey(2))).toBeUndefined();
+    await world.clock.advance(5 * POLL_MS);
+    expect(await offered(catalog, 'second')).toBe('1.1.0');
+    expect(problemsOf(catalog)).toBe(`${applicationsKey(2)} is missing.`);
   });
 
   it('that is empty is believed when nothing was ever published', async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import { applicationsKey, revisionKey } from '../../src/catalog/keys.ts';
+import { applicationsKey, hintKey, revisionKey } from '../../src/catalog/keys.ts';
 import { MANIFEST_BYTES_MAX } from '../../src/catalog/manifest-document.ts';
 import { packDocument, packedFrom, unpackDocument } from '../../src/catalog/packed-document.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
@@ -177,7 +177,9 @@ describe('a store rolled back to an older state', () => {
     }
     const catalog = open(world);
     await catalog.start();
-    await withdraw(world, [revisionKey('desktop', 2), revisionKey('desktop', 3)]);
+    // A backup that is older than the revisions lacks their hints, too.
+    const later = [2, 3].flatMap((number) => [revisionKey('desktop', number), hintKey(number)]);
+    await withdraw(world, later);
     await world.clock.advance(20 * POLL_MS);
     expect(await offered(catalog)).toBe('3.0.0');
     // Others go on from the old state: another history under numbers that were seen before.
@@ -209,7 +211,7 @@ describe('a store rolled back to an older state', () => {
 
   it('with another revision under a number that was seen', async () => {
     const { world, stateDirectory } = await runOnce(['1.0.0', '2.0.0']);
-    await withdraw(world, [revisionKey('desktop', 2)]);
+    await withdraw(world, [revisionKey('desktop', 2), hintKey(2)]);
     await publish(world.parts, { version: '1.1.0', artifacts: [setup] });
     const catalog = open(world, stateDirectory);
     await catalog.start();

@@ -3,6 +3,7 @@ import type { Catalog } from '../../src/catalog/catalog.ts';
 import { APPLICATIONS_ROOT, revisionKey } from '../../src/catalog/keys.ts';
 import type { CatalogReport } from '../../src/catalog/relay.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { changeStatus } from '../../src/operations/change-status.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { bulkPublish } from './bulk-publish.ts';
 import {
@@ -277,5 +278,51 @@ describe('catalogs that follow one that polls', () => {
     world.store.comeUp();
     await world.clock.advance(10 * POLL_MS);
     expect(await offered(late)).toBe('1.0.0');
+  });
+});
+
+describe('a newest revision that was deleted', () => {
+  const yank = (world: World, skipCorrupt: readonly number[] = []) =>
+    changeStatus({ ...world.parts, actor: 'test', skipCorrupt }, 'yank', {
+      application: 'desktop',
+      version: '2.0.0',
+      channel: undefined,
+      reason: null,
+    });
+  const setUp = async (): Promise<World> => {
+    const world = createWorld();
+    for (const version of ['1.0.0', '2.0.0']) {
+      await publish(world.parts, { version, artifacts: [setup] });
+    }
+    return world;
+  };
+
+  it('leaves the state unknown for every process that starts', async () => {
+    const world = await setUp();
+    await yank(world);
+    await world.memory.delete(revisionKey('desktop', 3));
+    const team = await openTeam(world, 3);
+    await world.clock.advance(5 * POLL_MS);
+    for (const catalog of team.catalogs) {
+      await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    }
+  });
+
+  it('is reported by every process, and each follows the revision behind it', async () => {
+    const world = await setUp();
+    const team = await openTeam(world, 3);
+    await world.clock.advance(POLL_MS);
+    world.store.goDown();
+    await yank(world);
+    await world.memory.delete(revisionKey('desktop', 3));
+    world.store.comeUp();
+    await world.clock.advance(10 * POLL_MS);
+    for (const catalog of team.catalogs) {
+      expect(problemsOf(catalog)).toContain(`${revisionKey('desktop', 3)} is missing`);
+      expect(await offered(catalog)).toBe('2.0.0');
+    }
+    await yank(world, [3]);
+    await world.clock.advance(5 * POLL_MS);
+    for (const catalog of team.catalogs) expect(await offered(catalog)).toBe('1.0.0');
   });
 });

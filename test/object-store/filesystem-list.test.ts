@@ -1,17 +1,20 @@
-import { mkdir, rename, symlink } from 'node:fs/promises';
+import fs, { mkdir, rename, symlink } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { afterAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 
-const opened = vi.hoisted(() => ({ paths: [] as string[] }));
-vi.mock(import('node:fs/promises'), async (original) => {
-  const real = await original();
-  const opendir = (async (directory: string, ...rest: [never]) => {
-    opened.paths.push(String(directory));
-    return real.opendir(directory, ...rest);
-  }) as typeof real.opendir;
-  return { ...real, opendir, default: { ...real, opendir } };
+const opened = { paths: [] as string[] };
+const { opendir } = fs;
+fs.opendir = (async (directory: string, ...rest: [never]) => {
+  opened.paths.push(String(directory));
+  return opendir(directory, ...rest);
+}) as typeof opendir;
+syncBuiltinESMExports();
+afterAll(() => {
+  fs.opendir = opendir;
+  syncBuiltinESMExports();
 });
 
 const temporary = await makeTemporaryDirectory();

@@ -25,8 +25,8 @@ import { HOUSEKEEPING_ROOT } from '../keys.ts';
 
 const NAMING: readonly ListingPass[] = [
   { root: APPLICATION_LISTS_ROOT, kinds: ['application list'] },
-  { root: APPLICATIONS_ROOT, kinds: ['revision', 'manifest'] },
   { root: HINTS_ROOT, kinds: ['hint'] },
+  { root: APPLICATIONS_ROOT, kinds: ['revision', 'manifest'] },
   { root: SESSIONS_ROOT, kinds: ['session'] },
 ];
 const named = NAMING.flatMap(({ kinds }) => kinds);

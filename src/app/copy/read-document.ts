@@ -35,7 +35,7 @@ export async function readStoredDocument(
       }
       if (fields === undefined) return { bytes, skipped: [] };
       const { signed } = runAtOnce(
-        parseEnvelopeInSteps(bytes, { key, check: anyDocument, fields }),
+        parseEnvelopeInSteps(bytes, { key, check: anyDocument, fields, isLong: () => true }),
       );
       return { bytes, skipped: signed.skipped ?? [] };
     },

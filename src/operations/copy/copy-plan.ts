@@ -7,19 +7,20 @@ import type { ObjectInfo } from '../../object-store/object-store.ts';
  * is the last. So no object of an interrupted copy names a missing one.
  *
  * End markers come first, so that an ended session or account never works at the target. Sessions come after accounts,
- * because a session names the number of an account's document.
+ * because a session names the number of an account's document. Hints come after the revisions that they announce: a
+ * hint whose revision is missing means that the revision was deleted. (A revision only says where to look for hints.)
  */
 export const COPY_KINDS = [
   'end',
   'artifact',
   'carried',
   'manifest',
-  'hint',
   'account',
   'open marker',
   'private',
   'session',
   'revision',
+  'hint',
   'application list',
 ] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];

@@ -82,10 +82,9 @@ function historyOf(events: readonly Event[]): Stored[] {
       }
       const revision = next(app);
       const ofRevision = (n: number) => revisionKey(app, n);
-      const hints = last('hint') > 0 ? [hintKey(last('hint'))] : [];
-      add(ofRevision(revision), [keyOf(manifest), ...hints, ...before(revision, ofRevision)]);
+      add(ofRevision(revision), [keyOf(manifest), ...before(revision, ofRevision)]);
       const hint = next('hint');
-      add(hintKey(hint), before(hint, hintKey));
+      add(hintKey(hint), [ofRevision(revision), ...before(hint, hintKey)]);
       continue;
     }
     const id = hex(each.id, 32);
