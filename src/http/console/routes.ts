@@ -74,7 +74,8 @@ function registerPage(app: App, { basePath: base, mode, browserFiles }: ConsoleR
     return renderConsolePage({ base, mode, script, style });
   };
   for (const url of ['/console', '/console/*']) {
-    app.get(url, { schema: { hide: true } }, async (_request, reply) => {
+    const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
+    app.get(url, options, async (_request, reply) => {
       return reply.headers(PAGE_HEADERS).send(await page());
     });
   }

@@ -6,6 +6,17 @@ import { overloaded } from './load.ts';
 
 /** Hooks of every route that deal with the connection of the request. */
 
+/**
+ * The error for the address of a request that does not begin with a slash; undefined for one that does. The router
+ * would take the path out of an absolute address, `GET http://any/livez HTTP/1.1`, which is the form that clients of
+ * a forward proxy send (RFC 9112, section 3.2). A guard in front of this service may know only the usual form.
+ */
+export function refuseAddress(address: string | undefined): AppError | undefined {
+  if (address?.startsWith('/') === true) return undefined;
+  const detail = 'The address in the first line of a request must begin with a slash.';
+  return new AppError('invalid_request', detail);
+}
+
 /** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
 export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -14,6 +25,8 @@ export function refuseRequests(app: FastifyInstance, connections: Connections | 
       reply.header('connection', 'close');
       return done(overloaded());
     }
+    const refusal = refuseAddress(request.raw.url);
+    if (refusal !== undefined) return done(refusal);
     if (rawHeaders.length >= 2 * HEADERS_MAX) {
       const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
