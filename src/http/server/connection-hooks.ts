@@ -1,10 +1,20 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { type Connections, HEADERS_MAX } from './connections.ts';
 import { overloaded } from './load.ts';
 
 /** Hooks of every route that deal with the connection of the request. */
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route answers also when there are too many connections, or no memory is left for clients. */
+    readonly answersAlways?: boolean;
+  }
+}
+
+const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.config.answersAlways === true;
 
 /**
  * The error for the address of a request that does not begin with a slash; undefined for one that does. The router
@@ -21,7 +31,7 @@ export function refuseAddress(address: string | undefined): AppError | undefined
 export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, rawHeaders, socket } = request.raw;
-    if (connections?.of(socket)?.isRefused === true) {
+    if (connections?.of(socket)?.isRefused === true && !answersAlways(request)) {
       reply.header('connection', 'close');
       return done(overloaded());
     }
@@ -60,7 +70,8 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
     if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
     if (payload instanceof Readable) payload.destroy();
     for (const name of BODY_HEADERS) reply.removeHeader(name);
-    done(overloaded());
+    if (answersAlways(request)) done(null, '{}');
+    else done(overloaded());
   });
 }
 

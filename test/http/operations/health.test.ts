@@ -7,6 +7,7 @@ import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
+import { exchange } from '../server/raw-client.ts';
 import {
   CHECK_UPDATE,
   check,
@@ -120,6 +121,25 @@ describe('liveness and readiness', () => {
     expect(await get(service, LATEST_VERSION)).toMatchObject({ status: 503 });
     expect(await get(service, '/readyz')).toMatchObject({ status: 503 });
     expect(await get(service, '/livez')).toMatchObject({ status: 200 });
+  });
+
+  it('answers when no memory is left for clients, without details that need more', async () => {
+    const limits = { connectionsMax: 10, heldBytesMax: 0, because: '' };
+    const service = await open({ limits });
+    // More than 4 KiB of names in /readyz.
+    const names = Array.from({ length: 60 }, (_, n) => `application-${n}`);
+    for (const application of names) {
+      await release(service, '1.0.0', ['windows x64 nsis'], { application });
+    }
+    const port = Number(new URL(await service.listen()).port);
+    const ask = (path: string) =>
+      exchange(
+        port,
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\nConnection: close\r\n\r\n`,
+      );
+    expect(await ask('/livez')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await ask('/readyz')).toMatchObject({ status: 200, body: '{}' });
+    expect(await ask('/api/v1/system/request')).toMatchObject({ status: 503 });
   });
 
   it('sheds load on the open routes when the event loop is late, and stays alive', async () => {
