@@ -119,7 +119,11 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     `${API}/apps/:app/explain`,
     { schema: { hide: true, params, querystring: explainQuery } },
     ({ params: { app: application }, query }) =>
-      shown.explain(explainRequestOf(query, application, tierOf(query.tier, tiers))),
+      shown.explain({
+        ...explainRequestOf(query, application, tierOf(query.tier, tiers)),
+        // Also in the service: its operator opens the console only to the team that publishes.
+        audience: 'publisher',
+      }),
   );
   const historyQuery = z.object({ before: z.coerce.number().int().positive().optional() });
   app.get(
