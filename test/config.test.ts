@@ -156,7 +156,10 @@ describe('configuration', () => {
       production: true,
       publicUrl: 'https://updates.example.com/base',
     });
-    for (const bad of ['localhost:8080', 'ftp://x', 'https://x/?a=b', 'https://x/#y']) {
+    for (const bad of [
+      ...['localhost:8080', 'ftp://x', 'https://x/?a=b', 'https://x/#y'],
+      ...['https://x//evil.example', 'https://x/\\evil.example'],
+    ]) {
       expect(pointersOf({ PUBLIC_URL: bad })).toEqual(['/PUBLIC_URL']);
     }
   });

@@ -30,6 +30,10 @@ export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
   const address = parseHttpUrl(value);
   if (address === undefined) return undefined;
+  // A redirect to such a path would lead to another host.
+  if (new URL(address).pathname.includes('//')) {
+    throw refuseValue('must not have a path with two slashes in a row');
+  }
   if (OWN_PATHS.includes(new URL(address).pathname.split('/')[1] ?? '')) {
     throw refuseValue(
       `must not have a path that begins with one of the service's own: ${OWN_PATHS.join(', ')}`,

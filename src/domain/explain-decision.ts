@@ -49,15 +49,20 @@ export interface Explanation {
 /** Bounds the explanation: thousands of releases may be newer than the client's version. */
 const RELEASES_MAX = 20;
 
-/** The decision of {@link decideUpdate}, with its reasons. The parameters are the same. */
+/**
+ * The decision of {@link decideUpdate}, with its reasons.
+ *
+ * @param isShown false: the explanation does not name the release. The decision is the same.
+ */
 export function explainDecision(
   query: UpdateQuery,
   channel: ChannelView,
   now: number,
+  isShown: (offer: Offer) => boolean = () => true,
 ): Explanation {
   const decision = decideUpdate(query, channel, now);
   const goesBack = mayGoBack(query, channel);
-  const considered = consideredOffers(query, channel, decision, goesBack);
+  const considered = consideredOffers(query, channel, decision, goesBack).filter(isShown);
   const shown = considered.filter(
     (_, index) => index < RELEASES_MAX || index === considered.length - 1,
   );
@@ -66,15 +71,15 @@ export function explainDecision(
   const outcomes = new Map(decision.path.map(({ version, outcome }) => [version, outcome]));
   const machine = channel.offersFor(query.platform, query.arch);
   const rollouts = { isReached: reachedBy(query, channel, now), now };
-  const newest = channel.offers[0];
+  const newest = channel.offers.find(isShown);
   return {
     decision,
-    installed: installedState(query, channel),
+    installed: installedState(query, channel, isShown),
     goesBack,
     isEarly: hasEarlyAccess(query, channel),
     newest: newest === undefined ? null : versionText(newest.version),
     releases: shown.map((offer) => {
-      const rules = explainRules(offer, { query, channel, machine, ...rollouts });
+      const rules = explainRules(offer, { query, channel, machine, isShown, ...rollouts });
       const version = versionText(offer.version);
       return { version, offer, outcome: outcomes.get(version) ?? outcomeOf(rules), rules };
     }),
@@ -98,12 +103,13 @@ function consideredOffers(
 function installedState(
   { currentVersion }: UpdateQuery,
   channel: ChannelView,
+  isShown: (offer: Offer) => boolean,
 ): Explanation['installed'] {
   if (!channel.isOpen) return null;
   if (currentVersion === null) return 'not_stated';
   const version = versionText(currentVersion);
   const offer = channel.offerOf(version);
-  if (offer !== undefined) return offer.status;
+  if (offer !== undefined) return isShown(offer) ? offer.status : 'not_listed';
   return channel.isRetired(version) ? 'retired' : 'not_listed';
 }
 

@@ -77,6 +77,7 @@ export interface Situation {
   readonly channel: ChannelView;
   readonly machine: MachineOffers;
   readonly isReached: ReturnType<typeof reachedBy>;
+  readonly isShown: (offer: Offer) => boolean;
   readonly now: number;
 }
 
@@ -141,7 +142,10 @@ function minimumsOf(builds: readonly OfferedArtifact[], query: UpdateQuery): rea
 
 const NO_NATIVE = { rule: 'native_build', missing: null, builtIn: null } as const;
 
-function explainNative(offer: Offer, { query, channel, machine }: Situation): ExplainedRule {
+function explainNative(
+  offer: Offer,
+  { query, channel, machine, isShown }: Situation,
+): ExplainedRule {
   const takes = takesOf(query);
   const missing = findMissingArch(machine, machine.offers.indexOf(offer), takes);
   if (missing === undefined) return { ...NO_NATIVE, result: 'passed' };
@@ -150,7 +154,7 @@ function explainNative(offer: Offer, { query, channel, machine }: Situation): Ex
   // In all offers: for a Linux client that does not state its architecture, the machine's own list has no arm64 builds.
   const built = channel.offers
     .slice(channel.offers.indexOf(offer) + 1)
-    .find((older) => mayBeOffered(older) && older.artifacts.some(isNative));
+    .find((older) => isShown(older) && mayBeOffered(older) && older.artifacts.some(isNative));
   const builtIn = built === undefined ? null : versionText(built.version);
   return { rule: 'native_build', result: 'failed', missing, builtIn };
 }

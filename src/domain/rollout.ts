@@ -38,6 +38,11 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
 }
 
 /** The share at the end of the ramp: the largest. */
+/** Whether any client may be offered the release. Null: all are. */
+export function hasBegun(rollout: Rollout | null, now: number): boolean {
+  return rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
+}
+
 export function lastShare({ ramp }: Rollout): Share {
   return ramp.points.at(-1)?.share ?? NO_CLIENTS;
 }

@@ -143,7 +143,7 @@ function refuse(why: string): AppError {
 
 /**
  * Used without a table: every account may create developer keys. Only `pro` may read analytics, and have decisions
- * explained: both show what publishers plan and why they withdrew releases.
+ * explained, as far as clients can find them out.
  */
 export const DEFAULT_TIERS: TierTable = createTierTable([
   { name: 'free', opens: ['developer_keys'] },

@@ -6,22 +6,35 @@ import {
   type Explanation,
   explainDecision,
 } from '../domain/explain-decision.ts';
+import type { ExplainedRule } from '../domain/explain-rules.ts';
 import type { RevisionReference } from '../domain/revision-reference.ts';
+import { hasBegun, NO_CLIENTS } from '../domain/rollout.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
+import { AppError } from '../errors.ts';
 import { runInTurns } from '../steps.ts';
+import { describeRollout } from './describe-rollout.ts';
 import { type FindRevisionDeps, type FoundRevision, findRevision } from './find-revision.ts';
 import { type ListedDraft, listDrafts } from './list-drafts.ts';
 import { unknownChannel } from './unknown-release.ts';
 
-/** Explains which update a client gets, and why: the decision of the service, with what the catalog says about it. */
+/**
+ * Explains which update a client gets, and why: the decision of the service, with what the catalog says about it.
+ *
+ * For whom it explains decides what it tells:
+ * - `publisher`: everything. The operator of a console and the user of a command can read the store.
+ * - `client`: what clients of the tier can find out by asking the service often enough. That excludes drafts, releases
+ *   whose rollout has not begun, what is planned, and the reasons that publishers give each other.
+ */
+export type Audience = 'publisher' | 'client';
 
 export interface ExplainRequest {
   /** The question of the client. */
   readonly query: UpdateQuery;
   /** The tier of the client's account; null when the client is not signed in. */
   readonly tier: string | null;
+  readonly audience: Audience;
   /** Undefined: the newest state, now. */
   readonly reference: RevisionReference | undefined;
 }
@@ -100,13 +113,20 @@ export function explainState(
   request: ExplainRequest,
   state: ExplainedState,
 ): ExplainedUpdate {
-  const { query, tier } = request;
+  const { query, tier, audience } = request;
   const { found } = state;
+  if (audience === 'client' && found.isForecast) throw noForecast();
   const { channel: view } = viewFor(tiers, tier, query.application, state.view);
-  const explanation = explainDecision(query, view, found.time);
-  const listings = listingsOf(found, view);
+  const explanation = explainDecision(
+    query,
+    view,
+    found.time,
+    ({ rollout }) => audience === 'publisher' || hasBegun(rollout, found.time),
+  );
+  const listings = listingsOf(found, view, audience);
   const installed = query.currentVersion === null ? null : versionText(query.currentVersion);
-  const drafts = view.isOpen ? listDrafts(found.revision.signed) : [];
+  const mayHaveDrafts = audience === 'publisher' && view.isOpen;
+  const drafts = mayHaveDrafts ? listDrafts(found.revision.signed) : [];
   const shown = [view.name, ...view.inherits];
   return {
     request,
@@ -116,6 +136,7 @@ export function explainState(
     explanation,
     releases: explanation.releases.map((release) => ({
       ...release,
+      rules: audience === 'publisher' ? release.rules : release.rules.map(withoutPlan),
       listing: listingFor(listings, release.version),
     })),
     passedOver: passedOver(request, state, explanation, listings),
@@ -128,13 +149,39 @@ export function explainState(
   };
 }
 
+function noForecast(): AppError {
+  const detail =
+    'A time in the future is a forecast, which only publishers get: use slipway explain.';
+  return new AppError('invalid_request', detail, { issues: [{ pointer: '/at', detail }] });
+}
+
+const withoutPlan = (rule: ExplainedRule): ExplainedRule =>
+  rule.rule === 'rollout' ? { ...rule, reachesAt: null } : rule;
+
+/** The offers of a channel, as far as they are for the audience. */
+function offersFor(
+  audience: Audience,
+  { revision, time }: FoundRevision,
+  channel: string,
+): readonly OfferJson[] {
+  const { offers = [] } = revision.signed.channels[channel] ?? {};
+  if (audience === 'publisher') return offers;
+  return offers.flatMap(({ rollout, ...offer }) =>
+    describeRollout(rollout, time).share > NO_CLIENTS ? [{ ...offer, reason: null }] : [],
+  );
+}
+
 /** The offers that the client sees, yanked ones included, by version: of the nearest channel that lists it. */
-function listingsOf({ revision }: FoundRevision, view: ChannelView): ReadonlyMap<string, Listing> {
+function listingsOf(
+  found: FoundRevision,
+  view: ChannelView,
+  audience: Audience,
+): ReadonlyMap<string, Listing> {
   const listings = new Map<string, Listing>();
   if (!view.isOpen) return listings;
   for (const channel of [view.name, ...view.inherits].toReversed()) {
-    const { offers = [] } = revision.signed.channels[channel] ?? {};
-    for (const offer of offers) listings.set(offer.version, { channel, offer });
+    for (const offer of offersFor(audience, found, channel))
+      listings.set(offer.version, { channel, offer });
   }
   return listings;
 }
@@ -178,15 +225,15 @@ function passedOver(
 
 function elsewhere(
   tiers: TierTable,
-  { query, tier }: ExplainRequest,
+  { query, tier, audience }: ExplainRequest,
   view: ChannelView,
-  { revision }: FoundRevision,
+  found: FoundRevision,
   version: string,
 ): readonly string[] {
   const shown = [view.name, ...view.inherits];
-  return channelEntries(revision.signed.channels)
-    .filter(([name]) => !shown.includes(name))
-    .filter(([name]) => tiers.opensChannel(tier, query.application, name))
-    .filter(([, { offers }]) => offers.some((offer) => offer.version === version))
-    .map(([name]) => name);
+  return channelEntries(found.revision.signed.channels)
+    .map(([name]) => name)
+    .filter((name) => !shown.includes(name))
+    .filter((name) => tiers.opensChannel(tier, query.application, name))
+    .filter((name) => offersFor(audience, found, name).some((offer) => offer.version === version));
 }

@@ -229,6 +229,7 @@ describe('the console', () => {
   it('explains a decision with its rules in order', async () => {
     const explained = await ada.explain({
       tier: null,
+      audience: 'publisher',
       reference: undefined,
       query: {
         ...{ application: 'desktop', channel: 'stable', currentVersion: null, platform: 'windows' },

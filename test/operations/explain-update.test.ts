@@ -40,6 +40,7 @@ function open() {
       { ...parts, tiers: options.tiers ?? DEFAULT_TIERS, ...options },
       {
         tier,
+        audience: 'publisher',
         reference: at === undefined ? undefined : parseRevisionReference(at),
         query: {
           application: 'desktop',

@@ -39,7 +39,8 @@ export async function explain(terminal: Terminal, options: ExplainOptions): Prom
   const context = await openContext(terminal);
   const { tiers } = context.config.accounts;
   const query = queryOf(options, options.app ?? context.config.defaultApplication);
-  const request = { query, tier: tierOf(options.tier, tiers), reference: options.at };
+  const tier = tierOf(options.tier, tiers);
+  const request = { query, tier, audience: 'publisher', reference: options.at } as const;
   const explained = await explainUpdate({ ...context, tiers }, request);
   const { signed } = explained.state.revision;
   const changes = await findStatusChanges(

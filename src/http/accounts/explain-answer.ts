@@ -30,7 +30,9 @@ const result = z
   .describe('not_checked: an earlier rule left no build that this rule could be about.');
 const percentage = z.number().describe('Of the installations: 0 to 100, in steps of 0.01.');
 const time = z.string().describe('UTC, ISO 8601.');
-const statusReason = z.string().nullable().describe('As the publisher stated it.');
+/** Only publishers see it: a client's explanation has null. */
+const FOR_PUBLISHERS = 'Always null here: only publishers see it.';
+const statusReason = z.string().nullable().describe(FOR_PUBLISHERS);
 
 const ruleSchema = z.discriminatedUnion('rule', [
   z.strictObject({
@@ -77,11 +79,11 @@ const ruleSchema = z.discriminatedUnion('rule', [
       .nullable()
       .describe('0 to 9999; null without an id, and for a release without a rollout.'),
     needed_percentage: z.number().describe('From which this client is offered the release.'),
-    reaches_at: time.nullable().describe('When the plan gets there; null when it never does.'),
-    frozen_by: z.enum(['publisher', 'freeze_window']).nullable(),
-    plan: z.string().nullable().describe('As the publisher wrote it.'),
-    is_linear: z.boolean(),
-    planned: z.array(z.strictObject({ at: time, percentage })),
+    reaches_at: time.nullable().describe(FOR_PUBLISHERS),
+    frozen_by: z.enum(['publisher', 'freeze_window']).nullable().describe(FOR_PUBLISHERS),
+    plan: z.string().nullable().describe(FOR_PUBLISHERS),
+    is_linear: z.boolean().describe('Always false here.'),
+    planned: z.array(z.strictObject({ at: time, percentage })).describe('Always empty here.'),
   }),
 ]);
 
@@ -92,7 +94,7 @@ export const explanationSchema = z.strictObject({
   catalog_revision: z.int(),
   revision_at: time,
   at: time.describe('The time for which the decision was made.'),
-  is_forecast: z.boolean(),
+  is_forecast: z.boolean().describe('Always false here.'),
   unreadable_revisions: z.array(z.int()).describe('Corrupt ones that may have been the newest.'),
   reason: z.enum(REASONS),
   version: z.string().nullable().describe('The version that is offered.'),
@@ -140,16 +142,14 @@ export const explanationSchema = z.strictObject({
     )
     .describe('Releases that no client is offered. unverified: the manifest cannot be verified.'),
   open_to_tiers: z.array(z.string()).describe('For not_entitled: the tiers that open the channel.'),
-  drafts: z.array(
-    z.strictObject({
-      version: z.string(),
-      channel: z.string(),
-      waits_for: z
-        .array(z.string())
-        .describe(
-          'The expected targets without a build: macos-arm64. Empty: a command opens the draft.',
-        ),
-      since: time,
-    }),
-  ),
+  drafts: z
+    .array(
+      z.strictObject({
+        version: z.string(),
+        channel: z.string(),
+        waits_for: z.array(z.string()),
+        since: time,
+      }),
+    )
+    .describe('Always empty here: only publishers see drafts.'),
 });

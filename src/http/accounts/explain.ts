@@ -32,7 +32,7 @@ export const explainQuerySchema = z.object({
   at: word
     .optional()
     .describe(
-      'The number of a catalog revision, or a time with a zone such as 2026-11-22T10:00:00Z. A time in the future gives a forecast. Default: now.',
+      'The number of a catalog revision, or a time with a zone such as 2026-11-22T10:00:00Z, which is not in the future. Default: now.',
     ),
 });
 
@@ -41,7 +41,7 @@ type Query = Omit<z.output<typeof explainQuerySchema>, 'app'>;
 const schema = {
   summary: 'Explain which update a client gets, and why',
   description:
-    'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted.',
+    'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted. The answer tells what clients of the tier can find out by asking often enough: no draft, no release whose rollout is at 0 %, nothing that is planned, and no reason of a publisher. Those fields are null or empty here; `slipway explain --json` has them.',
   tags: ['explain'],
   querystring: explainQuerySchema,
   response: {
@@ -76,7 +76,9 @@ export function registerExplain(app: App, deps: ExplainRouteDeps): void {
     const { query } = request;
     const application = query.app ?? deps.defaultApplication;
     const tier = await requireAccess(deps, request, application, 'explain');
-    return explanationJson(await deps.explain(explainRequestOf(query, application, tier)));
+    return explanationJson(
+      await deps.explain({ ...explainRequestOf(query, application, tier), audience: 'client' }),
+    );
   });
 }
 
@@ -85,7 +87,7 @@ export function explainRequestOf(
   query: Query,
   application: string,
   tier: string | null,
-): ExplainRequest {
+): Omit<ExplainRequest, 'audience'> {
   const { currentVersion, platform, arch, formats, reference } = parseAll({
     currentVersion: () => parseClientVersion(query.version, '/version'),
     platform: () => parsePlatform(query.platform),

@@ -43,17 +43,21 @@ export function registerFiles(
 ): void {
   const answers = new Map<string, FileAnswers>();
   const schema = { hide: true, params: z.object({ file: z.string() }) };
-  app.get(`/${folder}/:file`, { schema }, async (request, reply) => {
-    const name = `${folder}/${request.params.file}`;
-    const file = (await browserFiles()).file(name);
-    if (file === undefined) {
-      throw new AppError('route_not_found', `This service has no file ${JSON.stringify(name)}.`);
-    }
-    const answer = answers.get(name) ?? answersOf(file, cacheControl);
-    answers.set(name, answer);
-    const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['gzip']);
-    sendShared(request, reply, encoding === 'gzip' ? answer.gzip : answer.plain);
-  });
+  app.get(
+    `/${folder}/:file`,
+    { config: { localAccess: 'screen' }, schema },
+    async (request, reply) => {
+      const name = `${folder}/${request.params.file}`;
+      const file = (await browserFiles()).file(name);
+      if (file === undefined) {
+        throw new AppError('route_not_found', `This service has no file ${JSON.stringify(name)}.`);
+      }
+      const answer = answers.get(name) ?? answersOf(file, cacheControl);
+      answers.set(name, answer);
+      const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['gzip']);
+      sendShared(request, reply, encoding === 'gzip' ? answer.gzip : answer.plain);
+    },
+  );
 }
 
 function answersOf({ contentType, bytes }: BrowserFile, cacheControl: string): FileAnswers {

@@ -1,8 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Randomness } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { renderOpeningPage, renderRefusalPage } from '../../pages/console-page.ts';
+import type { App } from '../deps.ts';
 import { PAGE_HEADERS } from './routes.ts';
 
 /**
@@ -13,16 +15,29 @@ import { PAGE_HEADERS } from './routes.ts';
  *   changes need the key, which the browser keeps for this port;
  * - a page of another website or port, which can send requests to this machine: by Origin and Sec-Fetch-Site;
  * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host.
+ *
+ * What a request needs is a fact of the route that the router found, and never of the address: an address has many
+ * spellings, such as `/console/%61pi/`. A route that states nothing needs the cookie and the key.
  */
 export interface LocalGuard {
   /** The path that opens the console, once: `/?token=…`. */
   readonly openingPath: string;
-  protect(app: FastifyInstance, port: () => number): void;
+  /** Call it before the routes are registered. */
+  protect(app: App, port: () => number): void;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * For the console of this machine. `screen`: the answer has no data, so the cookie is enough, and a link on
+     * another page may lead to it. `opening`: the answer gives the cookie and the key.
+     */
+    readonly localAccess?: 'screen' | 'opening';
+  }
 }
 
 /** Carries the key of a request for data. */
 const KEY_HEADER = 'x-slipway-console';
-const API_ROOT = '/console/api/';
 
 const FRESH_START = 'Run "slipway console" again, and open the address that it prints.';
 
@@ -39,15 +54,19 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
       const hasKey = ({ headers }: FastifyRequest): boolean =>
         isSame(String(headers[KEY_HEADER] ?? ''), key);
       app.addHook('onRequest', async (request, reply) => {
+        const access = accessOf(request);
         refuseForeignHost(request, port());
-        refuseForeignPage(request, port());
-        if (request.url.startsWith('/?token=')) return;
-        if (!hasSession(request) || (asksForData(request) && !hasKey(request))) throw notOpened();
+        refuseForeignPage(request, port(), access);
+        if (access === 'opening') return;
+        if (!hasSession(request) || (access === 'data' && !hasKey(request))) throw notOpened();
         reply.header('cache-control', 'no-store');
       });
-      app.get('/', async (request, reply) => {
+      const querystring = z.object({ token: z.string().optional() });
+      const config = { localAccess: 'opening' } as const;
+      app.get('/', { config, schema: { querystring } }, async (request, reply) => {
         if (hasSession(request)) return reply.redirect('/console', 303);
-        const given = new URL(request.url, 'http://localhost').searchParams.get('token') ?? '';
+        const { token: given } = request.query;
+        if (given === undefined) throw notOpened();
         if (isUsed || !isSame(given, token)) throw wrongToken(isUsed);
         isUsed = true;
         const cookie = `${cookieName()}=${session}; Path=/; HttpOnly; SameSite=Strict`;
@@ -60,7 +79,12 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
   };
 }
 
-const asksForData = ({ url }: FastifyRequest): boolean => url.startsWith(API_ROOT);
+type Access = 'screen' | 'opening' | 'data';
+
+/** An address without a route is answered without data. */
+function accessOf({ is404, routeOptions }: FastifyRequest): Access {
+  return is404 ? 'screen' : (routeOptions.config.localAccess ?? 'data');
+}
 
 function notOpened(): AppError {
   return new AppError('not_signed_in', `This browser has not opened the console. ${FRESH_START}`);
@@ -101,14 +125,13 @@ function refuseForeignHost({ headers }: FastifyRequest, port: number): void {
 }
 
 /** @throws AppError `request_forgery` */
-function refuseForeignPage(request: FastifyRequest, port: number): void {
+function refuseForeignPage(request: FastifyRequest, port: number, access: Access): void {
   const { headers, method } = request;
   const { origin } = headers;
   const isOwn = [`http://127.0.0.1:${port}`, `http://localhost:${port}`].includes(origin ?? '');
   const site = headers['sec-fetch-site'];
   const reads = method === 'GET' || method === 'HEAD';
-  // A link on another page may lead to a screen, which has no data.
-  const isNavigation = reads && headers['sec-fetch-mode'] === 'navigate' && !asksForData(request);
+  const isNavigation = reads && headers['sec-fetch-mode'] === 'navigate' && access !== 'data';
   const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none';
   const needsOrigin = !reads && origin === undefined;
   if ((origin === undefined || isOwn) && !needsOrigin && (!isForeignSite || isNavigation)) return;

@@ -74,7 +74,8 @@ function registerPage(app: App, { basePath: base, mode, browserFiles }: ConsoleR
     return renderConsolePage({ base, mode, script, style });
   };
   for (const url of ['/console', '/console/*']) {
-    app.get(url, { schema: { hide: true } }, async (_request, reply) => {
+    const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
+    app.get(url, options, async (_request, reply) => {
       return reply.headers(PAGE_HEADERS).send(await page());
     });
   }
@@ -118,7 +119,11 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     `${API}/apps/:app/explain`,
     { schema: { hide: true, params, querystring: explainQuery } },
     ({ params: { app: application }, query }) =>
-      shown.explain(explainRequestOf(query, application, tierOf(query.tier, tiers))),
+      shown.explain({
+        ...explainRequestOf(query, application, tierOf(query.tier, tiers)),
+        // Also in the service: its operator opens the console only to the team that publishes.
+        audience: 'publisher',
+      }),
   );
   const historyQuery = z.object({ before: z.coerce.number().int().positive().optional() });
   app.get(

@@ -13,15 +13,16 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** For orchestrators. Liveness ignores the store: a restart would not repair it. */
 export function registerHealth(app: App, deps: HealthDeps): void {
-  const schema = { hide: true };
+  // Otherwise an orchestrator would restart a process because too many clients ask it.
+  const options = { config: { answersAlways: true }, schema: { hide: true } };
   const alive = prepareHeaders({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',
   });
-  app.get('/livez', { schema }, (_request, reply) => {
+  app.get('/livez', options, (_request, reply) => {
     reply.sendPrepared(200, alive, '{"status":"ok"}');
   });
-  app.get('/readyz', { schema }, (_request, reply) => {
+  app.get('/readyz', options, (_request, reply) => {
     const { isReady, document } = publicReadiness(deps);
     reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
     if (!isReady) reply.header('retry-after', String(RETRY_AFTER_SECONDS));

@@ -1,9 +1,10 @@
 import type { FastifyError } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import type { Site } from '../../pages/site.ts';
 import type { BrowserFileDeps } from '../browser-files/routes.ts';
-import type { RouteDeps } from '../deps.ts';
+import type { App, RouteDeps } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';
 import { createSharedAnswers } from '../shared-answer.ts';
 import { registerApplicationPage } from './application.ts';
@@ -34,12 +35,6 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
     app.get('/', { schema: { hide: true } }, (_request, reply) =>
       reply.redirect(`${base}/apps/${defaultApplication}`),
     );
-    // Visitors type them.
-    for (const url of ['/apps', '/apps/', '/apps/:app/', '/apps/:app/releases/', '/status/']) {
-      app.get(url, { schema: { hide: true } }, (request, reply) =>
-        reply.redirect(`${base}${withoutSlash(request.url)}`, 301),
-      );
-    }
     await app.register(async (pages) => {
       pages.setErrorHandler<FastifyError | Error>((error, request, reply) =>
         sendErrorPage(siteOfErrors, error, request, reply),
@@ -49,13 +44,36 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
       registerApplicationPage(pages, context);
       registerReleasePages(pages, context);
       registerStatusPage(pages, context);
+      registerTyped(pages, base);
     });
   };
 }
 
-/** The address without the slash at the end of its path; of `/apps`, the address that leads to an application. */
-function withoutSlash(url: string): string {
-  const [path = '', ...query] = url.split('?');
-  const shorter = path.replace(/\/+$/, '');
-  return [shorter === '/apps' ? '/' : shorter, ...query].join('?');
+/** Addresses that visitors type, and the pages that they mean. */
+const TYPED = {
+  '/apps': '/',
+  '/apps/': '/',
+  '/apps/:app/': '/apps/:app',
+  '/apps/:app/releases/': '/apps/:app/releases',
+  '/status/': '/status',
+} as const;
+
+const typedSchema = {
+  hide: true,
+  params: z.object({ app: z.string().default('') }),
+  querystring: z.record(z.string(), z.string()),
+};
+
+/**
+ * Made from the parsed values and never from the address as the client wrote it, which can name another host: as
+ * `GET http://evil.example/apps/x/` or as `//evil.example/`.
+ */
+function registerTyped(app: App, base: string): void {
+  for (const [typed, page] of Object.entries(TYPED)) {
+    app.get(typed, { schema: typedSchema }, ({ params, query }, reply) => {
+      const path = page.replace(':app', encodeURIComponent(params.app));
+      const search = new URLSearchParams(query).toString();
+      return reply.redirect(`${base}${path}${search === '' ? '' : `?${search}`}`, 301);
+    });
+  }
 }

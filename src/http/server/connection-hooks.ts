@@ -1,19 +1,42 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { type Connections, HEADERS_MAX } from './connections.ts';
 import { overloaded } from './load.ts';
 
 /** Hooks of every route that deal with the connection of the request. */
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route answers also when there are too many connections, or no memory is left for clients. */
+    readonly answersAlways?: boolean;
+  }
+}
+
+const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.config.answersAlways === true;
+
+/**
+ * The error for the address of a request that does not begin with a slash; undefined for one that does. The router
+ * would take the path out of an absolute address, `GET http://any/livez HTTP/1.1`, which is the form that clients of
+ * a forward proxy send (RFC 9112, section 3.2). A guard in front of this service may know only the usual form.
+ */
+export function refuseAddress(address: string | undefined): AppError | undefined {
+  if (address?.startsWith('/') === true) return undefined;
+  const detail = 'The address in the first line of a request must begin with a slash.';
+  return new AppError('invalid_request', detail);
+}
+
 /** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
 export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, rawHeaders, socket } = request.raw;
-    if (connections?.of(socket)?.isRefused === true) {
+    if (connections?.of(socket)?.isRefused === true && !answersAlways(request)) {
       reply.header('connection', 'close');
       return done(overloaded());
     }
+    const refusal = refuseAddress(request.raw.url);
+    if (refusal !== undefined) return done(refusal);
     if (rawHeaders.length >= 2 * HEADERS_MAX) {
       const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
@@ -47,7 +70,8 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
     if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
     if (payload instanceof Readable) payload.destroy();
     for (const name of BODY_HEADERS) reply.removeHeader(name);
-    done(overloaded());
+    if (answersAlways(request)) done(null, '{}');
+    else done(overloaded());
   });
 }
 

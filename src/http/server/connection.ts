@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Holder, MemoryBudget } from './memory-budget.ts';
+import { measureSending, type Sending } from './slow-sender.ts';
 
 /** One client's connection. It answers requests one at a time and counts the memory that they hold. */
 
@@ -55,8 +56,6 @@ export class Connection implements Holder {
   readonly socket: Socket;
   /** Whether its requests are answered 503 because there are too many connections. */
   readonly isSurplus: boolean;
-  /** Milliseconds since the Unix epoch. */
-  readonly openedAt: number;
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
@@ -68,16 +67,16 @@ export class Connection implements Holder {
   readonly #waiting: Exchange[] = [];
   #waitingBytes = 0;
   #current: ServerResponse | undefined;
+  #sending: Sending | undefined;
   #afterAnswers: (() => void) | undefined;
 
   constructor(
     socket: Socket,
-    facts: { readonly isSurplus: boolean; readonly openedAt: number },
+    { isSurplus }: { readonly isSurplus: boolean },
     deps: ConnectionDeps,
   ) {
     this.socket = socket;
-    this.isSurplus = facts.isSurplus;
-    this.openedAt = facts.openedAt;
+    this.isSurplus = isSurplus;
     this.#deps = deps;
     socket.once('close', () => {
       this.#waiting.length = 0;
@@ -88,6 +87,25 @@ export class Connection implements Holder {
   /** The response that is being sent; undefined between requests. */
   get current(): ServerResponse | undefined {
     return this.#current;
+  }
+
+  get isAwaited(): boolean {
+    return this.#current === undefined || !this.#current.req.complete;
+  }
+
+  get sendingRate(): number | undefined {
+    return this.#sending?.phase === this.#phase ? this.#sending.rate : undefined;
+  }
+
+  measureSending(): void {
+    this.#sending = measureSending(this.#sending, {
+      phase: this.#phase,
+      bytes: this.socket.bytesRead,
+    });
+  }
+
+  get #phase(): number {
+    return 2 * this.answeredCount + (this.#current === undefined ? 0 : 1);
   }
 
   /**

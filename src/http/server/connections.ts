@@ -11,6 +11,7 @@ import type { Log } from '../../log.ts';
 import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';
+import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 
 /** All connections of a server: their number, the memory that they hold, and how long they may stay open. */
 
@@ -51,12 +52,15 @@ export const HEADERS_MAX = 128;
 /** From this share of `connectionsMax` on, idle connections are closed, down to `ROOMY_SHARE`. */
 const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
-/** From this share on, requests of new connections are answered 503. */
+/** A client that sends less is idle. In bytes per second. */
+const IDLE_RATE = 1;
+/**
+ * From this share on, unfinished requests are cut, a few at a time, because it takes time to find the slowest. Where
+ * there are none, requests of new connections are answered 503.
+ */
 const SURPLUS_SHARE = 0.95;
-const FIRST_REQUEST_MS = 1_000;
+const CUT_SHARE = 0.01;
 const WARNED_EVERY_MS = 60_000;
-/** Bounds the cost of new connections when none of the open ones is idle. */
-const FRUITLESS_AGAIN_MS = 1_000;
 
 interface ConnectionsDeps {
   readonly limits: ConnectionLimits;
@@ -66,7 +70,7 @@ interface ConnectionsDeps {
 }
 
 export function createConnections(deps: ConnectionsDeps): Connections {
-  const { limits, log, bodyBytesMax, clock } = deps;
+  const { limits, log, bodyBytesMax } = deps;
   const budget = createMemoryBudget({ bytesMax: limits.heldBytesMax });
   const connections = new Map<Socket, Connection>();
   const admission = createAdmission(deps, connections);
@@ -90,7 +94,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
           socket.destroy();
           return;
         }
-        const facts = { isSurplus: verdict === 'refused', openedAt: clock.now() };
+        const facts = { isSurplus: verdict === 'refused' };
         const connection = new Connection(socket, facts, shared);
         connections.set(socket, connection);
         cutWithinRead(connection);
@@ -104,7 +108,15 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         });
       }, reading.checkedEveryMs);
       timer.unref();
-      server.on('close', () => clearInterval(timer));
+      const measured = setInterval(() => {
+        for (const connection of connections.values()) connection.measureSending();
+        admission.lookAgain();
+      }, SENDING_MEASURED_EVERY_MS);
+      measured.unref();
+      server.on('close', () => {
+        clearInterval(timer);
+        clearInterval(measured);
+      });
       return server;
     },
     of: (socket) => connections.get(socket),
@@ -118,12 +130,17 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   };
 }
 
+const isIdle = ({ sendingRate }: Connection): boolean =>
+  sendingRate !== undefined && sendingRate < IDLE_RATE;
+
 interface Admission {
   /**
-   * Decides about a new connection: it is served, its requests are answered 503, or it is closed at once. Closes idle
-   * connections first when there are many.
+   * Decides about a new connection: it is served, its requests are answered 503, or it is closed at once. When there
+   * are many, it first closes idle ones, and those whose clients are the slowest to finish a request.
    */
   decide(): 'served' | 'refused' | 'closed';
+  /** Call it when the rates of the clients have been measured again. */
+  lookAgain(): void;
   refusedCount(): number;
 }
 
@@ -134,43 +151,50 @@ function createAdmission(
   const { connectionsMax, because } = limits;
   let refused = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;
-  let fruitlessAt = Number.NEGATIVE_INFINITY;
+  /** Bounds the cost of new connections when none of the open ones is idle. */
+  let isFruitless = false;
 
   const warn = (): void => {
     if (clock.now() - warnedAt < WARNED_EVERY_MS) return;
     warnedAt = clock.now();
     log.warn(
       { connections: connections.size, connections_max: connectionsMax, refused },
-      `too many connections: the server closes idle ones and refuses new ones. ${because}`,
+      `too many connections: the server closes idle and unfinished ones, and refuses new ones. ${because}`,
     );
   };
 
-  /** The first request of a connection that was just opened may still be on its way. */
-  const isNew = ({ answeredCount, openedAt }: Connection): boolean =>
-    answeredCount === 0 && Math.abs(clock.now() - openedAt) < FIRST_REQUEST_MS;
+  const isAtLeast = (share: number): boolean => connections.size >= connectionsMax * share;
 
-  /** Closes idle connections, the oldest first: a client with many of them must not keep others out. */
-  const makeRoom = (): void => {
-    if (Math.abs(clock.now() - fruitlessAt) < FRUITLESS_AGAIN_MS) return;
-    warn();
-    let excess = connections.size - connectionsMax * ROOMY_SHARE;
-    for (const connection of connections.values()) {
-      if (excess <= 0) return;
-      if (connection.current !== undefined || isNew(connection)) continue;
+  /** Cuts connections in the given order, until fewer than this share are open. */
+  const cutBelow = (share: number, candidates: readonly Connection[]): void => {
+    for (const connection of candidates) {
+      if (!isAtLeast(share)) return;
       connection.cut('crowded');
       connections.delete(connection.socket);
-      excess -= 1;
     }
-    fruitlessAt = clock.now();
+  };
+
+  const closeIdle = (): void => {
+    if (isFruitless) return;
+    warn();
+    const idle = inCutOrder(connections.values()).filter(isIdle);
+    cutBelow(ROOMY_SHARE, idle);
+    isFruitless = isAtLeast(ROOMY_SHARE);
   };
 
   return {
     decide: () => {
-      if (connections.size >= connectionsMax * CROWDED_SHARE) makeRoom();
-      if (connections.size < connectionsMax * SURPLUS_SHARE) return 'served';
+      if (isAtLeast(CROWDED_SHARE)) closeIdle();
+      if (isAtLeast(SURPLUS_SHARE)) {
+        cutBelow(SURPLUS_SHARE - CUT_SHARE, inCutOrder(connections.values()));
+      }
+      if (!isAtLeast(SURPLUS_SHARE)) return 'served';
       refused += 1;
       warn();
       return connections.size < connectionsMax ? 'refused' : 'closed';
+    },
+    lookAgain: () => {
+      isFruitless = false;
     },
     refusedCount: () => refused,
   };

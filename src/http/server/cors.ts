@@ -4,6 +4,16 @@ import { FORGERY_HEADER } from '../accounts/session-cookie.ts';
 
 /** CORS: which pages may send which requests from a browser, by the origin of the page. */
 
+/** `open`: every page, without credentials; `website`: the pages of the website; `closed`: no page. */
+type Rule = 'open' | 'website' | 'closed';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Undefined for addresses without a route. */
+    readonly corsRule?: Rule;
+  }
+}
+
 const OPEN_PATHS =
   /^\/(?:feeds\/|monitoring\/|api\/v1\/(?:desktop\/(?:check-update|latest-version|download\/)|(?:system|metrics)\/)|openapi\.json|elements\/|\.well-known\/)/;
 const OPEN_EXPOSED = 'age, etag, retry-after, x-request-id';
@@ -15,7 +25,6 @@ export const OPEN_HEADERS = {
 const WEBSITE_PATHS = /^\/api\/v1\//;
 const WEBSITE_EXPOSED = 'retry-after, x-request-id';
 
-/** For pages of any origin, without credentials. */
 const OPEN: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST'],
@@ -28,7 +37,7 @@ const OPEN: FastifyCorsOptions = {
 const REPORTED_ORIGINS_MAX = 20;
 const ORIGIN_LENGTH_MAX = 200;
 
-/** For the pages of the website, with cookies and access tokens. */
+/** With cookies and access tokens. */
 const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
   origin: origins.length === 0 ? false : [...origins],
   credentials: true,
@@ -40,9 +49,22 @@ const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
 
 const CLOSED: FastifyCorsOptions = { origin: false };
 
+function ruleOf(path: string): Rule {
+  if (OPEN_PATHS.test(path)) return 'open';
+  return WEBSITE_PATHS.test(path) ? 'website' : 'closed';
+}
+
+/**
+ * The rule of the route that answers. An answer without a route says only that, so there the text of the address is
+ * enough.
+ */
+function ruleFor({ routeOptions, url }: FastifyRequest): Rule {
+  return routeOptions.config.corsRule ?? ruleOf(url);
+}
+
 /**
  * The plugin answers preflights. This function adds the headers of all other answers. The plugin would compute
- * path-dependent options for every request, which costs more than answering a check.
+ * the options for every request, which costs more than answering a check.
  *
  * @param website `origins`: the exact origins of the website; `ownOrigin`: that of PUBLIC_URL, which browsers
  *   do not restrict
@@ -51,7 +73,7 @@ export async function registerCors(
   app: FastifyInstance,
   { origins, ownOrigin }: { readonly origins: readonly string[]; readonly ownOrigin: () => string },
 ): Promise<void> {
-  const website = websiteOf(origins);
+  const options = { open: OPEN, website: websiteOf(origins), closed: CLOSED };
   const allowed = new Set(origins);
   const reported = new Set<string>();
   const report = (request: FastifyRequest): void => {
@@ -65,31 +87,46 @@ export async function registerCors(
     );
   };
   app.addHook('onSend', (request, reply, _payload, done) => {
-    const { url } = request;
-    if (request.headers.origin !== undefined && WEBSITE_PATHS.test(url) && !OPEN_PATHS.test(url)) {
-      report(request);
-    }
-    if (request.method !== 'OPTIONS') permit(request, reply, allowed);
+    const rule = ruleFor(request);
+    if (request.headers.origin !== undefined && rule === 'website') report(request);
+    if (request.method !== 'OPTIONS') permit(rule, request, reply, allowed);
     done();
   });
-  await app.register(async (scope) => {
-    await scope.register(cors, {
-      delegator: (request, done) => {
-        const { url } = request;
-        if (OPEN_PATHS.test(url)) done(null, OPEN);
-        else done(null, WEBSITE_PATHS.test(url) ? website : CLOSED);
-      },
+  await app.register(async (preflights) => {
+    await preflights.register(cors, {
+      delegator: (request, done) => done(null, options[ruleFor(request)]),
     });
+    ruleRoutes(app, preflights);
   });
 }
 
-function permit(request: FastifyRequest, reply: FastifyReply, allowed: ReadonlySet<string>): void {
-  const { url } = request;
-  if (OPEN_PATHS.test(url)) {
+/** Gives every route of the server its rule, and a route for its preflights, which the router then finds alike. */
+function ruleRoutes(app: FastifyInstance, preflights: FastifyInstance): void {
+  const ruled = new Set<string>();
+  app.addHook('onRoute', (route) => {
+    const { url, method } = route;
+    const corsRule = ruleOf(url);
+    route.config = { ...route.config, corsRule };
+    // A route at every address does not tell which addresses there are: see LEGACY_ADDRESSES.
+    if (ruled.has(url) || method.includes('OPTIONS') || url.startsWith('/:')) return;
+    ruled.add(url);
+    preflights.options(url, { schema: { hide: true }, config: { corsRule } }, (_request, reply) =>
+      reply.callNotFound(),
+    );
+  });
+}
+
+function permit(
+  rule: Rule,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed: ReadonlySet<string>,
+): void {
+  if (rule === 'open') {
     reply.headers(OPEN_HEADERS);
     return;
   }
-  if (allowed.size === 0 || !WEBSITE_PATHS.test(url)) return;
+  if (allowed.size === 0 || rule === 'closed') return;
   const vary = reply.getHeader('vary');
   reply.header('vary', vary === undefined ? 'Origin' : `${vary}, Origin`);
   const { origin } = request.headers;

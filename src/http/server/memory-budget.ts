@@ -1,10 +1,12 @@
+import { inCutOrder, type Sender } from './slow-sender.ts';
+
 /** Limits the memory that clients make this process hold: unread answers and unfinished bodies. */
 
 /** A connection, as the budget sees it. */
-export interface Holder {
+export interface Holder extends Sender {
   /** Changed by the budget only. */
   heldBytes: number;
-  /** Whether its client stopped reading the answer, or sending the rest of the request. */
+  /** Whether its client stopped reading the answer. */
   readonly isStalled: boolean;
   /** Closes the connection at once. */
   cut(reason: 'memory'): void;
@@ -12,13 +14,16 @@ export interface Holder {
 
 export interface MemoryBudget {
   /**
-   * Cuts stalled holders when memory runs out, and never one that makes progress. False when that is not enough:
-   * the caller must refuse the request.
+   * Cuts holders when memory runs out: those that stopped reading, and then unfinished requests, the slowest first. It
+   * never cuts one that reads its answer. False when that is not enough: the caller must refuse the request.
    */
   reserve(holder: Holder, bytes: number): boolean;
   release(holder: Holder, bytes?: number): void;
   heldBytes(): number;
 }
+
+/** Unfinished requests are cut down to this share at once, because it takes time to find the slowest. */
+const ROOMY_SHARE = 0.99;
 
 export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {
   /** In the order in which they started to hold memory. */
@@ -33,12 +38,20 @@ export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }):
   };
 
   const makeRoom = (bytes: number, asking: Holder): void => {
-    for (const holder of holders) {
-      if (total + bytes <= bytesMax) return;
-      if (holder === asking || !holder.isStalled) continue;
-      release(holder);
-      holder.cut('memory');
-    }
+    const cut = (from: Iterable<Holder>, downTo: number): void => {
+      for (const holder of from) {
+        if (total + bytes <= downTo) return;
+        if (holder === asking) continue;
+        release(holder);
+        holder.cut('memory');
+      }
+    };
+    cut(
+      [...holders].filter(({ isStalled }) => isStalled),
+      bytesMax,
+    );
+    if (total + bytes <= bytesMax) return;
+    cut(inCutOrder(holders), bytesMax * ROOMY_SHARE);
   };
 
   return {

@@ -73,14 +73,12 @@ export function createSlowReaders(
         : 0;
     const creditMs =
       isSame && !isExempt ? Math.min(fullMs, before.creditMs + earnedMs) - checkedEveryMs : fullMs;
-    // The server waits for the rest of a body: it cannot distinguish a slow client from one that stopped sending.
-    const isUnfinished = current !== undefined && !current.req.complete;
-    const isTooLittle = isSame && (isUnfinished || (isWaitedFor && earnedMs < checkedEveryMs));
+    const isTooLittle = isSame && isWaitedFor && earnedMs < checkedEveryMs;
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
     // Without the kernel's numbers, a client seems to read whole megabytes at once.
-    const isUnseen = kernel === undefined && !isUnfinished;
-    connection.isStalled = stalledMs >= (isUnseen ? rules.pauseMaxMs : rules.stalledAfterMs);
+    const stalledAfterMs = kernel === undefined ? rules.pauseMaxMs : rules.stalledAfterMs;
+    connection.isStalled = stalledMs >= stalledAfterMs;
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
   };
 

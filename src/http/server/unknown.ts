@@ -16,7 +16,7 @@ export function answerUnknown(app: FastifyInstance): void {
     routes.set(url, known);
   });
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const [path = ''] = request.url.split('?');
+    const path = pathOf(request.url);
     const methods = [...routes.values()].flatMap(({ pattern, methods }) =>
       pattern.test(path) ? [...methods] : [],
     );
@@ -37,6 +37,13 @@ export function answerUnknown(app: FastifyInstance): void {
     else done(null);
   });
   app.setNotFoundHandler(answer);
+}
+
+/** The path as the router compares it with the routes: decoded, but for an encoded delimiter such as `%2F`. */
+function pathOf(url: string): string {
+  const [path = ''] = url.split(/[?#]/, 1);
+  // It does not throw: the router has decoded the address, and refuses what cannot be decoded.
+  return decodeURI(path.replaceAll('%25', '%2525'));
 }
 
 /** `:name` matches one segment, `*` the rest of the address. */

@@ -1,12 +1,21 @@
-import { request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import { buildLocalConsole, type LocalConsole } from '../../../src/http/console/local-server.ts';
 import { openScene, type Scene } from '../../console/console-scene.ts';
+import { addressOf, registeredRoutes, spellingsOf } from '../server/addresses.ts';
 
+/** The routes that need no key: their answers have no data. */
+const WITHOUT_KEY = ['/', '/console', '/console/*', '/assets/:file'];
+const VALUES = { ':app': 'desktop', ':version': '1.0.0', ':revision': '1' };
+const YANK = JSON.stringify({
+  change: { kind: 'yank', version: '1.0.0', channel: null, reason: null },
+  revision: 1,
+});
 const PAUSE = JSON.stringify({
   change: { kind: 'pause', version: '1.0.0', channel: null, reason: null },
   revision: null,
@@ -19,8 +28,11 @@ describe('the console on this machine', () => {
   let origin: string;
   /** As the browser keeps it for this port. */
   let key = '';
+  /** The requests of a test share its connections. */
+  let agent: Agent;
 
   beforeEach(async () => {
+    agent = new Agent({ keepAlive: true });
     scene = await openScene();
     await scene.release('1.0.0');
     server = await buildLocalConsole({
@@ -35,17 +47,23 @@ describe('the console on this machine', () => {
     origin = `http://127.0.0.1:${port}`;
   });
   afterEach(async () => {
+    agent.destroy();
     await server.http.close();
     await scene.close();
   });
 
   /** `fetch` sets Host and Sec-Fetch-Site itself, so the requests of attackers are made by hand. */
-  const ask = async (path: string, given: Record<string, string> = {}, body?: string) => {
+  const ask = async (
+    path: string,
+    given: Record<string, string> = {},
+    body?: string,
+    method = body === undefined ? 'GET' : 'POST',
+  ) => {
     const headers = 'cookie' in given ? { 'x-slipway-console': key, ...given } : given;
     return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>(
       (resolve, reject) => {
-        const method = body === undefined ? 'GET' : 'POST';
-        const sent = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (answer) => {
+        const options = { host: '127.0.0.1', port, path, method, headers, agent };
+        const sent = httpRequest(options, (answer) => {
           let text = '';
           answer.setEncoding('utf8');
           answer.on('data', (chunk) => {
@@ -100,6 +118,82 @@ describe('the console on this machine', () => {
     expect((await ask('/console', { cookie, 'x-slipway-console': '' })).status).toBe(200);
     expect(await changes()).toBe(1);
   });
+
+  /** What a server on another port of this machine has: the cookie, and any header that it likes. */
+  const forgedOf = (cookie: string) => ({
+    ...JSON_BODY,
+    cookie,
+    origin,
+    'sec-fetch-site': 'same-origin',
+    'x-slipway-console': '',
+  });
+  const dataRoutes = () =>
+    registeredRoutes(server.http).filter(({ url }) => !WITHOUT_KEY.includes(url));
+
+  it('needs the key on every route that does not state that it has no data', async () => {
+    expect(registeredRoutes(server.http).map(({ url }) => url)).toEqual(
+      expect.arrayContaining([...WITHOUT_KEY, '/console/api/apps/:app/change']),
+    );
+    const forged = forgedOf(await signIn());
+    for (const { url, methods } of dataRoutes()) {
+      for (const method of methods) {
+        const { status } = await ask(addressOf(url, VALUES), forged, undefined, method);
+        expect(status, `${method} ${url}`).toBe(401);
+      }
+    }
+  });
+
+  it('needs the key on a route that is added without a thought', async () => {
+    const other = await buildLocalConsole({
+      console: scene.consoleOf('ada'),
+      browserFiles: openBrowserFiles,
+      tiers: DEFAULT_TIERS,
+      logger: pino({ level: 'silent' }),
+      randomness: scene.randomness,
+    });
+    other.http.get('/new', () => 'data');
+    await other.http.listen({ host: '127.0.0.1', port: 0 });
+    const opened = await fetch(other.openingUrl());
+    const [cookie = ''] = opened.headers.getSetCookie().join().split(';');
+    const answer = await fetch(new URL('/new', other.openingUrl()), { headers: { cookie } });
+    expect(answer.status).toBe(401);
+    await other.http.close();
+  });
+
+  it('gives no data and changes nothing for the cookie alone, in any spelling of an address', async () => {
+    const forged = forgedOf(await signIn());
+    const before = await changes();
+    const attack = async (method: string, address: string) => {
+      const body = method === 'GET' || method === 'HEAD' ? undefined : YANK;
+      const { status, headers, text } = await ask(address, forged, body, method);
+      // The page has no data, and the first address leads to it.
+      const isPage = status === 200 && headers['content-type'] === 'text/html; charset=utf-8';
+      expect(isPage || status >= 300, `${status} ${method} ${address} ${text}`).toBe(true);
+      expect(text).not.toMatch(/1\.0\.0|"applications"|"stable"/);
+    };
+    for (const { url, methods } of dataRoutes()) {
+      const [method = 'GET'] = methods;
+      for (const address of spellingsOf(addressOf(url, VALUES))) await attack(method, address);
+    }
+    for (const method of ['HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE']) {
+      for (const address of spellingsOf('/console/api/apps/desktop/change')) {
+        // Node's parser refuses some addresses, before it knows that the answer must have no body.
+        if (method !== 'HEAD' || address.startsWith('/')) await attack(method, address);
+      }
+    }
+    const spelled = fc
+      .array(fc.boolean(), { minLength: 32, maxLength: 32 })
+      .map((encoded) =>
+        [...'/console/api/apps/desktop/change']
+          .map((letter, n) => (encoded[n] ? `%${letter.charCodeAt(0).toString(16)}` : letter))
+          .join(''),
+      );
+    await fc.assert(
+      fc.asyncProperty(spelled, (address) => attack('POST', address.replace(/^%2f/, '/'))),
+      { numRuns: 50 },
+    );
+    expect(await changes()).toBe(before);
+  }, 30_000);
 
   it('refuses a wrong token, and the right one still works afterwards', async () => {
     const wrong = await ask(`/?token=${'0'.repeat(64)}`);

@@ -6,6 +6,7 @@ import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
+import { exchange } from '../server/raw-client.ts';
 import { check, createBreakableStore, get, LATEST_VERSION, release } from '../support.ts';
 
 describe('liveness and readiness', () => {
@@ -112,6 +113,27 @@ describe('liveness and readiness', () => {
     expect(await get(service, LATEST_VERSION)).toMatchObject({ status: 503 });
     expect(await get(service, '/readyz')).toMatchObject({ status: 503 });
     expect(await get(service, '/livez')).toMatchObject({ status: 200 });
+  });
+
+  it('answers when no memory is left for clients', async () => {
+    const limits = { connectionsMax: 10, heldBytesMax: 0, because: '' };
+    const service = await open({ limits });
+    const names = Array.from({ length: 12 }, (_, n) => `application-${'x'.repeat(40)}-${n}`);
+    for (const application of names) {
+      await release(service, '1.0.0', ['windows x64 nsis'], { application });
+    }
+    const port = Number(new URL(await service.listen()).port);
+    const ask = (path: string) =>
+      exchange(
+        port,
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\nConnection: close\r\n\r\n`,
+      );
+    expect(await ask('/livez')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await ask('/readyz')).toMatchObject({
+      status: 200,
+      body: expect.stringMatching(/^{"status":"ready",/),
+    });
+    expect(await ask('/api/v1/system/request')).toMatchObject({ status: 503 });
   });
 });
 

@@ -1,15 +1,18 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/http/error-responses.ts';
 import { connectionLimits } from '../../../src/http/server/connection-limits.ts';
 import { systemClock } from '../../../src/system.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { DOWNLOAD, get, release } from '../support.ts';
+import { CHECK_UPDATE, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
 import { closeAll, openMany, openSilent, requestText } from './flood.ts';
+import { exchange } from './raw-client.ts';
 
 const MAX = 40;
+const HEAD = `POST ${CHECK_UPDATE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+const CLOSE = 'Connection: close\r\nHost';
 
 describe('at the limit of connections', () => {
   const log: string[] = [];
@@ -49,17 +52,22 @@ describe('at the limit of connections', () => {
     const busy = await openBusy(MAX * 0.95);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]).toContain('Raise it.');
-    const surplus = await openSilent(port, requestText('GET', '/livez'));
+    const surplus = await openSilent(port, requestText('GET', LATEST_VERSION));
     const [head = '', body = ''] = (await answerOf(surplus)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 503 /);
     expect(head).toMatch(/^retry-after: \d+$/im);
     expect(head).toMatch(/^connection: close$/im);
     expect(problemSchema.parse(JSON.parse(body))).toMatchObject({ code: 'overloaded' });
+    for (const path of ['/livez', '/readyz', '/%6civez']) {
+      const probe = await openSilent(port, requestText('GET', path).replace('Host', CLOSE));
+      expect(await answerOf(probe), path).toMatch(/^HTTP\/1\.1 200 /);
+    }
     const waiting = await openMany(port, MAX * 0.05);
-    const beyond = await openSilent(port, requestText('GET', '/livez'));
-    expect(await answerOf(beyond)).toBe('');
+    // Those that have sent nothing make room for it.
+    const beyond = await openSilent(port, requestText('GET', '/livez').replace('Host', CLOSE));
+    expect(await answerOf(beyond)).toMatch(/^HTTP\/1\.1 200 /);
     const metrics = await service.app.metrics.metrics();
-    expect(metrics).toMatch(/^slipway_http_connections\{kind="open"\} 40$/m);
+    expect(metrics).toMatch(/^slipway_http_connections\{kind="max"\} 40$/m);
     expect(metrics).toMatch(/^slipway_http_connections_refused_total [3-9]$/m);
     // The log warns once, not for each connection.
     expect(warnings()).toHaveLength(1);
@@ -72,7 +80,7 @@ describe('at the limit of connections', () => {
       .toMatch(/^slipway_http_connections\{kind="open"\} 0$/m);
     const idle = await openMany(port, MAX);
     await sleep(200);
-    expect(idle.filter((socket) => socket.destroyed)).toEqual([]);
+    expect(idle.filter((socket) => socket.destroyed).length).toBeLessThanOrEqual(MAX * 0.1);
     await sleep(2_100);
     for (let n = 0; n < 2 * MAX; n++) {
       const answer = await fetch(`http://127.0.0.1:${port}/livez`, {
@@ -82,6 +90,102 @@ describe('at the limit of connections', () => {
     }
     closeAll(idle);
   });
+});
+
+/** A client sends a byte a second of what follows the start. */
+const UNFINISHED: readonly (readonly [what: string, start: string, drip: string])[] = [
+  ['headers', `${HEAD}X: `, 'x'],
+  ['a body', `${HEAD}Content-Length: 60000\r\n\r\n{`, ' '],
+  ['a small body', `${HEAD}Content-Length: 300\r\n\r\n{`, ' '],
+  ['a body in chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+  ['the end of a body', `${HEAD}Content-Length: 30000\r\n\r\n${' '.repeat(29_990)}`, ' '],
+  ['a second request', `${requestText('GET', '/livez')}${HEAD}Content-Length: 300\r\n\r\n`, ' '],
+  ['nothing', '', ''],
+  ['nothing after a request', requestText('GET', '/livez'), ''],
+];
+
+describe('more unfinished requests than there may be connections', () => {
+  const BODY = JSON.stringify({ current_version: '0.9.0', platform: 'windows', arch: 'x64' });
+
+  /** Opens more connections than the process may have, and opens each again when the service closes it. */
+  function attack(port: number, start: string, drip: string): () => void {
+    let isOver = false;
+    const sockets = new Set<Socket>();
+    const open = (): void => {
+      if (isOver) return;
+      const socket = connect(port, '127.0.0.1', () => socket.write(start));
+      sockets.add(socket);
+      const dripping = setInterval(() => socket.write(drip), 1_000);
+      socket.resume();
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        clearInterval(dripping);
+        sockets.delete(socket);
+        setTimeout(open, 50);
+      });
+    };
+    for (let n = 0; n < 2 * MAX; n++) open();
+    return () => {
+      isOver = true;
+      closeAll([...sockets]);
+    };
+  }
+
+  /** A client that sends eighty bytes a second; resolves to the first line of the answer. */
+  async function askSlowly(port: number): Promise<string> {
+    const text = requestText('POST', CHECK_UPDATE, BODY.padEnd(250)).replace('Host', CLOSE);
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('error', () => {});
+    for (let at = 0; at < text.length && !socket.destroyed; at += 16) {
+      socket.write(text.slice(at, at + 16));
+      await sleep(200);
+    }
+    if (!socket.destroyed) await once(socket, 'close');
+    return answer.split('\r\n')[0] ?? '';
+  }
+
+  it.concurrent.each(UNFINISHED)(
+    '%s: others are served, and a client on a slow link as well',
+    async (_what, start, drip) => {
+      const limits = { connectionsMax: MAX, heldBytesMax: 1024 * 1024, because: 'Raise it.' };
+      const service = await createTestService({ clock: systemClock, limits });
+      await release(service, '1.0.0', ['windows x64 nsis']);
+      const port = Number(new URL(await service.listen()).port);
+      const slow = askSlowly(port);
+      let isSlowDone = false;
+      slow.finally(() => {
+        isSlowDone = true;
+      });
+      await sleep(2_500);
+      const stop = attack(port, start, drip);
+      const refused: unknown[] = [];
+      try {
+        while (!isSlowDone) {
+          for (const request of [
+            requestText('GET', '/livez'),
+            requestText('GET', '/readyz'),
+            requestText('GET', LATEST_VERSION),
+            requestText('POST', CHECK_UPDATE, BODY),
+            `${HEAD}Transfer-Encoding: chunked\r\n\r\n${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+          ]) {
+            const answer = await exchange(port, request.replace('Host', CLOSE));
+            if (answer?.status !== 200) refused.push(answer ?? request);
+          }
+          await sleep(50);
+        }
+        expect(await slow).toBe('HTTP/1.1 200 OK');
+        expect(refused).toEqual([]);
+      } finally {
+        stop();
+        await service.close();
+      }
+    },
+    30_000,
+  );
 });
 
 describe('the limit of connections', () => {

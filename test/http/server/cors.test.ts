@@ -22,6 +22,7 @@ const OPEN = [
   ['GET', `${DOWNLOAD}/windows`],
   ['GET', '/feeds/desktop/stable/electron/latest.yml'],
   ['GET', '/feeds/nothing'],
+  ['GET', '/%66eeds/desktop/stable/electron/latest.yml'],
   ['GET', '/api/v1/system/status'],
   ['GET', '/api/v1/metrics/public/live'],
   ['GET', '/monitoring/health'],
@@ -48,7 +49,7 @@ const OURS = [
   ['GET', '/api/v1/analytics/releases'],
   ['GET', '/api/v1/desktop/explain?version=1.0.0&platform=windows&arch=x64'],
   ['GET', '/api/v1/desktop/%65xplain?version=1.0.0&platform=windows&arch=x64'],
-  ['GET', '/api/v1/openapi.json'],
+  ['GET', '/%61pi/v1/openapi.json'],
   ['POST', '/api/v1/contact'],
   ['GET', '/api/v1/nothing'],
 ] as const;
@@ -61,8 +62,8 @@ const CLOSED = [
   ['GET', '/'],
   ['GET', '/metrics'],
   ['GET', '/nothing'],
-  // Other spellings of an address must not open it.
-  ['GET', '/%61pi/v1/account'],
+  // Addresses that only look like the one of a route.
+  ['GET', '/%2561pi/v1/account'],
   ['GET', '//api/v1/account'],
   ['GET', '/API/v1/account'],
 ] as const;

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, killAll, startServer } from '../../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { createTestService } from '../../support/service.ts';
-import { DOWNLOAD, LATEST_VERSION } from '../support.ts';
+import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION } from '../support.ts';
 import { closeAll, openMany, type openSilent, requestText } from './flood.ts';
 
 /** More connections than a process may have descriptors. */
@@ -68,6 +68,26 @@ describe(`${FLOOD} connections to a process with ${DESCRIPTORS} descriptors`, ()
     expect(text).toMatch(/^slipway_http_connections\{kind="max"\} 384$/m);
     expect(text).toMatch(/^slipway_http_connections_cut_total\{reason="crowded"\} [1-9]/m);
     closeAll(sockets);
+  });
+
+  it('bodies that never end: others are answered', async () => {
+    const { url, port } = await start();
+    const head = `POST ${CHECK_UPDATE} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+    const sockets = await openMany(port, 450, `${head}Content-Length: 60000\r\n\r\n{`);
+    const drip = setInterval(() => {
+      for (const socket of sockets) socket.write(' ');
+    }, 1_000);
+    try {
+      for (let n = 0; n < 20; n++) {
+        for (const path of ['/livez', '/readyz', LATEST_VERSION]) {
+          expect((await fetch(`${url}${path}`)).status, path).toBe(200);
+        }
+        await sleep(100);
+      }
+    } finally {
+      clearInterval(drip);
+      closeAll(sockets);
+    }
   });
 
   it('busy ones: the process survives, and answers afterwards', async () => {

@@ -43,6 +43,52 @@ describe('malformed HTTP', () => {
   });
 
   it.each([
+    ['*', 'OPTIONS'],
+    ['http://x/livez', 'GET'],
+    ['https://x:1/livez', 'GET'],
+    ['HTTP://x/livez', 'HEAD'],
+    ['http:///livez', 'GET'],
+    ['http://x', 'GET'],
+    ['http://x/%zz', 'GET'],
+    [`http://x${CHECK_UPDATE}`, 'POST'],
+    [`http://x${CHECK_UPDATE}`, 'OPTIONS'],
+    ['http://x/nothing', 'PROPFIND'],
+    ['livez', 'GET'],
+    ['?livez', 'GET'],
+    ['\\livez', 'GET'],
+  ])('the address %s does not begin with a slash: 400', async (address, method) => {
+    const answer = await exchange(
+      port,
+      `${method} ${address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer?.status).toBe(400);
+    expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    if (method === 'HEAD') return;
+    expect(problemSchema.parse(JSON.parse(answer?.body ?? '')).code).toBe('invalid_request');
+  });
+
+  it('an address is one route in every spelling: an unknown method is 405', async () => {
+    const close = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    for (const address of [CHECK_UPDATE, CHECK_UPDATE.replace('a', '%61'), `${CHECK_UPDATE}#x`]) {
+      for (const method of ['GET', 'PROPFIND']) {
+        expect(await exchange(port, `${method} ${address} ${close}`)).toMatchObject({
+          status: 405,
+          headers: { allow: 'POST' },
+        });
+      }
+    }
+    for (const [address, status] of [
+      ['/%zz', 400],
+      ['/%ff', 400],
+      ['/%2561pi/v1/contact', 404],
+      ['/api%2fv1/contact', 404],
+    ]) {
+      const answer = await exchange(port, `PROPFIND ${address} ${close}`);
+      expect(answer?.status, String(address)).toBe(status);
+    }
+  });
+
+  it.each([
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
     ['an address without end', `GET /${'x'.repeat(40_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
   ])('%s: a problem document names the limit', async (_name, bytes) => {

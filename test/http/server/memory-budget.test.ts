@@ -4,9 +4,11 @@ import { createMemoryBudget } from '../../../src/http/server/memory-budget.ts';
 describe('the memory budget', () => {
   function setUp() {
     const cut: string[] = [];
-    const holder = (name: string) => ({
+    const holder = (name: string, sendingRate?: number) => ({
       heldBytes: 0,
       isStalled: false,
+      isAwaited: sendingRate !== undefined,
+      sendingRate,
       cut: () => void cut.push(name),
     });
     return { budget: createMemoryBudget({ bytesMax: 100 }), holder, cut };
@@ -38,6 +40,22 @@ describe('the memory budget', () => {
     expect(cut).toEqual(['stalled']);
     expect(budget.reserve(asking, 60)).toBe(false);
     expect(budget.heldBytes()).toBe(60);
+  });
+
+  it('takes memory from unfinished requests, the slowest first, and from stalled ones before them', () => {
+    const { budget, holder, cut } = setUp();
+    const [reading, fast, slow] = [holder('reading'), holder('fast', 2_000), holder('slow', 3)];
+    const [stalled, asking] = [holder('stalled'), holder('asking')];
+    for (const each of [reading, fast, slow, stalled]) budget.reserve(each, 25);
+    stalled.isStalled = true;
+    expect(budget.reserve(asking, 20)).toBe(true);
+    expect(cut).toEqual(['stalled']);
+    expect(budget.reserve(asking, 20)).toBe(true);
+    expect(cut).toEqual(['stalled', 'slow']);
+    expect(budget.reserve(asking, 25)).toBe(true);
+    expect(cut).toEqual(['stalled', 'slow', 'fast']);
+    expect(budget.reserve(asking, 25)).toBe(false);
+    expect(budget.heldBytes()).toBe(90);
   });
 
   it('never cuts the holder that requests memory', () => {

@@ -203,21 +203,6 @@ describe('the progress of a reader', () => {
     expect(await stalled()).toEqual([true, false, false]);
   });
 
-  it('a client that does not send the rest of its request is stalled, on every system', async () => {
-    const of = (complete: boolean) =>
-      ({
-        answeredCount: 0,
-        current: { req: { complete } },
-        socket: { writableLength: 0 },
-        isStalled: false,
-        cut: (): void => undefined,
-      }) as unknown as Connection;
-    const [unfinished, complete] = [of(false), of(true)];
-    const readers = createSlowReaders(READING_RULES, async () => undefined);
-    for (let turn = 0; turn < 3; turn++) await readers.check([unfinished, complete]);
-    expect([unfinished.isStalled, complete.isStalled]).toEqual([true, false]);
-  });
-
   it('is read from the tables of Linux', () => {
     const text = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
