@@ -9,7 +9,7 @@ type Rule = 'open' | 'website' | 'closed';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Undefined for addresses without a route. */
+    /** Undefined for preflights, and for addresses without a route. */
     readonly corsRule?: Rule;
   }
 }
@@ -55,11 +55,13 @@ function ruleOf(path: string): Rule {
 }
 
 /**
- * The rule of the route that answers. An answer without a route says only that, so there the text of the address is
- * enough.
+ * The rule of the route that answers. The one route for all preflights has the path that is asked about as its parameter,
+ * which the router decoded. An answer without a route says only that, so there the text of the address is enough.
  */
-function ruleFor({ routeOptions, url }: FastifyRequest): Rule {
-  return routeOptions.config.corsRule ?? ruleOf(url);
+function ruleFor({ routeOptions, is404, params, url }: FastifyRequest): Rule {
+  const { corsRule } = routeOptions.config;
+  if (corsRule !== undefined) return corsRule;
+  return ruleOf(is404 ? url : ((params as { readonly '*'?: string })['*'] ?? url));
 }
 
 /**
@@ -92,27 +94,13 @@ export async function registerCors(
     if (request.method !== 'OPTIONS') permit(rule, request, reply, allowed);
     done();
   });
-  await app.register(async (preflights) => {
-    await preflights.register(cors, {
+  await app.register(async (scope) => {
+    await scope.register(cors, {
       delegator: (request, done) => done(null, options[ruleFor(request)]),
     });
-    ruleRoutes(app, preflights);
   });
-}
-
-/** Gives every route of the server its rule, and a route for its preflights, which the router then finds alike. */
-function ruleRoutes(app: FastifyInstance, preflights: FastifyInstance): void {
-  const ruled = new Set<string>();
   app.addHook('onRoute', (route) => {
-    const { url, method } = route;
-    const corsRule = ruleOf(url);
-    route.config = { ...route.config, corsRule };
-    // A route at every address does not tell which addresses there are: see LEGACY_ADDRESSES.
-    if (ruled.has(url) || method.includes('OPTIONS') || url.startsWith('/:')) return;
-    ruled.add(url);
-    preflights.options(url, { schema: { hide: true }, config: { corsRule } }, (_request, reply) =>
-      reply.callNotFound(),
-    );
+    route.config = { ...route.config, corsRule: ruleOf(route.url) };
   });
 }
 
