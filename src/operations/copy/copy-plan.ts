@@ -3,12 +3,12 @@ import type { ObjectInfo } from '../../object-store/object-store.ts';
 /** Which objects a copy of a store writes, and in which order. Pure. */
 
 /**
- * The kinds of objects, in the order of copying: an object comes after those that it names, and the list of applications
- * is the last. So no object of an interrupted copy names a missing one.
+ * The kinds of objects, in the order of copying: an object comes after those that it names. So no object of an interrupted
+ * copy names a missing one.
  *
  * End markers come first, so that an ended session or account never works at the target. Sessions come after accounts,
- * because a session names the number of an account's document. Hints come after the revisions that they announce: a
- * hint whose revision is missing means that the revision was deleted. (A revision only says where to look for hints.)
+ * because a session names the number of an account's document. Hints come last: a hint whose revision or application is
+ * missing means that it was deleted. (Revisions and lists only say where to look for hints.)
  */
 export const COPY_KINDS = [
   'end',
@@ -20,8 +20,8 @@ export const COPY_KINDS = [
   'private',
   'session',
   'revision',
-  'hint',
   'application list',
+  'hint',
 ] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];
 

@@ -84,7 +84,8 @@ function historyOf(events: readonly Event[]): Stored[] {
       const ofRevision = (n: number) => revisionKey(app, n);
       add(ofRevision(revision), [keyOf(manifest), ...before(revision, ofRevision)]);
       const hint = next('hint');
-      add(hintKey(hint), [ofRevision(revision), ...before(hint, hintKey)]);
+      const list = applicationsKey(last('list'));
+      add(hintKey(hint), [ofRevision(revision), list, ...before(hint, hintKey)]);
       continue;
     }
     const id = hex(each.id, 32);
@@ -153,15 +154,11 @@ describe('the order of a copy', () => {
     );
   });
 
-  it('has the lists of applications last', () => {
+  it('has the lists of applications after all revisions, and hints last', () => {
     const history = historyOf([{ kind: 'publish', app: 0, version: 1, files: 1 }]);
     const { stages } = planCopy(listingOf(history), listingOf([]));
-    expect(
-      stages
-        .at(-1)
-        ?.flat()
-        .map(({ key }) => key),
-    ).toEqual([applicationsKey(1)]);
+    const keys = stages.map((stage) => stage.flat().map(({ key }) => key));
+    expect(keys.slice(-2)).toEqual([[applicationsKey(1)], [hintKey(1)]]);
   });
 
   it('has the end markers first', () => {
