@@ -45,10 +45,7 @@ const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 /** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
 const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
-/**
- * Applications that are read at once. Each waits for about six answers of the store, one after the other: with 30 ms for
- * an answer, two thousand applications take eight seconds.
- */
+/** Applications that are read at once. Each waits for several answers of the store, one after the other. */
 const REFRESHES_MAX = 48;
 /** Further applications that are read at once because clients ask for them. */
 const ASKED_FOR_MAX = 8;
