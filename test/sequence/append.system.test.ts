@@ -5,6 +5,7 @@ import { APPEND_TIME_MAX_MS, appendDocument, type Base } from '../../src/sequenc
 import { findNewest, readDocument, readNewer } from '../../src/sequence/sequence.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { rounds } from '../support/rounds.ts';
 import { ledger, type Page, storePage } from './ledger.ts';
 
 const SEED = 20_261_121;
@@ -62,10 +63,10 @@ describe('writers of one sequence', () => {
     );
   });
 
-  it('whose answer is lost find their own change, 10,000 times', async () => {
+  const times = rounds(1_000, 10_000);
+  it(`whose answer is lost find their own change, ${times} times`, async () => {
     const { store, ...deps } = setUp();
     const chance = createSeededRandomness(SEED + 1);
-    const times = 10_000;
     let made = 0;
     let others = 0;
     for (let time = 1; time <= times; time++) {

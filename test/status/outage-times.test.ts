@@ -62,7 +62,7 @@ const OUTAGES: [string, (world: World, isUp: () => boolean) => FaultPlan][] = [
 
 it.each(
   OUTAGES.flatMap((outage) =>
-    [1, 60].flatMap((count) => [0, 0.999].map((fraction) => [...outage, count, fraction] as const)),
+    [1, 12].flatMap((count) => [0, 0.999].map((fraction) => [...outage, count, fraction] as const)),
   ),
 )(
   'the status is at most 10 s late when the store %s, number %#',

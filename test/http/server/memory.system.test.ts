@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freePort, killAll, type Running, startServer } from '../../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { rounds } from '../../support/rounds.ts';
 import { createTestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION } from '../support.ts';
 import { closeAll, openMany, requestText } from './flood.ts';
@@ -136,12 +137,13 @@ describe('requests whose answers are not read', () => {
     for (const [what, request] of largeAnswers()) await flood(what, 400, request.repeat(64));
   }, 300_000);
 
-  it('one request on each of 2,000 sockets', async () => {
+  const SOCKETS = rounds(500, 2_000);
+  it(`one request on each of ${SOCKETS} sockets`, async () => {
     // One answer of each source: text in memory, a file of the package, a file of the store, a refusal.
     const ofEachSource = largeAnswers().filter(([what]) =>
       /document|script|file|bodies/.test(what),
     );
-    for (const [what, request] of ofEachSource) await flood(what, 2_000, request);
+    for (const [what, request] of ofEachSource) await flood(what, SOCKETS, request);
   }, 300_000);
 
   it('incomplete headers, on the maximum number of connections', async () => {
@@ -152,10 +154,11 @@ describe('requests whose answers are not read', () => {
 
   it('incomplete bodies', async () => {
     const head = requestText('POST', LOGIN, 'x'.repeat(64_000)).slice(0, -1);
-    await flood('half-sent bodies', 4_000, head);
+    const sockets = rounds(1_500, 4_000);
+    await flood('half-sent bodies', sockets, head);
     const chunk = `fa00\r\n${'x'.repeat(64_000)}\r\n`;
     const chunked = `POST ${LOGIN} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`;
-    await flood('half-sent bodies in chunks', 4_000, chunked);
+    await flood('half-sent bodies in chunks', sockets, chunked);
   }, 120_000);
 
   /** 64,000 chunks of one byte, and no end. */
@@ -163,12 +166,18 @@ describe('requests whose answers are not read', () => {
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(64_000)}`;
 
   it('bodies in chunks of one byte', async () => {
-    await flood('read by a route', 40, inTinyChunks('POST', LOGIN));
-    await flood('read by no route', 40, inTinyChunks('GET', file));
-    await flood('of a kind that is refused', 40, inTinyChunks('POST', '/nothing'));
+    const sockets = rounds(12, 40);
+    await flood('read by a route', sockets, inTinyChunks('POST', LOGIN));
+    await flood('read by no route', sockets, inTinyChunks('GET', file));
+    await flood('of a kind that is refused', sockets, inTinyChunks('POST', '/nothing'));
     const behind = requestText('GET', file) + inTinyChunks('POST', LOGIN);
-    await flood('of a request that waits', 40, behind);
-    await flood('to the port of the metrics', 16, inTinyChunks('GET', '/metrics'), metricsPort);
+    await flood('of a request that waits', sockets, behind);
+    await flood(
+      'to the port of the metrics',
+      rounds(6, 16),
+      inTinyChunks('GET', '/metrics'),
+      metricsPort,
+    );
   }, 120_000);
 
   it('thousands of requests in one read, after a request whose answer is not read', async () => {
