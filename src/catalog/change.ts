@@ -271,7 +271,8 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
     });
   };
   await appendDocument(deps, applicationsSequence, make, { named }).catch((error: unknown) => {
-    if (!isAppError(error, 'store_denied')) throw error;
+    // A directory has no credentials, and its own message says what to do.
+    if (!isAppError(error, 'store_denied') || deps.store.identify !== undefined) throw error;
     throw new AppError(
       'store_denied',
       `There is no application ${name}, and these credentials may not create one. An admin, whose credentials may write applications/, creates it: slipway channels create stable --app ${name} --create. ${error.message}`,

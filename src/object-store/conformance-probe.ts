@@ -54,7 +54,9 @@ export async function ensureConforming(
     return;
   }
   const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
-    if (deps.fresh === true || !isAppError(error, 'store_denied')) throw error;
+    // A directory has no credentials, and its own message says what to do.
+    const isDenied = isAppError(error, 'store_denied') && store.identify === undefined;
+    if (deps.fresh === true || !isDenied) throw error;
     throw new AppError(
       'store_denied',
       `${store.location} was not tested yet, and these credentials may not test it. An admin, whose credentials may write probe/, runs "slipway doctor" once with the same S3_ENDPOINT, S3_BUCKET and S3_PREFIX. ${error.message}`,
