@@ -6,6 +6,7 @@ import { versionText } from '../../src/domain/version.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 import { runAtOnce } from '../../src/steps.ts';
+import { rounds } from '../support/rounds.ts';
 import type { PublisherOrder, PublisherOutcome, PublisherTask } from './publisher-process.ts';
 import { startChild } from './run-child.ts';
 
@@ -21,7 +22,7 @@ export interface RaceDeps {
 
 const PROCESSES = 4;
 const PUBLISHERS = 2;
-const ROUNDS = 25;
+const ROUNDS = rounds(12, 200);
 
 async function race(
   deps: RaceDeps,
