@@ -127,7 +127,7 @@ interface ErrorDetails {
   readonly issues?: readonly FieldIssue[];
   /** Seconds until the caller should try again, for `unavailable` and `rate_limited` errors. */
   readonly retryAfterSeconds?: number;
-  /** For the status page, where the message is not public: without a host, path, bucket, key or secret. */
+  /** Replaces the message on the status page, which is public: it names no host, path, bucket, key or secret. */
   readonly publicDetail?: string;
 }
 

@@ -8,7 +8,7 @@ import { readPlainFile } from './plain-file.ts';
 import { Secret } from './secret.ts';
 
 const SECRET_LENGTH_MIN = 32;
-/** Larger than any secret; a set of keys is one too. */
+/** No secret is larger, and no set of keys. */
 const SECRET_BYTES_MAX = 256 * 1024;
 
 /**

@@ -9,8 +9,8 @@ import { systemCode } from './errors.ts';
  */
 
 /**
- * The first thing that is no directory on the ways from the root to directories, the root included. Undefined when all
- * are, or do not exist.
+ * Finds the first thing that is not a directory, among the root and everything on the ways from the root to the given
+ * directories. Undefined when each of them is a directory or does not exist.
  */
 export async function findOddPlace(
   root: string,
@@ -31,14 +31,14 @@ export async function findOddPlace(
   return undefined;
 }
 
-/** A directory that stays the same one while it is open, whatever other processes do to the names above it. */
+/** A directory that stays the same while it is open, whatever other processes rename or link above it. */
 export interface OpenDirectory {
-  /** For the paths of its entries. */
+  /** The path to which callers add the names of its entries. */
   readonly path: string;
   close(): Promise<void>;
 }
 
-/** Linux has open directories here, so that no name above them is looked up again. */
+/** Linux shows open directories here. A path through them does not look up the names above again. */
 const OPEN_FILES = '/proc/self/fd';
 const STAYS_OPEN = process.platform === 'linux' && existsSync(OPEN_FILES);
 
@@ -48,12 +48,12 @@ export function openDirectory(directory: string): Promise<OpenDirectory> {
 }
 
 /**
- * Opens a directory below another without following links. On systems other than Linux, a link that another process
- * makes between the check and the use is followed.
+ * Opens a directory below another without following links. On systems other than Linux, it follows a link that another
+ * process makes between the check and the use.
  *
  * @param creates whether missing directories are made
  * @param onLink makes the error for a link, whose path is relative to `root`
- * @throws the error of `onLink`; errors of the system: ENOTDIR for a file, ENOENT for what is missing
+ * @throws the error of `onLink`; errors of the system: ENOTDIR for a file, ENOENT for a missing directory
  */
 export async function openBelow(
   root: OpenDirectory,
@@ -90,7 +90,7 @@ async function openOrMake(directory: string, creates: boolean): Promise<OpenDire
   } catch (error) {
     if (!creates || systemCode(error) !== 'ENOENT') throw error;
     await mkdir(directory).catch((failure: unknown) => {
-      // Another file of the export may have made it.
+      // A concurrent write of another file may have made it.
       if (systemCode(failure) !== 'EEXIST') throw failure;
     });
     return hold(directory, constants.O_NOFOLLOW);

@@ -4,8 +4,8 @@ import { AppError } from './errors.ts';
 
 /**
  * Opens files that a user, a project or a build named. Only plain files are read: a named pipe would block the command
- * for ever, a device such as /dev/zero has no end, and reading some devices has effects. A link to a plain file is
- * followed; code that must not follow links refuses them before.
+ * for ever, a device such as /dev/zero has no end, and reading some devices has effects. Links to plain files are
+ * followed: callers that must not follow links refuse them first.
  */
 
 const CHUNK_BYTES = 64 * 1024;
@@ -16,7 +16,7 @@ const CHUNK_BYTES = 64 * 1024;
  * @throws AppError `invalid_request` for anything but a plain file; otherwise the system's error
  */
 export async function openPlainFile(path: string): Promise<FileHandle> {
-  // Before the file is opened, because opening a device may have an effect.
+  // The check comes before the file is opened, because opening a device may have an effect.
   refuseUnlessPlain(path, await stat(path));
   // Another process may have replaced the file by a pipe: O_NONBLOCK does not wait for the other end.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -56,7 +56,7 @@ export async function readPlainFile(path: string, bytesMax: number): Promise<Buf
   }
 }
 
-/** Like {@link readPlainFile}: its text in UTF-8, without a byte order mark. */
+/** Like {@link readPlainFile}, as text in UTF-8 without the byte order mark. */
 export async function readPlainText(path: string, bytesMax: number): Promise<string | undefined> {
   const bytes = await readPlainFile(path, bytesMax);
   return bytes?.toString('utf8').replace(/^\uFEFF/, '');

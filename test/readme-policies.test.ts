@@ -53,7 +53,7 @@ const publisher = policyOf('A publisher');
 const everyApplication = policyOf('Every application');
 const garbage = policyOf('Cleaning up');
 
-/** Of the requests with which a store creates an object: in one, and in parts. */
+/** The conditions of the requests that create an object: in one request, and in parts. */
 const CREATION = { 's3:ObjectCreationOperation': 'true', 's3:if-none-match': '*' };
 const PART = { 's3:ObjectCreationOperation': 'false' };
 const allowsObject = (policy: Policy, action: string, key: string, bucket = 'releases') =>

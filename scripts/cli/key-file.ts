@@ -4,7 +4,7 @@ import { readPlainFile } from '../../src/plain-file.ts';
 
 /** Larger than any key file. */
 const KEY_BYTES_MAX = 16 * 1024;
-/** What the shell has opened for this process, as for `<(…)`. */
+/** The path of a file that the shell has opened for this process, as for `<(…)`. */
 const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;
 
 /**
@@ -17,7 +17,7 @@ const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;
  */
 export async function readKey(given: string, option: string): Promise<string> {
   try {
-    // Reads no more than a key may have: the file may be a whole build.
+    // Bounded: a publisher may name a whole build by mistake.
     const isOpen = SHELL_PIPE.test(given);
     const bytes = await (isOpen ? readPipe(given) : readPlainFile(given, KEY_BYTES_MAX));
     if (bytes !== undefined) return bytes.toString();
@@ -31,7 +31,7 @@ export async function readKey(given: string, option: string): Promise<string> {
   throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
 }
 
-/** It has no positions, and gives its bytes in parts. Undefined when it has more bytes than a key. */
+/** Reads a pipe, which has no positions and gives its bytes in parts. Undefined when it has more bytes than a key. */
 async function readPipe(path: string): Promise<Buffer | undefined> {
   const handle = await open(path);
   try {

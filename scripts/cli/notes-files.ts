@@ -52,7 +52,7 @@ async function readText(file: string): Promise<string> {
   }
   if (bytes === undefined) {
     throw refuse(
-      `has more than ${NOTES_BYTES_MAX} bytes, which are allowed at most, because every client downloads them`,
+      `has more than ${NOTES_BYTES_MAX} bytes. Shorten it: every client downloads the notes`,
     );
   }
   try {

@@ -8,11 +8,11 @@ import type { KnownStore } from '../object-store/filesystem-identity.ts';
 import { createOwnDirectory } from '../own-directory.ts';
 
 /**
- * Remembers in the saved state which store a directory held, for every process that uses the same DATA_DIR: the service,
- * its workers and the commands.
+ * Remembers in the saved state which store a directory contained. The service, its workers and the commands share it
+ * when they use the same DATA_DIR.
  *
- * @param directory of the saved state
- * @param location the store's
+ * @param directory the directory of the saved state
+ * @param location the location of the store
  */
 export function createKnownStore(directory: string, location: string): KnownStore {
   const file = path.join(directory, 'store.json');
@@ -34,7 +34,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
         await createOwnDirectory(directory);
         await writeSynced(file, text);
       } catch (error) {
-        // On a full or read-only volume. The log of the service has it already: its catalog is saved here as well.
+        // The volume may be full or read-only. The service logs that already when it saves its catalog here.
         if (systemCode(error) === undefined && !isAppError(error)) throw error;
       }
     },
@@ -58,7 +58,7 @@ async function writeSynced(file: string, text: string): Promise<void> {
   }
 }
 
-/** @throws AppError rather than guessing: without the id, a new store would be made where a volume is not mounted */
+/** @throws AppError `store_unavailable`: without the id, a new store would be made where a volume is not mounted */
 function parseId(text: string, file: string): string {
   try {
     const document = JSON.parse(text) as { id?: unknown } | null;
@@ -68,6 +68,6 @@ function parseId(text: string, file: string): string {
   }
   throw new AppError(
     'store_unavailable',
-    `${file} should say which store belongs to this DATA_DIR, and cannot be read. If the right volume is mounted, delete this file and start again.`,
+    `${file} is corrupt: it does not say which store belongs to this DATA_DIR. If the right volume is mounted, delete this file and start again.`,
   );
 }

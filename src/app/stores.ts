@@ -90,7 +90,7 @@ export function objectsDirectory(config: Config): string {
   return path.join(config.dataDirectory, 'objects');
 }
 
-/** Where processes keep what they have seen of their store. */
+/** The directory in which processes save the catalog and the id of their store. */
 export function stateDirectory(config: Config): string {
   return path.join(config.dataDirectory, 'state');
 }

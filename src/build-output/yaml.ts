@@ -2,13 +2,13 @@ import { isAlias, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
 /** Reads YAML from outside in linear time. */
 
-/** In UTF-16 units. The library needs some microseconds for each. */
+/** In UTF-16 units. The library needs some microseconds for each unit. */
 const LENGTH_MAX = 512 * 1024;
 const DEPTH_MAX = 100;
 /** Resolving an alias takes as long as the document, and its value may contain aliases again. */
 const ALIASES_MAX = 100;
 
-/** Why a text was not read: a clause. */
+/** Says in a clause why a text was not read. */
 interface YamlProblem {
   readonly problem: string;
 }
@@ -17,11 +17,11 @@ interface YamlProblem {
  * The value of a YAML document, or why it was not read.
  *
  * The library compares each key with all others, and describes each error with the text around it: both take quadratic
- * time. So this compares the keys itself, and describes the first error.
+ * time. So this function compares the keys itself, and describes only the first error.
  */
 export function parseYaml(text: string): { readonly value: unknown } | YamlProblem {
   if (text.length > LENGTH_MAX) {
-    return { problem: `it has ${text.length} characters; YAML may have ${LENGTH_MAX}` };
+    return { problem: `it has ${text.length} characters; YAML may have at most ${LENGTH_MAX}` };
   }
   try {
     const lineCounter = new LineCounter();
@@ -35,7 +35,7 @@ export function parseYaml(text: string): { readonly value: unknown } | YamlProbl
     }
     return { value: document.toJS() };
   } catch {
-    // Too deep for the stack, or an alias without its anchor.
+    // The text nests too deep for the stack, or has an alias without its anchor.
     return { problem: 'it is not valid YAML' };
   }
 }
@@ -45,7 +45,7 @@ interface Excess {
   readonly why: string;
 }
 
-/** The first key that a map has twice, and what nests too deep or has too many aliases. */
+/** Finds the first place with a key that its map has twice, with too much nesting, or with one alias too many. */
 function findExcess(document: ReturnType<typeof parseDocument>): Excess | undefined {
   let found: Excess | undefined;
   let aliases = 0;

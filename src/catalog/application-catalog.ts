@@ -171,9 +171,9 @@ export function createApplicationCatalog(
 interface Parts extends ApplicationCatalogDeps, VerificationParts {
   readonly refusals: Refusals;
   readonly unknown: UnknownState<LiveRevision>;
-  /** The digest of the saved revision that the store was found to have. */
+  /** The digest of the newest saved revision for which {@link matchSaved} found the same revision in the store. */
   readonly matched: { digest: string | undefined };
-  /** Which lost revision was last looked for, and when. */
+  /** The lost revision that this process last searched for, and the time of that search in milliseconds. */
   readonly lookedFor: { number: number; at: number };
 }
 
@@ -230,7 +230,7 @@ async function readRevisions(parts: Parts) {
   });
 }
 
-/** Whether to look for a lost revision again: that takes a listing. */
+/** Whether to search for a lost revision again. Not at every poll, because a search costs a listing. */
 function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
   const number = announced()?.number ?? 0;
   const isNew = number !== lookedFor.number;
@@ -240,7 +240,7 @@ function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): bool
   return true;
 }
 
-/** Compares the saved revision with the store's, once. */
+/** Compares the saved revision with the store's. Does so once for each saved revision. */
 async function matchSaved(
   { store, application, refusals, matched }: Parts,
   seen: Entry<LiveRevision>,

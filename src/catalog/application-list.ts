@@ -17,7 +17,7 @@ export interface ApplicationList {
    * @throws AppError after logging it and recording it in `failure`
    */
   readonly refresh: SharedRun;
-  /** An earlier process saved the applications that it knew. */
+  /** Notes that this process has restored the applications that an earlier process saved. */
   noteRestored(): void;
   names(): readonly string[];
   /** Whether the list was read or restored. */
@@ -30,13 +30,13 @@ export interface ApplicationList {
   problems(): readonly string[];
 }
 
-/** A listing is requested in one of so many reads, while a hint announces an application that is not listed. */
+/** While a hint announces an application that is not listed, one of this many reads also requests a listing. */
 const LOOKED_EVERY_TURNS = 32;
 
 export function createApplicationList(deps: {
   readonly store: ObjectStore;
   readonly log: Log;
-  /** By application: the highest revision that hints announce. */
+  /** The highest revision of each application that hints announce. */
   readonly announced: AnnouncedRevisions;
 }): ApplicationList {
   const { store, log } = deps;
@@ -50,7 +50,7 @@ export function createApplicationList(deps: {
     if (position !== undefined) {
       const next = await readOn(store, applicationsSequence, position, memory);
       if (findLost() === undefined || !isLookDue()) return next;
-      // Reading on ends at a hole. A list behind it may be the newest.
+      // The read ends at a hole. A list behind the hole may be the newest.
       const found = await findNewestListed(store, applicationsSequence, next.position.newest);
       return found.last > next.position.last ? { ...next, position: found } : next;
     }
@@ -65,7 +65,7 @@ export function createApplicationList(deps: {
   const findLost = (): string | undefined =>
     reading.position && lostApplication(deps.announced, names())?.problem;
 
-  /** At once after a new application is announced, then now and then. */
+  /** Whether to request a listing: at the first read after a hint announced a new application, then once in a while. */
   const isLookDue = (): boolean => {
     const isNew = deps.announced.size !== looked.applications;
     looked.applications = deps.announced.size;

@@ -23,7 +23,7 @@ export interface ApplicationState extends Reading<LiveRevision> {
   readonly lookedForAt: number;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | undefined;
-  /** A later revision that a hint announces, and that the store does not have. */
+  /** A later revision that a hint announces and the store lacks. */
   readonly lost: Announced | undefined;
 }
 

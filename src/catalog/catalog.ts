@@ -118,7 +118,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       await applications.restore();
       // Comes before any other read, so that every later change has a hint above this number. When the store does not
       // answer, the poll finds the number later, and reading in turn finds the changes in between.
-      // Followers read hints this once: a revision that was announced and is gone leaves the state unknown.
+      // A follower reads hints only here. They show that an announced revision is gone and the state is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();
@@ -194,7 +194,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
-      // Reading in turn takes long to find that the store does not answer for the other applications either.
+      // Reads of the applications in turn take long to find that the store answers for none of them.
       const failing = keepUp.isFailing() ? { storeFailing: true } : {};
       const healths = [...byName]
         .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))

@@ -45,7 +45,7 @@ export interface WriterDeps extends AppendDeps {
    * Absent: the change is made to the newest state.
    */
   readonly seenRevision?: number;
-  /** A catalog revision that a manifest names, and that is newer than the newest one. */
+  /** A catalog revision that a manifest names and that is above the newest stored one. */
   readonly named?: Announced | undefined;
 }
 
@@ -253,7 +253,7 @@ export async function changeManifest(
 /**
  * Adds an application to the list of applications, unless it is listed.
  *
- * @throws as {@link changeCatalog}; `store_denied` when the credentials are those of other applications' publishers
+ * @throws as {@link changeCatalog}; `store_denied` when the credentials may only publish other applications
  */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
   const { hint, named } = await findLostList(deps);
@@ -281,7 +281,7 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
   });
 }
 
-/** The list that was deleted when the newest hints announce an application that the newest list lacks. */
+/** Finds the number of a deleted list: the newest hints announce an application that the newest list lacks. */
 async function findLostList({ store }: WriterDeps): Promise<{ hint: number; named?: Announced }> {
   const { newest } = await findNewestListed(store, applicationsSequence);
   const from = newest?.document.signed.hint ?? 0;

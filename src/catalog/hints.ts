@@ -14,9 +14,9 @@ import { timeSchema } from './manifest-document.ts';
  * service polls one key for all applications. A lost or corrupt hint only delays a change: services also read the
  * applications in turn.
  *
- * A hint is stored after its revision. So a revision that a hint names and that the store does not have was deleted:
- * the present state is unknown, for the revision may have been a withdrawal. A false hint stops changes of the
- * application that it names until a person goes on without that revision.
+ * A publisher stores a hint after its revision. So when a hint names a revision that the store lacks, that revision was
+ * deleted. The present state is then unknown, because the revision may have withdrawn a release. An attacker can write
+ * a false hint: it stops changes of the application that it names until a publisher skips the revision.
  */
 
 export const hintSchema = z.object({
@@ -32,7 +32,7 @@ export const hintSchema = z.object({
     .max(1_000_000_000)
     .optional()
     .describe(
-      'The catalog revision that it announces. When there is no such revision, it was deleted. Absent in the hints of older releases.',
+      'The catalog revision that the hint announces. When the store lacks this revision, it was deleted. Absent in hints by earlier versions of Slipway.',
     ),
 });
 
@@ -125,8 +125,7 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
 }
 
 /**
- * Reads the newest hints, at most {@link BEHIND_MAX}. There are more in a store that is used for long, and no process
- * reads all of them.
+ * Reads the newest hints, at most {@link BEHIND_MAX}. A store collects more over time, and no process reads them all.
  *
  * @param from the number of a hint that exists, or 0: hints up to it are not read
  * @throws AppError the store's
@@ -147,7 +146,7 @@ export async function readNewestHints(
 
 type Hint = z.output<typeof hintSchema>;
 
-/** `unreadable`: it is corrupt, or of a newer schema. Each application is read in turn anyway. */
+/** `unreadable`: the hint is corrupt, or has a newer schema. Services read the applications in turn anyway. */
 async function readHint(
   store: ObjectStore,
   number: number,
@@ -172,8 +171,8 @@ export function ignoreUnreadable(error: unknown): undefined {
 }
 
 /**
- * An application that hints announce and that the newest list lacks. It is listed before its first hint, so the newest
- * list was deleted. Undefined when there is none.
+ * Finds an application that hints announce and the newest list lacks. An application is listed before its first hint is
+ * stored, so the newest list was deleted. Undefined when there is no such application.
  */
 export function lostApplication(
   announced: Iterable<readonly [string, Announced]>,

@@ -38,7 +38,7 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. */
   readonly refreshApplication: (name: string) => Promise<void>;
-  /** Reads again what could not be read during an outage of the store. @throws AppError what the state and the log have */
+  /** Repeats reads that failed during an outage. @throws AppError that the state and the log already have */
   readonly refreshFailed: () => Promise<void>;
   /** Called with the revisions that hints announce, before their applications are read. */
   readonly onAnnounced: (announced: AnnouncedRevisions) => void;
@@ -48,7 +48,7 @@ interface KeepUpDeps {
   readonly onList: () => void;
 }
 
-/** The store may still refuse some requests when it answers again. */
+/** After an outage, the store may answer again and still refuse some requests. */
 const RECOVERY_MS = 60_000;
 
 export function createKeepUp(deps: KeepUpDeps): KeepUp {
@@ -57,10 +57,10 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   /** The number of the newest hint that was read; undefined before the first poll. */
   let hint: number | undefined;
   let isFailing = false;
-  /** After an outage, until when failed reads are repeated: milliseconds since the epoch. */
+  /** The time until which failed reads are repeated after an outage; milliseconds since the epoch. */
   let recoversUntil = 0;
 
-  /** Notes an outage by the reads that concern no single application: a fault of one must not count as an outage. */
+  /** Only reads of hints and of the list note an outage: a fault of one application must not count as one. */
   const noting = async <T>(read: Promise<T>): Promise<T> => {
     try {
       const result = await read;
@@ -79,7 +79,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     const names = deps.names();
     const name = [undefined, ...names][turn++ % (names.length + 1)];
     await passOutages(name === undefined ? refreshList() : deps.refreshApplication(name));
-    // The turns of thousands of applications take an hour.
+    // With thousands of applications, it can take an hour until the turn of one comes again.
     if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
 

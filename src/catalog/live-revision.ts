@@ -56,7 +56,7 @@ export function liveRevisionSequence(
   };
 }
 
-/** Whether a document that was refused would be refused for the same reason as a whole. */
+/** Whether a check of the whole document would refuse it for the same reason. */
 function isFinal({ code, cause }: AppError): boolean {
   return code === 'document_newer' || cause instanceof SyntaxError;
 }

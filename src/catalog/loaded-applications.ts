@@ -24,9 +24,9 @@ interface LoadedApplications {
    * @throws AppError when the list cannot be read; the problems of an application are in its own state
    */
   refreshList(): Promise<void>;
-  /** Reads an application for the first time before the others: a client waits for it. The state and the log have a failure. */
+  /** Reads an application before the others: a client waits for it. A failure is in its state and in the log. */
   readFirst(name: string): void;
-  /** Reads again the list and the applications that the store did not answer for. @throws AppError the store's */
+  /** Repeats the reads of the list and of applications that the store did not answer. @throws AppError the store's */
   refreshFailed(): Promise<void>;
   /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
   refreshApplication(name: string): Promise<void>;
@@ -45,9 +45,9 @@ const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 /** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
 const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
-/** Applications that are read at once. Each waits for several answers of the store, one after the other. */
+/** How many applications are read at the same time. Each waits for several answers of the store, one after the other. */
 const REFRESHES_MAX = 48;
-/** Further applications that are read at once because clients ask for them. */
+/** How many further applications are read at the same time because clients ask for them. */
 const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {

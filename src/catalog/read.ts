@@ -255,7 +255,7 @@ export async function readStoredRevisions(
 }
 
 /**
- * The revision that a manifest was made from, when that is newer than the newest revision. Another publisher may have
+ * The revision that a manifest was made from, when its number is above the newest revision. Another publisher has
  * committed it meanwhile, or it was deleted.
  */
 export function namedAbove(
@@ -270,7 +270,7 @@ export function namedAbove(
   return { number: catalogRevision, by: manifestKey(application, version, number) };
 }
 
-/** Refuses to go on when a revision is named that was deleted. @throws AppError `document_corrupt` */
+/** @throws AppError `document_corrupt` when the named revision was deleted */
 export async function refuseLost(
   deps: ReaderDeps,
   application: string,

@@ -22,12 +22,12 @@ export interface Reading<T> {
   readonly failure: AppError | undefined;
 }
 
-/** What reading on found. */
+/** The result of {@link readOn}. */
 interface ReadOn<T> {
   readonly position: Position<T>;
   /** Why the documents above the position must not be used; undefined when there are none. */
   readonly failure: AppError | undefined;
-  /** A later document that was deleted; undefined when there is none. */
+  /** A later document that was deleted; undefined when no document was. */
   readonly lost: Announced | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Following<T> extends ReadOnOptions<T> {
   readonly unknown: UnknownState<T>;
   /** The highest number that another document names. */
   readonly announced?: Announced | undefined;
-  /** Whether to list the sequence now, when that number is above the newest one. */
+  /** Whether to list the sequence now, when `announced` is above the newest number. */
   readonly lookForLost?: () => boolean;
 }
 
@@ -65,7 +65,7 @@ export async function readOn<T>(
     return { position: next, failure: newer.failure, lost: undefined };
   }
   if (lookForLost?.() !== true) return { position: next, failure: undefined, lost: announced };
-  // Reading on ends at a hole. A document behind it may be the newest.
+  // The read ends at a hole. A document behind the hole may be the newest.
   const found = await findNewestListed(store, sequence, next.newest, refusals);
   const isNewer = found.newest !== undefined && found.newest.number > (next.newest?.number ?? 0);
   const failure = isNewer ? verify?.(found.newest, next.newest) : undefined;
@@ -73,7 +73,7 @@ export async function readOn<T>(
   return { position: end, failure, lost: announced.number > found.last ? announced : undefined };
 }
 
-/** The newest readable document while the present state is unknown: it is not read again at every poll. */
+/** Remembers the newest readable document while the present state is unknown, so that no poll reads it again. */
 export interface UnknownState<T> {
   newest: Entry<T> | undefined;
 }

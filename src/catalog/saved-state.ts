@@ -109,7 +109,7 @@ export function createSavedState(deps: {
   };
 }
 
-/** The id of a directory store, as earlier versions saved it; undefined when they did not. */
+/** The id of a directory store, as earlier versions saved it; undefined when they saved none. */
 export async function readSavedStoreId(
   deps: Parameters<typeof rootOf>[0],
 ): Promise<string | undefined> {
@@ -124,7 +124,7 @@ export async function readSavedStoreId(
 
 const APPLICATIONS_FILE = 'applications.json';
 
-/** @param deps.location the store's */
+/** @param deps.location the location of the store */
 function rootOf(deps: { readonly directory: string; readonly location: string }): string {
   const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
   return path.join(deps.directory, place);

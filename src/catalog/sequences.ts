@@ -42,7 +42,7 @@ export function revisionSequence(application: string): Sequence<Revision> {
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
-    // Every later revision was announced by a hint above the one that this revision names.
+    // A revision names the newest hint of its time, so the hints of later revisions have higher numbers.
     announced: async (store, newest) => {
       const hints = await readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable);
       return hints?.announced.get(application);

@@ -85,7 +85,7 @@ export function decideUpdate(
     const judgement = judgeOffer(offer, query, choose(offer), isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
-    // The explanation is complete: only the result is still to be found.
+    // The explanation has all its steps: only the result is missing.
     else if (outcome !== 'offer' && admitted !== undefined) index = admitted() - 1;
     if (typeof judgement !== 'string') {
       return {

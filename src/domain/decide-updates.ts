@@ -7,13 +7,13 @@ import type { UpdateQuery } from './update-query.ts';
 import { spansIn, type Version } from './version.ts';
 
 /**
- * Decisions for many versions of a channel. A decision goes through the offers that a client cannot have: when a channel
- * lists thousands of versions and a rule keeps their clients from thousands of offers, one search for each version takes
- * minutes. So one search over all offers finds the results of all versions.
+ * Decides for many versions of a channel at once. A single decision looks at every offer that a rule refuses. When a
+ * channel lists thousands of versions, and a rule refuses thousands of offers, a search for each version takes minutes.
+ * So one search over all offers finds the results of all versions.
  */
 
 /**
- * What `decideUpdate` says for clients that differ in their version only.
+ * The decisions of `decideUpdate` for clients that differ only in their version.
  *
  * @param versions newest first
  * @param now by the store's clock; milliseconds since the epoch
@@ -47,7 +47,7 @@ function findAdmitted(
   const isReached = reachedBy(query, channel, now);
   const isAdmitted = (offer: Offer): boolean =>
     !('refused' in choose(offer)) &&
-    // Which versions meet the requirement is looked up for all of them at once.
+    // The caller looks up which versions meet the requirement, for all versions at once.
     obstacleFor({ ...offer, requires: null }, query, isReached) === undefined;
   const found = versions.map(() => Number.POSITIVE_INFINITY);
   const { first, take } = createRemaining(versions.length);
@@ -70,7 +70,7 @@ function findAdmitted(
   }
 }
 
-/** Numbers from 0 up to `count`, of which each is taken once. A path to the next remaining one is shortened. */
+/** The numbers from 0 up to `count`; each can be taken once. `first` shortens the path to the next remaining number. */
 function createRemaining(count: number) {
   const next = Array.from({ length: count + 1 }, (_, at) => at);
   const after = (at: number): number => next[at] ?? count;

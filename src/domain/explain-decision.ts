@@ -52,7 +52,7 @@ const RELEASES_MAX = 20;
 /**
  * The decision of {@link decideUpdate}, with its reasons.
  *
- * @param isShown false: the explanation does not name the release. The decision is the same.
+ * @param isShown whether the explanation may name a release. The decision does not depend on it.
  */
 export function explainDecision(
   query: UpdateQuery,

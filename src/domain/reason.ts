@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts';
 
 /** The reasons that operators state for a change. */
 
-/** In bytes of UTF-8. Every later revision of a catalog repeats the reason. */
+/** In bytes of UTF-8. Bounded, because every later revision of a catalog repeats the reason. */
 export const REASON_BYTES_MAX = 300;
 
 /**

@@ -37,12 +37,12 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
   return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
 }
 
-/** The share at the end of the ramp: the largest. */
-/** Whether any client may be offered the release. Null: all are. */
+/** Whether the service may offer the release to any client. A null rollout offers it to all. */
 export function hasBegun(rollout: Rollout | null, now: number): boolean {
   return rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }
 
+/** The share at the end of the ramp, which is the largest. */
 export function lastShare({ ramp }: Rollout): Share {
   return ramp.points.at(-1)?.share ?? NO_CLIENTS;
 }

@@ -145,7 +145,8 @@ const TESTED = new WeakMap<VersionRange, Map<string, boolean>>();
 const TESTED_MAX = 500;
 
 /**
- * The parts of a list that a range contains: each from an index up to another one, which is not included.
+ * The parts of a list of versions that a range contains. `from` is the first index of a part, `to` the index after its
+ * last.
  *
  * @param versions newest first
  */
@@ -154,9 +155,10 @@ export function spansIn(
   { set }: VersionRange,
 ): readonly { readonly from: number; readonly to: number }[] {
   return set.map((comparators) => {
-    let [from, to] = [0, versions.length];
+    let from = 0;
+    let to = versions.length;
     for (const { operator, semver: bound } of comparators) {
-      // The range of all versions has no bound.
+      // The range of all versions has a comparator without a bound.
       if (!(bound instanceof semver.SemVer)) continue;
       const atBound = firstIndex(versions, (version) => compareVersions(version, bound) <= 0);
       const belowBound = firstIndex(versions, (version) => compareVersions(version, bound) < 0);
@@ -172,7 +174,7 @@ export function spansIn(
 const isExact = (operator: semver.Comparator['operator']): boolean =>
   operator === '' || operator === '=';
 
-/** The first index whose item passes a test that all later items pass, too; the length when none does. */
+/** The first index whose item passes the test; the length when no item does. All items after it must pass as well. */
 function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

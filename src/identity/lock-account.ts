@@ -7,7 +7,7 @@ import { endAllSessions } from './sessions/end-session.ts';
 /**
  * Locks an account and ends its sessions. When it failed half way, running it again completes it.
  *
- * @throws AppError `invalid_request` for the reason; those of `changeAccount`, and the store's
+ * @throws AppError `invalid_request` for the reason; as {@link changeAccount}; the store's
  */
 export async function lockAccount(
   deps: AppendDeps,

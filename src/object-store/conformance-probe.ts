@@ -66,7 +66,7 @@ export async function ensureConforming(
   if (!conforming) {
     throw new AppError(
       'store_nonconforming',
-      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface), Wasabi and Garage ignore the condition of the write (If-None-Match), and so do versioned buckets on Ceph RGW in a race; Backblaze B2 refuses it. On Ceph RGW use an unversioned bucket; otherwise use another store, such as AWS S3, Cloudflare R2 or VersityGW.`,
+      `${store.location} cannot be used, because two writers could both create one object: ${findings.join(' ')} Google Cloud Storage (through its S3 interface), Wasabi and Garage ignore the condition of the write (If-None-Match), and versioned buckets on Ceph RGW ignore it in a race; Backblaze B2 refuses it. On Ceph RGW, use an unversioned bucket. Otherwise use another store, such as AWS S3, Cloudflare R2 or VersityGW.`,
     );
   }
   const verdict = {

@@ -15,12 +15,12 @@ import { createFile } from './filesystem-write.ts';
 const FILE = 'store!.json';
 const FILE_BYTES_MAX = 4_096n;
 
-/** Stands for the id of a store whose file holds none. No id is like it. */
+/** Stands for the id of a store whose file has none. No id can be equal to it. */
 const UNREADABLE = '(its id cannot be read)';
 
 /** Remembers, outside of the store's directory, which store belongs there. */
 export interface KnownStore {
-  /** Where it is remembered, for messages. */
+  /** The directory that remembers it, for messages. */
   readonly place: string;
   /** The id of the store that a process has used there before; undefined when none has. */
   load(): Promise<string | undefined>;
@@ -30,7 +30,7 @@ export interface KnownStore {
 /** Keeps a process from using a directory that is not its store. */
 export interface IdentityGuard {
   /**
-   * The id of the store; undefined when there is none, and there was none before.
+   * The id of the store; undefined when the directory has no store, and had none before.
    *
    * @throws AppError `store_unavailable` when the known store is gone, or another one is in its place
    */
@@ -46,7 +46,7 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
   let isSaved = false;
   let read: { readonly state: string; readonly id: string } | undefined;
 
-  /** Reads the file only when it is another one than before: every request to the store asks for the id. */
+  /** Reads the file only after it changed, because every request to the store asks for the id. */
   const findId = async (): Promise<string | undefined> => {
     try {
       const stats = await stat(file, { bigint: true });
@@ -57,7 +57,7 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
       read = { state, id: parseId(isSmall ? await readFile(file, 'utf8') : '') };
       return read.id;
     } catch (error) {
-      // A root that is a link to itself holds no store either.
+      // A root that is a link to itself has no store either.
       if (isMissing(error) || systemCode(error) === 'ELOOP') return undefined;
       throw error;
     }
@@ -103,7 +103,7 @@ function parseId(text: string): string {
 function unreadable(file: string): AppError {
   return new AppError(
     'store_unavailable',
-    `${file} holds no store id. Restore the file from a backup, or delete it: the next write then makes a new one.`,
+    `${file} has no store id. Restore the file from a backup, or delete it: the next write then makes a new one.`,
   );
 }
 
@@ -116,7 +116,7 @@ function notTheStore(
   const there = found === undefined ? 'no store' : `the store ${found}`;
   return new AppError(
     'store_unavailable',
-    `${root} holds ${there}, and ${place} says that it held the store ${expected}. Is the volume still mounted? Nothing is read or written until that store is back. If ${root} is to hold ${found === undefined ? 'a new store' : 'this one'} from now on, stop the service and the publishers, delete ${place}, and start again.`,
+    `${root} holds ${there}, and ${place} says that it held the store ${expected}. Check that its volume is mounted: nothing is read or written until that store is back. To use ${found === undefined ? 'a new store' : 'this one'} in ${root} from now on, stop the service and the publishers, delete ${place}, and start again.`,
     { publicDetail: `Expected the store ${expected}, and found ${there}.` },
   );
 }

@@ -21,7 +21,7 @@ interface Entry extends FoundFile {
  * valid key.
  */
 export async function* listFiles(root: string, prefix: string): AsyncGenerator<FoundFile> {
-  // Begins in the directory of the prefix: the directories above it may have thousands of other entries.
+  // The walk begins in the directory of the prefix: the directories above it may have thousands of other entries.
   const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   const directory = await descend(root, parent.split('/').slice(0, -1).flatMap(partsOf));
   if (directory === undefined) return;
@@ -32,7 +32,7 @@ export async function* listFiles(root: string, prefix: string): AsyncGenerator<F
   }
 }
 
-/** The directory below `root`; undefined when it is missing, or is reached through a link, which could lead elsewhere. */
+/** The directory below `root`; undefined when it is missing. Follows no links, which could lead elsewhere. */
 async function descend(root: string, names: readonly string[]): Promise<string | undefined> {
   let directory = root;
   for (const name of names) {

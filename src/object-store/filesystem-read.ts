@@ -16,14 +16,14 @@ import { checkCeiling, resolveRange } from './range.ts';
 /**
  * The methods of the directory store that read.
  *
- * @param confirm called before each answer; throws when the whole store is gone, or another one is in its place: an
- *   object that is missing then was not deleted, and one that is found belongs to another store
+ * @param confirm called before each answer; throws when the store is gone, or another one is in its place. A missing
+ *   object was not deleted then, and an object that is there belongs to another store
  */
 export function createReader(
   root: string,
   confirm: () => Promise<unknown>,
 ): Pick<ObjectStore, 'get' | 'read' | 'open' | 'head' | 'list'> {
-  /** A failure, too, says nothing about the object when the store is not there. */
+  /** When the store is not there, a failure says nothing about the object either. */
   const refuse = async (error: unknown): Promise<never> => {
     await confirm();
     throw error;
@@ -107,7 +107,7 @@ async function* listObjects(
       const info = await describeFile(path, key);
       if (info !== undefined) yield info;
     }
-    // A listing that ends because the volume was unmounted is not complete.
+    // Without the store, the listing may have ended because the volume was unmounted, and is not complete.
     await confirm();
   } catch (error) {
     throw storeError(error, 'list', root);

@@ -102,7 +102,7 @@ async function openTemporary(
   }
 }
 
-/** Never creates the root itself: one that vanished meanwhile is an unmounted volume. */
+/** Never creates the root itself: when the root vanished meanwhile, its volume was unmounted. */
 async function createDirectoryBelow(root: string, directory: string): Promise<void> {
   if (directory === root) return;
   await createDirectoryBelow(root, dirname(directory));

@@ -22,7 +22,7 @@ export interface FilesystemStoreDeps {
    * only read passes false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;
-  /** Which store the directory held before; see `createIdentityGuard`. */
+  /** Remembers which store the directory held before; see `createIdentityGuard`. */
   readonly known?: KnownStore;
   /** For tests that imitate other file systems. */
   readonly operations?: VolumeOperations;
@@ -63,7 +63,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
         await fill(file);
         signal?.throwIfAborted();
       });
-      // An object that came to lie beside the store, because the volume was unmounted meanwhile, is not stored.
+      // When the volume was unmounted meanwhile, the object is in the mount point, and not in the store.
       await confirm();
       return outcome;
     });
@@ -87,7 +87,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       await translate('delete', path, async () => {
         await confirm();
         await removeFile(volume, path);
-        // A file that was not found may be on the volume, which was unmounted meanwhile.
+        // When the volume was unmounted meanwhile, the file was not found, and is still on the volume.
         await confirm();
       });
     },
@@ -108,8 +108,8 @@ async function isThere(root: string): Promise<boolean> {
 function createPreparation(volume: Volume, identity: IdentityGuard): () => Promise<void> {
   let prepared: Promise<void> | undefined;
   const prepareOnce = async (): Promise<void> => {
-    // The directory of a store that is gone is neither created nor written to. A store on a volume that cannot be
-    // written is remembered before the check fails.
+    // `confirm` throws when the known store is gone: its directory must not be created or written to. An existing store
+    // is remembered before the check, which fails on a volume that cannot be written.
     if ((await identity.confirm()) === undefined) await createDirectory(volume);
     else await identity.establish();
     await checkDirectory(volume);

@@ -91,8 +91,8 @@ export interface S3Connection {
   /** Makes one attempt. For writes that may have another outcome when repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
-   * Makes up to four attempts while the failure is `store_unavailable`, or the answer is doubtful. For repeatable
-   * requests. Every attempt but the first uses a new connection, so that it may reach another server or proxy.
+   * Makes up to four attempts while the failure is `store_unavailable` or the answer is doubtful. Only for requests that
+   * may be repeated. Every attempt but the first uses a new connection, so that it may reach another server or proxy.
    */
   retrying<T>(request: S3Request, send: Send<T>): Promise<T>;
   /** Waits before attempt `attempt` + 1. */
@@ -221,8 +221,8 @@ function noteDates(client: S3Client, time: StoreTime): void {
 }
 
 /**
- * Refuses pages that a proxy sends as if they were successes, where the SDK would take them for the store's answer. The
- * answers about single objects are checked by their ETag, and objects may be pages.
+ * Refuses a page that a proxy sends with a status of success: the SDK would take it for the store's answer. Does not
+ * check answers with single objects, which may be pages themselves: the callers compare their ETag.
  */
 function refusePages(client: S3Client): void {
   client.middlewareStack.add(
@@ -234,14 +234,14 @@ function refusePages(client: S3Client): void {
           headers?: Record<string, string>;
         };
         const isPage = String(headers['content-type'] ?? '').includes('html');
-        // A deletion is answered without a body.
+        // The answer to a deletion has no body, so its type says nothing.
         const isDeletion = /^(Delete|Abort)/.test(commandName);
         const isForeign =
           isPage || (isDeletion && statusCode !== 204 && headers['x-amz-request-id'] === undefined);
         if (statusCode < 300 && isForeign && !/^(Get|Head|Put)Object/.test(commandName)) {
           throw new AppError(
             'store_unavailable',
-            `A ${statusCode} to ${commandName} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
+            `The answer ${statusCode} to ${commandName} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
           );
         }
         return result;

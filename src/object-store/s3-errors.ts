@@ -21,7 +21,7 @@ interface Refusal {
   readonly status: number | undefined;
   readonly message: string;
   readonly isHtml: boolean;
-  /** Whether the answer has the error document of a store, which is XML with a code. The answer to a HEAD never has. */
+  /** Whether the answer has the error document of a store, which is XML with a code. Answers to HEAD never do. */
   readonly hasDocument: boolean;
 }
 
@@ -100,7 +100,7 @@ function refusalCode(error: unknown, refusal: Refusal, { method }: S3Call): Erro
   return CODES_BY_STATUS[status] ?? 'store_unavailable';
 }
 
-/** Of the answers to a HEAD, which have no document, only those that announce a page are certainly not the store's. */
+/** An answer to a HEAD has no document, so only one that announces a page is certainly not the store's. */
 function isForeign({ status, hasDocument, isHtml }: Refusal, method: string): boolean {
   return status !== undefined && !hasDocument && (method !== 'HEAD' || isHtml);
 }
@@ -119,7 +119,7 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
       return configurationSentence(refusal, place, answer);
     default:
       return isForeign(refusal, call.method)
-        ? `${asked} failed: it answered ${refusal.status} without the error document of a store, as a proxy or another server does. Check S3_ENDPOINT and the proxies on the way.`
+        ? `${asked} failed: the answer ${refusal.status} has no error document of a store, so a proxy or another server gave it. Check S3_ENDPOINT and the proxies on the way.`
         : `${asked} failed: ${answer}.`;
   }
 }
@@ -180,7 +180,7 @@ function describe(error: unknown): Refusal {
     status: typeof status === 'number' ? status : undefined,
     message: message === '' && typeof error.code === 'string' ? error.code : message,
     isHtml: String(headers['content-type'] ?? '').includes('html'),
-    // The SDK takes this code from the document alone; it makes up a name for answers without one.
+    // The SDK takes this code only from the document. It invents a name for answers without a document.
     hasDocument: typeof error.Code === 'string' && error.Code !== '',
   };
 }

@@ -104,7 +104,7 @@ export function createS3Reader(
   return reader;
 }
 
-/** Finds an object whose HEAD was answered with 404, which does not prove that the object is missing. */
+/** Looks for an object after a HEAD got 404, which does not prove that the object is missing. */
 async function findByReading(
   reader: Pick<ObjectStore, 'get'>,
   key: string,

@@ -103,7 +103,7 @@ async function putParts(connection: S3Connection, put: Put): Promise<void> {
     const Parts = await sendParts(connection, upload, source, check, {});
     check.verify();
     const complete = { ...request, timeoutMs: connection.timeouts.completeMs };
-    // After a lost answer the upload no longer exists: this fails, and the next export finds the object.
+    // When an earlier answer was lost, the upload no longer exists: this fails, and the next export finds the object.
     await connection.retrying(complete, async (abortSignal, { client }) => {
       const input = { ...upload, MultipartUpload: { Parts } };
       const answer = await client.send(new CompleteMultipartUploadCommand(input), { abortSignal });

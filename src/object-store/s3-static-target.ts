@@ -55,7 +55,7 @@ async function writtenSha256(
     try {
       return (await client.send(command, { abortSignal })).Metadata?.[SHA256_METADATA];
     } catch (error) {
-      // The 404 of another server has no error document, either.
+      // A 404 of another server has no error document either.
       if (isNotFound(error) && !(await isPresent(store, path, { fresh: true }))) return undefined;
       throw error;
     }

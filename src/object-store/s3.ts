@@ -60,7 +60,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
               return isOurs ? 'created' : 'unclear';
             } catch (error) {
               if (isDoubtful(error)) return 'unclear';
-              // A request before this one may have created the object, and its answer was lost.
+              // An earlier request may have created the object when its answer was lost.
               if (isPreconditionFailed(error)) return fresh ? 'unclear' : 'exists';
               throw error;
             }

@@ -38,8 +38,8 @@ interface Place {
  * A directory that a static server serves. The same bytes at several addresses are one file with several names, where
  * the volume can do that.
  *
- * It may itself be a link, such as `current`, which is followed once. Nothing below it is written, replaced or removed
- * through a link: a process that makes one there could otherwise change files elsewhere.
+ * The directory may itself be a link, such as `current`, which is followed once. The export writes, replaces and
+ * removes nothing through a link below it: otherwise a process that makes a link there could change files elsewhere.
  *
  * @param location for messages
  */
@@ -103,7 +103,7 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
     open.push(own);
     const index = await openStaticIndex(path.join(own.path, INDEX));
     await refuseLinks(named, index);
-    // What an interrupted export has left. It removes a link of this name itself.
+    // An interrupted export may have left it. `rm` removes a link of this name, and not what the link names.
     const left = path.join(own.path, UNFINISHED);
     const removeLeft = (): Promise<void> => rm(left, { recursive: true, force: true });
     await removeLeft();
@@ -129,7 +129,7 @@ async function readPlace(named: string, isThere: boolean): Promise<Place> {
   return { root: { path: named, close }, unfinished: '', index, close };
 }
 
-/** Before anything is written or removed: an earlier export has made a directory where there is a link now. */
+/** Refuses before anything is written or removed, when a link has replaced a directory of an earlier export. */
 async function refuseLinks(named: string, { files }: StaticIndex): Promise<void> {
   const root = await realpath(named);
   const folders = new Set([...files.keys()].map((name) => path.posix.dirname(name)));
@@ -137,7 +137,7 @@ async function refuseLinks(named: string, { files }: StaticIndex): Promise<void>
     root,
     [...folders].map((folder) => path.join(root, folder)),
   );
-  // A file in place of a directory may be of an export.
+  // A file in place of a directory may come from an earlier export.
   if (odd?.isLink) throw linked(path.relative(root, odd.path));
 }
 
@@ -215,7 +215,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 
 /** Some volumes have no hard links, and others limit how many names a file has. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
-  // The name of a link would get a link.
+  // A second name for a link would be a link as well.
   if (!(await lstat(from)).isFile()) throw refuse('A file of the export was replaced meanwhile.');
   try {
     await link(from, to);

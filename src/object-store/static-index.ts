@@ -16,7 +16,7 @@ export interface StaticIndex {
   close(): Promise<void>;
 }
 
-/** A million addresses fit. */
+/** Enough for a million addresses. */
 const INDEX_BYTES_MAX = 256 * 1024 * 1024;
 
 const HEADER = { made_by: 'slipway export', schema_version: 1 };
@@ -71,13 +71,13 @@ async function readIfThere(file: string): Promise<string> {
   const why = found.isFile() ? `has more than ${INDEX_BYTES_MAX} bytes` : 'is not a plain file';
   throw new AppError(
     'invalid_configuration',
-    `${STATIC_MARK}/index.jsonl ${why}, so it is not what an export has written. Export into a new directory.`,
+    `${STATIC_MARK}/index.jsonl ${why}, so no export has written it. Export into a new directory.`,
   );
 }
 
 /**
- * Writes the file anew under another name, and renames it: a name that another process has made, as a link or as another
- * name of some file, is replaced, and what it names is not changed.
+ * Writes the file under another name, and renames it. So when another process has put a link or a second name of
+ * another file in its place, the export replaces that name, and does not change the other file.
  *
  * @returns the open file, for appends
  */

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
 interface StatusEdit {
-  /** The versions that are edited, in one pass: a rollback may edit thousands. */
+  /** The versions to edit in one pass over the offers: a rollback may edit thousands. */
   readonly versions: readonly string[];
   readonly reason: string | null;
 }
@@ -41,8 +41,7 @@ function withStatus(
 }
 
 /**
- * A channel that lists or listed the versions, after a change of their status; undefined when they have that status
- * already.
+ * Changes the status of versions that a channel lists or listed. Undefined when all of them have that status already.
  *
  * @param now by the store's clock
  * @throws AppError `status_forbids`

@@ -22,10 +22,10 @@ import { unknownChannel } from './unknown-release.ts';
 /**
  * Explains which update a client gets, and why: the decision of the service, with what the catalog says about it.
  *
- * For whom it explains decides what it tells:
+ * The audience decides what the explanation tells:
  * - `publisher`: everything. The operator of a console and the user of a command can read the store.
- * - `client`: what clients of the tier can find out by asking the service often enough. That excludes drafts, releases
- *   whose rollout has not begun, what is planned, and the reasons that publishers give each other.
+ * - `client`: what a client of the tier could find out with many requests to the service. That excludes drafts, releases
+ *   whose rollout has not begun, plans, and the reasons that publishers state.
  */
 export type Audience = 'publisher' | 'client';
 
@@ -158,7 +158,7 @@ function noForecast(): AppError {
 const withoutPlan = (rule: ExplainedRule): ExplainedRule =>
   rule.rule === 'rollout' ? { ...rule, reachesAt: null } : rule;
 
-/** The offers of a channel, as far as they are for the audience. */
+/** The offers of a channel that the audience may see. */
 function offersFor(
   audience: Audience,
   { revision, time }: FoundRevision,

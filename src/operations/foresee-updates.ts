@@ -164,20 +164,20 @@ export function updateQuestion(
   };
 }
 
-/** What is true of a version that clients run. */
+/** A version that clients run, with a result for it. */
 interface OfVersion<T> {
   readonly version: Version;
   readonly of: T;
 }
 
-/** Answers clients of a channel that install artifacts like this one. @param versions theirs, newest first */
+/** The answers to clients of a channel that install artifacts like this one. @param versions newest first */
 export function answers(
   view: ChannelView,
   artifact: OfferedArtifact,
   versions: readonly Version[],
   now: number,
 ): readonly OfVersion<ForeseenAnswer>[] {
-  // The question states no id: a rollout that is under way holds each release back that the client could get.
+  // The question states no id, so each release whose rollout is under way is held back.
   const question = updateQuestion(view.name, artifact, null);
   return decideUpdates(question, view, versions, now).map(({ version, decision }) => ({
     version,

@@ -118,8 +118,8 @@ function hashInWorker({ path, size }: BuiltFile, algorithm: DigestAlgorithm) {
 }
 
 /**
- * Reads a file through one buffer: a stream would allocate a buffer for every chunk. Ends when the file has more bytes
- * than it had: another process may write to it without an end.
+ * Reads a file through one buffer: a stream would allocate a buffer for every chunk. Ends when the file has grown:
+ * another process may write to it without an end.
  */
 async function readThrough(
   { path, size: expected }: BuiltFile,

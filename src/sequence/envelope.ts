@@ -111,7 +111,7 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Checks a value against a schema, in steps; the result is zod's, perhaps with the first issue alone. */
+/** Checks a value against a schema, in steps. The result is like zod's, but may contain only the first issue. */
 export type Check<T> = (value: unknown) => Steps<CheckResult<T>>;
 
 export type CheckResult<T> =
@@ -174,7 +174,7 @@ export function* parseEnvelopeInSteps<T>(
   const parsed = yield* checkSafely(check, signed, corrupt);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    // Not the whole error, which the log would print: it lists every wrong item of a hostile document.
+    // Without the whole error as its cause, which lists every wrong item of a hostile document: the log would print it.
     const path = issue?.path.join('/').slice(0, PATH_LENGTH_MAX);
     throw corrupt(`does not match its schema: ${path} ${issue?.message}`);
   }
@@ -187,7 +187,7 @@ export function* parseEnvelopeInSteps<T>(
   return { signed: parsed.data, digest };
 }
 
-/** Zod fails with a RangeError for a document with a hundred thousand wrong values. */
+/** Treats every failure as corrupt: zod fails with a RangeError for a document with a hundred thousand wrong values. */
 function* checkSafely<T>(
   check: Check<T>,
   signed: unknown,
@@ -200,10 +200,10 @@ function* checkSafely<T>(
   }
 }
 
-/** The names in a document are an attacker's, too. */
+/** Bounded, because an attacker also chooses the names in a document. */
 const PATH_LENGTH_MAX = 200;
 
-/** In bytes. A larger document is read only as {@link renderEnvelope} makes it: its canonical form is made at once. */
+/** In bytes. A larger document must be as {@link renderEnvelope} makes it: any other must be rendered at once. */
 const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
 
 /** Built once: building a schema costs far more than parsing a document with it. */

@@ -3,10 +3,10 @@ import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
 /**
  * Parses as JSON.parse does, in steps: megabytes at once would delay every request.
  *
- * The limits bound the memory and the time that a hostile document takes, whoever wrote it: JSON.parse needs 1.6 GB
- * for 20 MB of `[`, and a schema reports every wrong item of a list, however many there are.
+ * The limits bound the memory and the time that a hostile document takes: JSON.parse needs 1.6 GB for 20 MB of `[`, and
+ * a schema reports every wrong item of a list, however many there are.
  *
- * @throws SyntaxError for all text that JSON.parse refuses, and for text above the limits; what a converter throws
+ * @throws SyntaxError for text that JSON.parse refuses; {@link LimitError} for text above a limit; errors of converters
  */
 export function* parseJsonInSteps(
   text: string,
@@ -18,12 +18,12 @@ export function* parseJsonInSteps(
   return value;
 }
 
-/** A text above a limit. The message continues a sentence that begins with the name of the document. */
+/** Refuses a text above a limit. The message continues a sentence that begins with the name of the document. */
 export class LimitError extends SyntaxError {}
 
 interface ParseOptions {
   /**
-   * By the name of a field: convert each item of a list with this name as soon as it is parsed, so that the parsed
+   * By the name of a field. Each item of a list in this field is converted as soon as it is parsed, so that the parsed
    * items of a long list are not all in memory at once.
    */
   readonly converters?: ItemConverters | undefined;
@@ -42,11 +42,11 @@ const isNever = (): boolean => false;
 const DEPTH_MAX = 20;
 /** The largest catalog revision has about a million values. */
 const VALUES_MAX = 2_000_000;
-/** Of a list or an object. Documents with more in one place name it: see {@link ParseOptions.isLong}. */
+/** For one list or object. Documents that may have more items in a field name it: see {@link ParseOptions.isLong}. */
 export const ITEMS_MAX = 4_096;
-/** In characters, of a string or a number: no document may have longer notes. */
+/** For a string or a number, in characters. No document may have longer notes. */
 const SCALAR_MAX = 1024 * 1024;
-/** In characters. A longer item of a list is parsed in steps, too. */
+/** In characters. A longer item of a list is itself parsed in steps. */
 const WHOLE_ITEM_MAX = 16 * 1024;
 
 interface Parse extends Required<ParseOptions> {
@@ -137,7 +137,7 @@ function* parseArray(
     const whole = endOfValue(parse, first, depth, first + wholeMax);
     const [item, end] =
       whole === undefined
-        ? // Half of it: lists within lists do not read the same text again and again.
+        ? // Half of the limit, so that lists within lists do not read the same text again and again.
           yield* parseValue(parse, first, depth, '', wholeMax / 2)
         : [JSON.parse(text.slice(first, whole)), whole];
     items.push(convert === undefined ? item : convert(item));
@@ -149,7 +149,7 @@ function* parseArray(
   return [items, at + 1];
 }
 
-/** Called for each item of a list or an object that is parsed in steps. */
+/** Enforces the limits. Called for each item of a list or an object that is parsed in steps. */
 function refuseTooMuch(parse: Parse, depth: number, of: string, count: number): void {
   if (depth > DEPTH_MAX) throw tooDeep();
   if (count > ITEMS_MAX && !parse.isLong(of) && !parse.converters.has(of)) {

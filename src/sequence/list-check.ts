@@ -4,7 +4,7 @@ import type { CheckResult } from './envelope.ts';
 
 /** Checks of long lists in steps: zod checks a whole document at once. */
 
-/** A list whose items are not checked. Zod would copy it, item by item. */
+/** A list whose items are not checked. `z.array` would copy the list, item by item. */
 export const listSchema = z.custom<readonly unknown[]>(
   Array.isArray,
   'Invalid input: expected array',
@@ -13,7 +13,7 @@ export const listSchema = z.custom<readonly unknown[]>(
 /**
  * Like `z.array(schema).safeParse`, in steps. Ends at the first wrong item: an attacker can store millions of them.
  *
- * @param path of the list in the document, for the error
+ * @param path the path of the list in the document, for the error
  */
 export function* parseItemsInSteps<S extends z.ZodType>(
   items: readonly unknown[],

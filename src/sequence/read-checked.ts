@@ -29,15 +29,15 @@ export interface ReadObject {
 
 interface Refusal {
   readonly corrupt: CorruptBytes;
-  /** The refused document comes first. While none of them changes, it stays refused. */
+  /** The refused document first, then others that led to its refusal. It stays refused until one of them changes. */
   readonly objects: readonly ReadObject[];
-  /** Whether the documents are sound by themselves, and do not continue the ones before them. */
+  /** Whether each document is sound by itself, and they do not continue the documents before them. */
   readonly isChain?: boolean;
 }
 
 /**
  * The documents that a process has refused, by key. A service reads a sequence every two seconds: a hostile document
- * of the largest size must cost it one reading, and not one for each poll.
+ * of the largest size must cost one reading, and not one reading for each poll.
  */
 export interface Refusals {
   get(key: string): Refusal | undefined;
@@ -46,14 +46,14 @@ export interface Refusals {
   noteChain(objects: readonly ReadObject[], error: AppError): void;
 }
 
-/** More than an application has documents in use. Beyond it, the oldest one is forgotten, and read again. */
+/** No application uses more documents. Beyond this number, the oldest refusal is forgotten. */
 const REFUSALS_MAX = 16_384;
 
 export function createRefusals(): Refusals {
   const refusals = new Map<string, Refusal>();
   const note: Refusals['note'] = (refusal) => {
     const [{ key } = { key: '' }] = refusal.objects;
-    // Without its cause, which may hold a part of the document.
+    // The error is stored without its cause, which may keep a part of the document in memory.
     const { code, message } = refusal.corrupt.error;
     const corrupt = { ...refusal.corrupt, error: new AppError(code, message) };
     refusals.delete(key);
@@ -125,7 +125,7 @@ async function isUnchanged(store: ObjectStore, { objects }: Refusal): Promise<bo
   return true;
 }
 
-/** @throws AppError the one that refused the document, unless it is proven corrupt */
+/** @throws AppError the refusal, unless the document is proven corrupt by itself */
 function refused({ corrupt, isChain }: Refusal): { readonly corrupt: CorruptBytes } {
   if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
   return { corrupt };
@@ -160,7 +160,7 @@ async function readOnce<T>(
     const sha256 = createHash('sha256').update(body).digest('hex');
     return { error, etag, size: body.length, sha256 };
   };
-  // The same bytes are not parsed again: that may take a second.
+  // Equal bytes are not parsed again, because that may take a second.
   if (before !== undefined && before.sha256 !== null) {
     const again = suspect(before.error);
     if (isSame(again, before)) return again;

@@ -90,8 +90,8 @@ function refuseUnreadable(
 }
 
 /**
- * Seals a document that is about to be stored. Most writers never ask for the digest, which takes long for thousands of
- * offers.
+ * Seals a document that is about to be stored. Computes the digest only on request: it takes long for thousands of
+ * offers, and most writers do not need it.
  */
 export function seal<T extends object>(signed: T): Sealed<T> {
   let digest: string | undefined;

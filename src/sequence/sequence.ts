@@ -29,10 +29,11 @@ export interface Sequence<T> extends ReadableSequence<T> {
    * `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
-  /** For messages: what a corrupt newest document may have said. A whole sentence. */
+  /** A sentence for messages: what a corrupt newest document may have said. */
   readonly loss?: string | undefined;
   /**
-   * The highest number that documents outside the sequence name. A higher number than the newest one was deleted.
+   * The highest number that documents outside the sequence name. When it is above the newest number, the document with
+   * that number was deleted.
    *
    * @param newest the newest readable document
    */
@@ -54,10 +55,10 @@ export interface Entry<T> {
   readonly document: T;
 }
 
-/** A document that is proven corrupt: it is truncated or altered, or does not match its key. Or it was deleted. */
+/** A document that was deleted, or is proven corrupt: it is truncated or altered, or does not match its key. */
 interface CorruptDocument {
   readonly number: number;
-  /** The highest of several deleted documents. Allowing to skip it allows to skip this one. */
+  /** The highest number of several deleted documents. A caller that allows skipping it allows skipping this one. */
   readonly lostWith?: number;
   readonly reason: string;
   /** Of its bytes, in hex; null when the object is too large to be read. */
@@ -131,7 +132,7 @@ export async function readNewer<T>(
       return error;
     });
     const last = number - 1;
-    // The documents before this one count: they are not read again at every poll.
+    // The documents before this one count, so that no poll reads them again.
     if (isAppError(next)) return { entries, corrupt, last, failure: next };
     if (next === undefined) return { entries, corrupt, last, failure: undefined };
     if ('corrupt' in next) {
@@ -143,7 +144,7 @@ export async function readNewer<T>(
     read.push({ key: sequence.key(number), etag: next.etag });
     const failure = verify?.(entry, entries.at(-1));
     if (failure !== undefined) {
-      // Any of the documents may be the wrong one, so none of them counts.
+      // Each of the documents may be the wrong one, so none of them counts.
       refusals?.noteChain(read, failure);
       return { entries: [], corrupt: [], last: after, failure };
     }
@@ -151,7 +152,7 @@ export async function readNewer<T>(
   }
 }
 
-/** How a sequence is read on. */
+/** How to read a sequence from a position on. */
 export interface ReadOnOptions<T> {
   readonly refusals?: Refusals | undefined;
   /** @returns why a document must be rejected. `before`: the document before it, of those that are read */
@@ -192,8 +193,8 @@ export async function findNewestListed<T>(
 }
 
 /**
- * Like {@link findNewestListed}, and compares the result with the documents that name numbers of the sequence: a number
- * above the newest one is a hole at the end, and counts as a corrupt newest document.
+ * Like {@link findNewestListed}. Also reads the documents that name numbers of the sequence: when one names a number
+ * above the newest, documents were deleted, and count as a corrupt newest document.
  *
  * @param named a number that the caller found in another document
  */
@@ -211,10 +212,10 @@ export async function findPresent<T>(
   return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
 }
 
-/** So many deleted documents are named by the document that steps over them. */
+/** The document that steps over deleted documents names at most this many. */
 const LOST_MAX = 200;
 
-/** The position with the deleted documents at its end, up to a number that another document names. */
+/** Adds the deleted documents at the end of a position, up to a number that another document names. */
 export function withLost<T>(
   sequence: ReadableSequence<T>,
   position: Position<T>,
@@ -246,7 +247,7 @@ export interface Taken {
   readonly holes: readonly number[];
 }
 
-/** An attacker can create number 9,999,999,999: the missing ones below it must not fill the memory. */
+/** Bounded: an attacker can create number 9,999,999,999, and the missing numbers below it must not fill the memory. */
 const HOLES_MAX = 1_000;
 
 /** Finds the taken numbers by galloping and with one listing. @param from a number that is taken, or 0 */
@@ -368,7 +369,7 @@ export function refuseUnknownState<T>(
     ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
   );
   if (refused.length === 0) return;
-  // One of several deleted documents says it for all of them.
+  // The message names only one of several deleted documents.
   const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
   const reasons = refused.filter(isTold).map(({ reason }) => reason);
   const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);

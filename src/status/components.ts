@@ -16,7 +16,7 @@ export interface ReadComponents {
   catalogs?(): readonly CatalogReport[];
 }
 
-/** There may be thousands of applications, and every visitor can read the report: it has the worst of them only. */
+/** Bounded: there may be thousands of applications, and every visitor can read the report. */
 export const APPLICATIONS_SHOWN_MAX = 10;
 
 interface ComponentReading {
@@ -50,8 +50,7 @@ export interface ProbedComponent {
 }
 
 /**
- * The stores are probed so often that an outage is reported within ten seconds, with the jitter of a fifth and also when
- * the store hangs.
+ * The status must report an outage within ten seconds, also when the store hangs and with the jitter of a fifth.
  */
 const STORE_PROBES = { intervalMs: 4_000, timeoutMs: 4_000 } as const;
 

@@ -43,7 +43,7 @@ export interface StatusReport {
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
-  /** With those of at most ten applications: the worst first, and equally bad ones by name. */
+  /** Contains the components of at most ten applications: the worst first, and equally bad ones by name. */
   readonly components: readonly ComponentReport[];
   /** Of the same applications, in the same order. */
   readonly catalogs: readonly CatalogReport[];

@@ -69,7 +69,7 @@ interface StatusDeps {
 
 const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5_000;
-/** With jitter and the time limit, the end of an outage is reported within ten seconds. */
+/** With jitter and the time limit, the status reports the end of an outage within ten seconds. */
 const RECHECK_INTERVAL_MS = 3_000;
 /** Components in memory are read this often for the log, also when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
@@ -109,7 +109,7 @@ export function createStatus(deps: StatusDeps): Status {
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) noteProbed(id, finding);
     };
-    // A real request may have reported the outage: the next probe of the other poll can be far.
+    // A real request may have reported the outage, and the next probe of the other poll may be far away.
     const recheck = async (stopping: AbortSignal): Promise<void> => {
       if (ledger.get(id).status !== 'operational') await check(stopping);
     };
@@ -167,7 +167,7 @@ interface Shown {
   readonly application: string | undefined;
 }
 
-/** All components; of many applications, the worst ones, which come where the first one was. */
+/** All components, but of many applications only the worst. They take the place of the first application. */
 function worstApplications(
   all: readonly Shown[],
   sources: readonly ComponentSource[],

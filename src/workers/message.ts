@@ -79,7 +79,7 @@ export function open<Message>(envelope: Partial<Envelope<Message>>): Message | u
   return envelope.channel === CHANNEL ? envelope.message : undefined;
 }
 
-/** Whether only the leader may send it: a leader that was replaced while it hung does not know yet that it was. */
+/** Whether only the leader may send the report. A leader that was replaced while it hung does not know so yet. */
 export function isLeadersReport(report: Report): boolean {
   return report.kind.startsWith('catalog_');
 }

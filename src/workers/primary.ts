@@ -50,7 +50,7 @@ interface PrimaryDeps {
 }
 
 const CHECK_INTERVAL_MS = 1_000;
-/** The checks are not jittered: no other process makes them at the same time, and they count seconds. */
+/** Turns jitter off for the checks: they count seconds, and no other process makes them at the same time. */
 const EVENLY = { fraction: () => 0.5, id: () => '' };
 const START_AGAIN_AFTER_MS = 5_000;
 

@@ -35,7 +35,7 @@ export type RosterEvent =
 
 export type RosterAction =
   | { readonly kind: 'lead'; readonly id: number }
-  /** Tells a worker that another one leads from now on. It reads this when it goes on. */
+  /** Tells a worker that another one leads from now on. A worker that hangs reads this when it continues. */
   | { readonly kind: 'follow'; readonly id: number }
   /** Ends a worker that does not answer: requests that it accepted would wait forever. */
   | { readonly kind: 'kill'; readonly id: number }
@@ -49,8 +49,8 @@ export interface RosterChange {
 export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds: 0 };
 
 /**
- * A leader that is silent for so many checks is replaced as the leader: the others would not learn of a yank. It need not
- * hang: when it was only busy, it follows from then on, and nothing is lost.
+ * After this many silent checks, another worker leads, because the workers would otherwise not learn of a yank. When
+ * the old leader was only busy, it follows from then on, and loses nothing.
  *
  * Counted in checks and not in milliseconds: after the whole machine was suspended, no worker has been silent for
  * longer than one check.
@@ -58,7 +58,7 @@ export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds:
 export const SILENT_LEADER_CHECKS_MAX = 4;
 /** Ends a silent worker much later, because that breaks its connections and loses its counts. */
 export const SILENT_CHECKS_MAX = 15;
-/** Workers and checks have a beat of a second each, so that a worker that is well may miss one check. */
+/** Workers report every second, and checks run every second, so a worker that is well may miss one check. */
 const WELL_CHECKS_MAX = 2;
 /** A worker that ends sooner after its start is replaced later each time. */
 export const EARLY_MS = 10_000;
@@ -91,7 +91,7 @@ function withWorker(roster: Roster, id: number, changed: Partial<Member>): Roste
   return { ...roster, workers: roster.workers.map(update) };
 }
 
-/** The oldest worker that is well leads: it knows the most. */
+/** The oldest worker that is well leads, because it has read the most. */
 function withLeader(roster: Roster, actions: readonly RosterAction[]): RosterChange {
   if (roster.leader !== undefined) return { roster, actions };
   const leader = findWell(roster) ?? roster.workers.find(({ hasJoined }) => hasJoined);
@@ -117,7 +117,7 @@ function check(roster: Roster): RosterChange {
   const checked = { ...roster, workers };
   const leader = workers.find(({ id }) => id === roster.leader);
   const isSilent = (leader?.silentChecks ?? 0) >= SILENT_LEADER_CHECKS_MAX;
-  // On a machine that is so busy that no worker is heard, another leader would be no better.
+  // When the machine is so busy that no worker reports, another leader would be no better.
   if (leader === undefined || !isSilent || findWell(checked) === undefined) {
     return { roster: checked, actions: kills };
   }

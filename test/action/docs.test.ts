@@ -42,7 +42,7 @@ describe('the page about CI', () => {
     expect(permissions).toEqual({ contents: 'read', 'id-token': 'write' });
     expect(yaml).not.toMatch(/secrets\.|AWS_(ACCESS|SECRET)/);
     const [role, publish] = jobs.publish.steps;
-    // A moved tag of another account would run with the right to publish.
+    // When its owner moves a tag, the new code would run with the right to publish.
     expect(role.uses).toMatch(/^aws-actions\/configure-aws-credentials@[0-9a-f]{40}$/);
     expect(publish.env).toEqual({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' });
     const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section) ?? [];

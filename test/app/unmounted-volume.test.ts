@@ -56,7 +56,7 @@ const statusOf = async (service: TestService): Promise<string> =>
 const idOf = (objects: string): string =>
   JSON.parse(readFileSync(path.join(objects, 'store!.json'), 'utf8')).id;
 
-/** @param hasRelease without one, the service has saved no catalog */
+/** @param hasRelease whether a release exists; without one, the service saves no catalog */
 async function prepare(hasRelease: boolean): Promise<{ data: string; objects: string }> {
   const data = path.join(temporary.path, String(services++));
   const service = await open(data, false);

@@ -75,7 +75,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 const LINE = '0'.repeat(40);
-/** What opens something without closing it, and what a reader could search again from every place. */
+/** Texts that open something without closing it, or that a reader could search again from every position. */
 const REPEATED = [
   ...[
     '\\"',
@@ -161,7 +161,7 @@ it('no text takes quadratic time', { timeout: 120_000 }, async () => {
   );
 });
 
-/** Each took more than ten seconds. */
+/** Readers once took more than ten seconds for each. */
 const FOUND: readonly (readonly [
   reader: string,
   before: string,

@@ -88,7 +88,7 @@ describe('credentials that expire, as a job gets them for its identity', () => {
     return { seen, env };
   }
 
-  it('are those of the environment, with their session token', async () => {
+  it('come from the environment, with their session token', async () => {
     const { seen, env } = await startEmptyStore();
     const keys = { AWS_ACCESS_KEY_ID: 'ASIAJOB', AWS_SECRET_ACCESS_KEY: 'secret' };
     const { stderr } = await run('releases', {

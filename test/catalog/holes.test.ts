@@ -193,7 +193,7 @@ describe.each([[[4]], [[3, 4]], [[1, 2, 3, 4]]])('without the newest revisions, 
     expect(revision).toBe(5);
     const { signed } = (await readRevision({ store: world.memory }, 'desktop', 5)) ?? {};
     expect(signed?.skipped.map(({ number }) => number)).toEqual(deleted);
-    // Everything works again, for a process that knows the deleted revision as well.
+    // Everything works again, also for a process that knows the deleted revision.
     expect((await publish(world.parts, { ...request, version: '5.0.0' })).revision).toBe(6);
     await world.clock.advance(5 * POLL_MS);
     expect(await offered(warm)).toBe('5.0.0');
@@ -207,7 +207,7 @@ describe('a newest revision that was deleted', () => {
   it('is reported by a service that has never read it, which then finds the revision behind it', async () => {
     const world = await setUp();
     const catalog = await catalogs.start(world);
-    // The service is stopped by an outage while the revision comes and goes.
+    // An outage keeps the service from reading while the revision is created and deleted.
     world.store.goDown();
     await yank(world);
     await world.memory.delete(revisionKey('desktop', 5));

@@ -15,7 +15,7 @@ import {
   type World,
 } from './live-catalog.ts';
 
-/** Documents that an attacker made with a key for one application: they cost one reading, and others nothing. */
+/** Documents by an attacker with a key for one application. They cost one reading, and other applications nothing. */
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
@@ -60,7 +60,7 @@ async function setUp(): Promise<World> {
   return world;
 }
 
-/** Counts the reads of an object's bytes from now on: not those of its first byte, which ask whether it is there. */
+/** Counts the reads of an object from now on. Reads of only its first byte do not count: they ask whether it exists. */
 function countReads(world: World, key: string): () => number {
   const { get } = world.store;
   let reads = 0;
@@ -141,7 +141,7 @@ describe.each(Object.entries(REFUSED))('a newest revision that is %s', (name, ma
       const first = reads();
       const firstBelow = below();
       await world.clock.advance(POLLS * POLL_MS);
-      // Twice, to prove it; a newer schema or a broken chain needs no proof.
+      // A service reads it twice to prove that it is corrupt; a newer schema or a broken chain needs no proof.
       expect(first).toBeLessThanOrEqual(2);
       expect(reads()).toBe(first);
       expect(below()).toBe(firstBelow);

@@ -156,7 +156,7 @@ it.skipIf(process.platform === 'win32')(
   async () => {
     const { path: here } = await project({ 'README.md': '' });
     for (const name of ['App.csproj', 'Info.plist', 'appcast.xml', 'package.json']) {
-      // One that is only looked for is not there; one that has its fixed place is named.
+      // A listing leaves out pipes, so these files count as missing. `package.json` is read by its name, and refused.
       expect((await readProject(here)).tool).toBeUndefined();
       expect(spawnSync('mkfifo', [path.join(here, name)]).status).toBe(0);
     }

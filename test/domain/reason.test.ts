@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkReason, REASON_BYTES_MAX, REASON_JSON_BYTES_MAX } from '../../src/domain/reason.ts';
 
-/** What JSON or UTF-8 writes with more than one byte, beside plain letters. */
+/** Characters that JSON or UTF-8 writes with more than one byte, and plain letters. */
 const CHARACTERS = ['x', '"', '\\', '\n', '\r', '\t', 'é', '€', '🚀', '\ud800', '\u2028', '\u007f'];
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 

@@ -9,7 +9,7 @@ import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { collect, sourceOf } from '../support/objects.ts';
 
-/** A directory whose volume is not mounted, or that holds another store than before. */
+/** The directory is a mount point without its volume, or holds another store than before. */
 
 const temporary = mkdtempSync(join(tmpdir(), 'slipway-identity-'));
 afterAll(() => rmSync(temporary, { recursive: true }));

@@ -32,7 +32,7 @@ function exportTo({ endpoint }: Fake) {
   });
 }
 
-/** What each operation is to do on a store with the objects `a` and `b/c`. */
+/** The expected result of each operation on a store with the objects `a` and `b/c`. */
 const OPERATIONS: Readonly<
   Record<string, (store: Store, fake: Fake) => Promise<{ result: unknown; is: unknown }>>
 > = {
@@ -101,7 +101,7 @@ async function runWith(name: string, isForeign: (number: number) => boolean, for
   return { outcome: run(fake.store(PATIENT), fake), requests: () => requests };
 }
 
-/** Each request of the others gets one of the foreign answers in CI. */
+/** In CI, each request of the other operations gets only one of the foreign answers. */
 const WITH_ALL = ['get', 'list', 'create', 'delete'];
 
 describe('one foreign answer', () => {

@@ -9,8 +9,8 @@ import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';
 
 /**
- * Every command, with one answer of a proxy or another server at each of its requests to the bucket. It must do what it
- * does without: the same output, exit code and stored objects. CI tries some requests of each command, the soak all.
+ * Runs every command while a proxy or another server answers one of its requests to the bucket. The command must do the
+ * same as without: the same output, exit code and stored objects. CI tries some requests of each command, the soak all.
  */
 
 const TRIED_MAX = rounds(2, Number.POSITIVE_INFINITY);
@@ -24,7 +24,7 @@ afterAll(() => {
   return temporary.remove();
 });
 
-/** Without what differs between two runs. */
+/** Removes what differs between two runs. */
 const masked = (text: string): string =>
   text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID')

@@ -111,7 +111,7 @@ describe('reading on', () => {
           store.forgetCalls();
           const newer = await readNewer(store, ledger, after, { refusals });
           const documents = first.length + second.length - after;
-          // What is corrupt is read twice and listed once. Then a HEAD tells that it is the same.
+          // A corrupt document is read twice and listed once. After that, a HEAD shows that it is unchanged.
           const proven = newer.corrupt.filter(({ number }) => !known.has(number));
           for (const { number } of proven) known.add(number);
           expect(store.total()).toBe(documents + 1 + 2 * proven.length);

@@ -6,7 +6,7 @@ import { bulkPublish } from '../catalog/bulk-publish.ts';
 import { createWorld, STALE_MAX_MS, useCatalogs, type World } from '../catalog/live-catalog.ts';
 import type { FaultPlan } from '../support/faulty-store.ts';
 
-/** Status is at most this late, when an outage of the store begins and when it ends. */
+/** The status reports the beginning and the end of an outage at most this late. */
 const LATE_MAX_MS = 10_000;
 /** The time-out of an attempt to read from a store on S3, with the pause before the next one; there are four. */
 const ATTEMPT_MS = 2_100;
@@ -28,7 +28,7 @@ async function watch(world: World, fraction: number) {
     ],
   });
   status.start();
-  /** How long the status takes to be like this. */
+  /** How long it takes until the status is the expected one, in milliseconds. */
   const timeUntil = async (isReached: () => boolean): Promise<number> => {
     const begun = clock.now();
     while (!isReached() && clock.now() - begun < 3_600_000) await clock.advance(250);

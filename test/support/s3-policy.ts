@@ -44,7 +44,7 @@ export function renamed(policy: Policy, from: string, to: string): Policy {
   return JSON.parse(text.replaceAll(`${from}/`, `${to}/`).replaceAll(`${from}"`, `${to}"`));
 }
 
-/** A statement that denies outweighs each that allows. What no statement allows is denied. */
+/** A statement that denies outweighs every statement that allows. A request that no statement allows is denied. */
 export function allows(policy: Policy, right: NeededRight): boolean {
   const matching = policy.filter((statement) => matches(statement, right));
   return (
@@ -67,7 +67,7 @@ function matches({ Action, Resource, Condition = {} }: Statement, right: NeededR
   );
 }
 
-/** By the rules of IAM: a negated operator is met by a key that the request lacks, and every other one is not. */
+/** By the rules of IAM, a key that the request lacks meets a negated operator, and no other operator. */
 function isMet(operator: string, wanted: readonly string[], given: string | undefined): boolean {
   switch (operator) {
     case 'StringEquals':

@@ -14,7 +14,7 @@ const CHECK = '/api/v1/desktop/check-update';
 /** A change is live within this time. */
 const LIVE_WITHIN_MS = 5_000;
 const WORKERS = 2;
-// NODE_OPTIONS takes double quotes as its own.
+// NODE_OPTIONS has a syntax of its own for double quotes.
 const COMPUTES_ON_SIGUSR2 = "data:text/javascript,process.on('SIGUSR2',()=>{for(;;);})";
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
@@ -108,7 +108,7 @@ async function untilLiveEverywhere(url: string, version: string): Promise<number
   }
 }
 
-/** Asks until one worker offers the version: requests that reach a worker that hangs are not waited for. */
+/** Asks until one worker offers the version, and does not wait for answers of a worker that hangs. */
 async function untilLiveSomewhere(url: string, version: string): Promise<void> {
   const asks = async (): Promise<string[]> => {
     const offered: string[] = [];

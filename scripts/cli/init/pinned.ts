@@ -1,13 +1,13 @@
 /**
- * What generated CI files take from others, each fixed by its content: a tag can be moved, and such a job has the key
- * that publishes. The version is for readers, and for the tools that update both (Dependabot, Renovate).
+ * Generated CI files name the actions and images of others by their content: their owners can move a tag, and a job has
+ * the key that publishes. The version is for readers, and for the tools that update both (Dependabot, Renovate).
  */
 
 export const CHECKOUT = 'actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2';
 export const SETUP_NODE = 'actions/setup-node@6044e13b5dc448c55e2357c09f80417699197238 # v6.2.0';
 export const SETUP_DOTNET =
   'actions/setup-dotnet@baa11fbfe1d6520db94683bd5c7a3818018e4309 # v5.1.0';
-/** It has no versions. It needs the toolchain as an input. */
+/** This action has no version tags, and needs the toolchain as an input. */
 export const RUST_TOOLCHAIN =
   'dtolnay/rust-toolchain@3c5f7ea28cd621ae0bf5283f0e981fb97b8a7af9 # master, March 2026';
 /** The digest names the index of all platforms. */

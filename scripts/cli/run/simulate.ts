@@ -176,7 +176,7 @@ async function readFleetFile(file: string): Promise<Uint8Array> {
   if (bytes !== undefined) return bytes;
   throw new AppError(
     'invalid_request',
-    `${file} has more than ${FLEET_FILE_BYTES_MAX} bytes, and no more are read. Join equal rows.`,
+    `${file} has more than ${FLEET_FILE_BYTES_MAX} bytes, the most that this command reads. Join equal rows.`,
   );
 }
 

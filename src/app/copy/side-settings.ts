@@ -31,7 +31,7 @@ interface SideName {
 const S3_SETTINGS = ['S3_ENDPOINT', 'S3_REGION', 'AWS_REGION', 'S3_FORCE_PATH_STYLE'];
 const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 
-/** Larger than any file of settings. */
+/** No file of settings is larger. */
 const ENV_BYTES_MAX = 256 * 1024;
 
 /** @throws AppError `invalid_configuration`, which never contains a secret */

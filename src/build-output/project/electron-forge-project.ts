@@ -13,7 +13,7 @@ import { targetsOf } from './usual-target.ts';
 const RUNS = /\belectron-forge\b/;
 const FILE = /^forge\.config\.([cm]?[jt]s|json)$/;
 const OUTPUT = 'out';
-/** Each is searched in the whole configuration. */
+/** Bounded: `platformsInText` searches the whole configuration for each maker. */
 const MAKERS_MAX = 50;
 
 interface Maker {

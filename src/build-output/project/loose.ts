@@ -7,7 +7,7 @@ export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** Names, versions and paths are shorter. Bounds what is searched in them. */
+/** Names, versions and paths are shorter. Bounds the time that searches in them take. */
 const TEXT_LENGTH_MAX = 1_000;
 
 /** The text of a value; undefined for anything else, for empty text, and for a text that is too long for a name. */

@@ -50,7 +50,7 @@ export async function readIndex(path: string, bytesMax: number): Promise<string>
   try {
     const text = await readPlainText(path, bytesMax);
     if (text !== undefined) return text;
-    throw misuse(path, `an index may have ${bytesMax} bytes, and it has more. Split it`);
+    throw misuse(path, `it has more than the ${bytesMax} bytes that an index may have. Split it`);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) throw misuse(path, 'there is no such file. Check the path');
     if (hasCode(error, 'EACCES', 'EPERM', 'EISDIR')) {

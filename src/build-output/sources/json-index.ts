@@ -47,10 +47,10 @@ export function parseJsonValues(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** More than any index nests. The JSON parser needs many bytes for each level. */
+/** No index nests deeper. The JSON parser needs many bytes of memory for each level. */
 const DEPTH_MAX = 64;
 
-/** More than any list has pages. */
+/** No list has more pages. */
 const VALUES_MAX = 100_000;
 
 /**

@@ -20,7 +20,7 @@ const RELEASES_BYTES_MAX = 16 * 1024 * 1024;
 const OPEN_AT_ONCE = 16;
 const LINE = /^([0-9a-f]{40})\s+(\S(?:.*\S)?)\s+(\d+)$/i;
 const PACKAGE = /-(\d+\.\d+.*)-(full|delta)\.nupkg$/is;
-/** No file system has longer names. */
+/** No file system allows longer names. */
 const NAME_LENGTH_MAX = 255;
 
 export function isReleasesFile(text: string): boolean {

@@ -30,7 +30,7 @@ const result = z
   .describe('not_checked: an earlier rule left no build that this rule could be about.');
 const percentage = z.number().describe('Of the installations: 0 to 100, in steps of 0.01.');
 const time = z.string().describe('UTC, ISO 8601.');
-/** Only publishers see it: a client's explanation has null. */
+/** The explanation for a client has null where only publishers see a value. */
 const FOR_PUBLISHERS = 'Always null here: only publishers see it.';
 const statusReason = z.string().nullable().describe(FOR_PUBLISHERS);
 

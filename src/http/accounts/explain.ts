@@ -41,7 +41,7 @@ type Query = Omit<z.output<typeof explainQuerySchema>, 'app'>;
 const schema = {
   summary: 'Explain which update a client gets, and why',
   description:
-    'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted. The answer tells what clients of the tier can find out by asking often enough: no draft, no release whose rollout is at 0 %, nothing that is planned, and no reason of a publisher. Those fields are null or empty here; `slipway explain --json` has them.',
+    'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted. The answer tells what a client of the tier could find out with many requests: no draft, no release whose rollout is at 0 %, nothing that is planned, and no reason of a publisher. Those fields are null or empty here; `slipway explain --json` has them.',
   tags: ['explain'],
   querystring: explainQuerySchema,
   response: {

@@ -16,7 +16,7 @@ import { PAGE_HEADERS } from './routes.ts';
  * - a page of another website or port, which can send requests to this machine: by Origin and Sec-Fetch-Site;
  * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host.
  *
- * What a request needs is a fact of the route that the router found, and never of the address: an address has many
+ * The route that the router found decides what a request needs, and never the text of the address: an address has many
  * spellings, such as `/console/%61pi/`. A route that states nothing needs the cookie and the key.
  */
 export interface LocalGuard {
@@ -81,7 +81,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
 
 type Access = 'screen' | 'opening' | 'data';
 
-/** An address without a route is answered without data. */
+/** The answer to an address without a route has no data. */
 function accessOf({ is404, routeOptions }: FastifyRequest): Access {
   return is404 ? 'screen' : (routeOptions.config.localAccess ?? 'data');
 }

@@ -121,7 +121,7 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     ({ params: { app: application }, query }) =>
       shown.explain({
         ...explainRequestOf(query, application, tierOf(query.tier, tiers)),
-        // Also in the service: its operator opens the console only to the team that publishes.
+        // This holds in the service, too: its operator opens the console only to the team that publishes.
         audience: 'publisher',
       }),
   );

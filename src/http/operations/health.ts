@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** For orchestrators. Liveness ignores the store: a restart would not repair it. */
 export function registerHealth(app: App, deps: HealthDeps): void {
-  // Otherwise an orchestrator would restart a process because too many clients ask it.
+  // Otherwise too many clients could make an orchestrator restart the process.
   const options = { config: { answersAlways: true }, schema: { hide: true } };
   const alive = prepareHeaders({
     'content-type': 'application/json; charset=utf-8',
@@ -56,7 +56,7 @@ function publicReadiness(deps: HealthDeps): {
 
 type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
 
-/** Of many catalogs, those that answer least: without a state, from disk, with problems; then by name. */
+/** Of many catalogs, the worst: first without a state, then from disk, then with problems; equally bad ones by name. */
 function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
   if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
   const rank = ({ source, problems }: Readable): number =>

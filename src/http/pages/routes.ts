@@ -65,8 +65,8 @@ const typedSchema = {
 };
 
 /**
- * Made from the parsed values and never from the address as the client wrote it, which can name another host: as
- * `GET http://evil.example/apps/x/` or as `//evil.example/`.
+ * Redirects to a page. The location is made from the parsed values and never from the address as the client wrote it,
+ * which can name another host: `GET http://evil.example/apps/x/` or `//evil.example/`.
  */
 function registerTyped(app: App, base: string): void {
   for (const [typed, page] of Object.entries(TYPED)) {

@@ -8,7 +8,7 @@ import { overloaded } from './load.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers also when there are too many connections, or no memory is left for clients. */
+    /** Whether the route also answers when there are too many connections, or when no memory is left for clients. */
     readonly answersAlways?: boolean;
   }
 }
@@ -17,9 +17,9 @@ const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.answersAlways === true;
 
 /**
- * The error for the address of a request that does not begin with a slash; undefined for one that does. The router
- * would take the path out of an absolute address, `GET http://any/livez HTTP/1.1`, which is the form that clients of
- * a forward proxy send (RFC 9112, section 3.2). A guard in front of this service may know only the usual form.
+ * The error for a request whose address does not begin with a slash; otherwise undefined. The router would take the path
+ * out of an absolute address such as `GET http://any/livez HTTP/1.1`, which clients send to a forward proxy (RFC 9112,
+ * section 3.2). An attacker could use it to pass a guard in front of this service that knows only the usual form.
  */
 export function refuseAddress(address: string | undefined): AppError | undefined {
   if (address?.startsWith('/') === true) return undefined;

@@ -52,11 +52,11 @@ export const HEADERS_MAX = 128;
 /** From this share of `connectionsMax` on, idle connections are closed, down to `ROOMY_SHARE`. */
 const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
-/** A client that sends less is idle. In bytes per second. */
+/** In bytes per second. A client that sends less is idle. */
 const IDLE_RATE = 1;
 /**
- * From this share on, unfinished requests are cut, a few at a time, because it takes time to find the slowest. Where
- * there are none, requests of new connections are answered 503.
+ * From this share on, the process cuts connections with unfinished requests: several at a time, because it takes time
+ * to find the slowest. When there are none, requests of new connections get 503.
  */
 const SURPLUS_SHARE = 0.95;
 const CUT_SHARE = 0.01;
@@ -135,11 +135,11 @@ const isIdle = ({ sendingRate }: Connection): boolean =>
 
 interface Admission {
   /**
-   * Decides about a new connection: it is served, its requests are answered 503, or it is closed at once. When there
-   * are many, it first closes idle ones, and those whose clients are the slowest to finish a request.
+   * Decides about a new connection: `served`; `refused`, its requests get 503; or `closed` at once. When there are many
+   * connections, it first closes idle ones, and those whose clients are the slowest to send a request.
    */
   decide(): 'served' | 'refused' | 'closed';
-  /** Call it when the rates of the clients have been measured again. */
+  /** The caller calls it each time after it measured the rates of the clients. */
   lookAgain(): void;
   refusedCount(): number;
 }

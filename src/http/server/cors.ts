@@ -55,8 +55,8 @@ function ruleOf(path: string): Rule {
 }
 
 /**
- * The rule of the route that answers. The one route for all preflights has the path that is asked about as its parameter,
- * which the router decoded. An answer without a route says only that, so there the text of the address is enough.
+ * The rule of the route that answers. One route answers all preflights: its parameter, which the router decoded, is the
+ * path that the page wants to request. Without a route, the answer has no data, so the text of the address is enough.
  */
 function ruleFor({ routeOptions, is404, params, url }: FastifyRequest): Rule {
   const { corsRule } = routeOptions.config;

@@ -14,15 +14,16 @@ export interface Holder extends Sender {
 
 export interface MemoryBudget {
   /**
-   * Cuts holders when memory runs out: those that stopped reading, and then unfinished requests, the slowest first. It
-   * never cuts one that reads its answer. False when that is not enough: the caller must refuse the request.
+   * Reserves memory. When memory runs out, it cuts holders that stopped reading, and then holders with unfinished
+   * requests, the slowest first. It never cuts a holder that reads its answer. False when the memory still does not
+   * suffice: the caller must refuse the request.
    */
   reserve(holder: Holder, bytes: number): boolean;
   release(holder: Holder, bytes?: number): void;
   heldBytes(): number;
 }
 
-/** Unfinished requests are cut down to this share at once, because it takes time to find the slowest. */
+/** Down to this share, unfinished requests are cut in one go, because it takes time to find the slowest. */
 const ROOMY_SHARE = 0.99;
 
 export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {

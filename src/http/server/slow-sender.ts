@@ -1,37 +1,37 @@
 /**
- * Clients that have not finished a request. A process holds a connection and memory for each, so when it runs out of
- * them it cuts the slowest first: whoever sends a byte a second must not keep others out. A client on a slow link is
- * cut only after all that are slower.
+ * A client that may have an unfinished request. A process holds a connection and memory for each. When it runs out of
+ * either, it cuts the slowest first: an attacker that sends a byte a second must not keep other clients out. It cuts a
+ * client on a slow link only after all slower ones.
  */
 export interface Sender {
-  /** Whether the server waits for the client to send a request, or the rest of one. */
+  /** Whether the server waits until the client sends a request, or the rest of a request. */
   readonly isAwaited: boolean;
   /** Bytes per second that the client sends; undefined until it was measured. */
   readonly sendingRate: number | undefined;
 }
 
-/** In bytes per second. A bad mobile connection reaches forty times this rate. */
+/** In bytes per second. A bad mobile connection is forty times as fast. */
 const SLOW_RATE = 50;
 
-/** How often `measureSending` is called for a connection. */
+/** The interval between two calls of `measureSending` for a connection. */
 export const SENDING_MEASURED_EVERY_MS = 1_000;
-/** Of the newest second in the rate: a pause of a few seconds lowers the rate of a slow link without making it zero. */
+/** The weight of the newest second: a pause of a few seconds lowers the rate of a slow link, but not to zero. */
 const NEWEST_SHARE = 0.25;
 
-/** What is known of how a client sends one request, or waits with it. */
+/** How fast a client sends one request, as far as the server has measured it. */
 export interface Sending {
-  /** Differs for each request of a connection, and for the times between two. */
+  /** Another number for each request of a connection, and for each time between two requests. */
   readonly phase: number;
   readonly bytes: number;
   readonly rate: number | undefined;
 }
 
-/** @param bytes that the client has sent on the connection */
+/** @param bytes the total that the client has sent on the connection */
 export function measureSending(
   before: Sending | undefined,
   { phase, bytes }: Pick<Sending, 'phase' | 'bytes'>,
 ): Sending {
-  // What came at the beginning says nothing: an attacker sends most of a body at once, and then nothing.
+  // The first bytes do not count: an attacker can send most of a body at once, and then nothing.
   if (before?.phase !== phase) return { phase, bytes, rate: undefined };
   const newest = ((bytes - before.bytes) * 1_000) / SENDING_MEASURED_EVERY_MS;
   const { rate = newest } = before;
@@ -41,10 +41,10 @@ export function measureSending(
 /**
  * The clients that the server waits for, in the order in which they lose their place when there is no room for all:
  * 1. the slow ones, the slowest first;
- * 2. those whose rate is unknown, the newest first: clients that quickly open connections compete with one another, and
- *    not with those that will be measured soon;
- * 3. the others, the slowest first;
- * 4. the newest half of those whose rate is unknown, the oldest first: their requests may be on their way.
+ * 2. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
+ *    connections quickly then competes with its own, and not with clients that are about to be measured;
+ * 3. the other measured clients, the slowest first;
+ * 4. the newer half of the clients whose rate is unknown, the oldest first: their requests may be on their way.
  *
  * @param senders the oldest first
  */

@@ -39,10 +39,10 @@ export function answerUnknown(app: FastifyInstance): void {
   app.setNotFoundHandler(answer);
 }
 
-/** The path as the router compares it with the routes: decoded, but for an encoded delimiter such as `%2F`. */
+/** The path as the router compares it with the routes: decoded, except encoded delimiters such as `%2F`. */
 function pathOf(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
-  // It does not throw: the router has decoded the address, and refuses what cannot be decoded.
+  // `decodeURI` does not throw here: the router has refused addresses that cannot be decoded.
   return decodeURI(path.replaceAll('%25', '%2525'));
 }
 

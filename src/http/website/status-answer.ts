@@ -53,7 +53,7 @@ export const statusAnswerSchema = z.strictObject({
   applications: z
     .record(z.enum(COMPONENT_STATUSES), z.int())
     .describe(
-      'How many applications have each status. Of more than ten, `components` and `catalogs` have the worst ten: first by status, from major_outage to operational, then by name.',
+      'How many applications have each status. With more than ten, `components` and `catalogs` contain the worst ten: first by status, from major_outage to operational, then by name.',
     ),
 });
 

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts';
 
 /**
- * Which passwords are accepted, after NIST SP 800-63B, section 3.1.1.2: those that are long enough, and that attackers do
- * not try first: common ones, repetitions and sequences of characters, and words of the context, such as the mail address.
- * There are no rules on the kinds of characters.
+ * Refuses short passwords and the ones that attackers try first (NIST SP 800-63B, section 3.1.1.2): common passwords,
+ * repetitions and sequences of characters, and words of the context, such as the mail address. There are no rules on
+ * the kinds of characters.
  */
 
 export const PASSWORD_LENGTH_MIN = 8;
@@ -51,20 +51,20 @@ function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
 
-/** Without accents and invisible characters, with which a repetition looks like none. */
+/** Removes accents and invisible characters, which could hide a repetition. */
 function plain(guess: string): string {
   return guess.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '');
 }
 
-/** Of `abababab`, `ab`; of a text that repeats nothing, the text. */
+/** The unit that a text repeats: `ab` for `abababab`; the whole text when it repeats nothing. */
 function repeatedUnit(text: string): string {
-  // The text begins in its own repetition again after one unit.
+  // In the doubled text, the text is found again after one unit.
   const unit = text.slice(0, `${text}${text}`.indexOf(text, 1));
   const isEven = text.length % unit.length === 0;
   return isEven ? unit : text;
 }
 
-/** Characters that do not follow from those before them. */
+/** A surprise is a character that does not follow from the characters before it. */
 const SURPRISES_MIN = 5;
 const DIFFERENT_MIN = 4;
 /** The rows of a keyboard. The spaces keep the end of one row from the beginning of the next. */
@@ -73,7 +73,7 @@ const UNIT_LENGTH_MAX = 8;
 
 /**
  * Whether a text is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`, `qwertyui`. It
- * counts the characters that do not go on as the text did before them.
+ * counts the characters that do not continue the text before them.
  */
 function isPredictable(text: string): boolean {
   const characters = [...text];
@@ -86,7 +86,9 @@ function isPredictable(text: string): boolean {
 }
 
 function isForeseen(characters: readonly string[], at: number): boolean {
-  const [before, last, now] = [at - 2, at - 1, at].map((index) => characters[index]);
+  const before = characters[at - 2];
+  const last = characters[at - 1];
+  const now = characters[at];
   if (last === undefined || now === undefined) return false;
   if (last === now) return true;
   if (before === undefined) return false;
@@ -104,16 +106,16 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** NaN for a character that is on no row: it follows nothing. */
+/** The place of a character in the rows. NaN for a character on no row, which therefore continues no sequence. */
 function keyOf(character: string): number {
   const at = KEYBOARD.indexOf(character);
   return at === -1 ? Number.NaN : at;
 }
 
-/** A shorter word may be a part of any password. */
+/** Shorter words may occur in any password by chance. */
 const CONTEXT_LENGTH_MIN = 4;
 
-/** What is left without the mail address, its parts and the name of the service. */
+/** Removes the mail address, its parts and the name of the service from a guess. */
 function withoutContext(guess: string, email: string): string {
   const domain = email.slice(email.lastIndexOf('@') + 1);
   const words = [email, localPartOf(email), domain, ...email.split(/[^\p{L}\p{N}]+/u), 'slipway'];

@@ -21,7 +21,7 @@ export interface Reply {
 /** Asks over HTTP. A redirect is an answer. Never rejects. */
 export type Ask = (url: string, question?: Question) => Promise<Reply>;
 
-/** Asks until two answers in a row have the same status, three times at most: one answer may be a proxy's. */
+/** Asks until two answers in a row have the same status, at most three times: a proxy may have given one of them. */
 export async function askSurely(ask: Ask, url: string, question?: Question): Promise<Reply> {
   let last = await ask(url, question);
   for (let again = 0; again < 2; again++) {

@@ -119,7 +119,7 @@ describe('the console on this machine', () => {
     expect(await changes()).toBe(1);
   });
 
-  /** What a server on another port of this machine has: the cookie, and any header that it likes. */
+  /** A server on another port of this machine gets the cookie, and can send any header. */
   const forgedOf = (cookie: string) => ({
     ...JSON_BODY,
     cookie,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Addresses of requests, for attacks on what decides by them. */
+/** Addresses of requests, for attacks on code that decides by the address. */
 
 export interface RegisteredRoute {
   readonly methods: readonly string[];
@@ -30,7 +30,7 @@ export function addressOf(url: string, values: Readonly<Record<string, string>>)
 
 const hex = (letter: string): string => `%${letter.charCodeAt(0).toString(16)}`;
 
-/** What a router, a proxy or a guard might take for the same address, or for another one. */
+/** Spellings that a router, a proxy or a guard might take for the same address, or for another one. */
 export function spellingsOf(path: string): string[] {
   const nth = (index: number): string =>
     path.slice(0, index) + hex(path.charAt(index)) + path.slice(index + 1);

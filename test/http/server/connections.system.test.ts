@@ -63,7 +63,7 @@ describe('at the limit of connections', () => {
       expect(await answerOf(probe), path).toMatch(/^HTTP\/1\.1 200 /);
     }
     const waiting = await openMany(port, MAX * 0.05);
-    // Those that have sent nothing make room for it.
+    // The service closes connections that have sent nothing, to make room for it.
     const beyond = await openSilent(port, requestText('GET', '/livez').replace('Host', CLOSE));
     expect(await answerOf(beyond)).toMatch(/^HTTP\/1\.1 200 /);
     const metrics = await service.app.metrics.metrics();

@@ -62,7 +62,7 @@ const CLOSED = [
   ['GET', '/'],
   ['GET', '/metrics'],
   ['GET', '/nothing'],
-  // Addresses that only look like the one of a route.
+  // These addresses only look like the address of a route.
   ['GET', '/%2561pi/v1/account'],
   ['GET', '//api/v1/account'],
   ['GET', '/API/v1/account'],

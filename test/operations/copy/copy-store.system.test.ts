@@ -663,7 +663,7 @@ describe('a store that fails', () => {
         ),
       });
       to.setPlan(undefined);
-      // No hint announces a revision that is not there yet.
+      // A hint must not announce a revision that the target lacks.
       expect(await listKeys(to, 'changes/')).toEqual([]);
     },
   );
