@@ -19,6 +19,12 @@ import { timeSchema } from './manifest-document.ts';
  * a false hint: it stops changes of the application that it names until a publisher skips the revision.
  */
 
+/**
+ * Hints announce no higher revision. A false hint can lead the revisions of an application up to here, and keys have room
+ * for nine times as many.
+ */
+const ANNOUNCED_MAX = 1_000_000_000;
+
 export const hintSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('change'),
@@ -29,7 +35,7 @@ export const hintSchema = z.object({
   revision: z
     .int()
     .positive()
-    .max(1_000_000_000)
+    .max(ANNOUNCED_MAX)
     .optional()
     .describe(
       'The catalog revision that the hint announces. When the store lacks this revision, it was deleted. Absent in hints by earlier versions of Slipway.',
@@ -79,7 +85,7 @@ export async function announceChange(
       change_id: changeId,
       at: new Date(clock.now()).toISOString(),
       application,
-      ...(revision === undefined ? {} : { revision }),
+      ...(revision === undefined || revision > ANNOUNCED_MAX ? {} : { revision }),
     };
     try {
       if ((await store.create(hintKey(number), hintSequence.render(seal(hint)))) === 'created')

@@ -2,7 +2,7 @@ import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createKnownStore } from '../../src/app/known-store.ts';
-import { announceChange } from '../../src/catalog/hints.ts';
+import { announceChange, readHints } from '../../src/catalog/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
@@ -276,6 +276,11 @@ describe('a newest revision that was deleted', () => {
     expect(await offered(cold)).toBe('5.0.0');
     const { applications } = await verify(world);
     expect(applications[0]?.problems.length).toBeLessThan(1_100);
+    // Later hints can be read, and announce no number.
+    const { last } = await readHints(world.memory, 0);
+    const { applications: changed, announced } = await readHints(world.memory, last - 1);
+    expect([...(changed ?? [])]).toEqual(['desktop']);
+    expect([...announced]).toEqual([]);
   });
 });
 
