@@ -41,7 +41,9 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
   if (isPredictable(plain(guess))) {
     return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
   }
-  if (isPredictable(withoutContext(plain(guess), email))) {
+  const left = withoutContext(plain(guess), email);
+  // A separator between a name and a year adds nothing: attackers try all of them.
+  if (left !== plain(guess) && isPredictable(left.replace(/[^\p{L}\p{N}]/gu, ''))) {
     return 'The password is little more than the mail address or the name of this service, which attackers try first. Choose several unrelated words.';
   }
   return undefined;
@@ -67,8 +69,13 @@ function repeatedUnit(text: string): string {
 /** A surprise is a character that does not follow from the characters before it. */
 const SURPRISES_MIN = 5;
 const DIFFERENT_MIN = 4;
-/** The rows of a keyboard. The spaces keep the end of one row from the beginning of the next. */
-const KEYBOARD = "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./";
+/** The rows of common keyboards. The spaces keep the end of one row from the beginning of the next. */
+const KEYBOARDS = [
+  "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./",
+  'qwertzuiop  yxcvbnm',
+  'azertyuiop  qsdfghjklm  wxcvbn',
+  'йцукенгшщзхъ  фывапролджэ  ячсмитьбю',
+];
 const UNIT_LENGTH_MAX = 8;
 
 /**
@@ -92,7 +99,7 @@ function isForeseen(characters: readonly string[], at: number): boolean {
   if (last === undefined || now === undefined) return false;
   if (last === now) return true;
   if (before === undefined) return false;
-  const isSequence = [codeOf, keyOf].some(
+  const isSequence = [codeOf, ...KEYS].some(
     (place) => place(now) - place(last) === place(last) - place(before),
   );
   if (isSequence) return true;
@@ -106,11 +113,11 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** The place of a character in the rows. NaN for a character on no row, which therefore continues no sequence. */
-function keyOf(character: string): number {
-  const at = KEYBOARD.indexOf(character);
+/** For each keyboard, the place of a character. NaN for a character on no row, which therefore continues no sequence. */
+const KEYS = KEYBOARDS.map((keyboard) => (character: string): number => {
+  const at = keyboard.indexOf(character);
   return at === -1 ? Number.NaN : at;
-}
+});
 
 /** Shorter words may occur in any password by chance. */
 const CONTEXT_LENGTH_MIN = 4;

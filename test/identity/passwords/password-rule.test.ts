@@ -19,6 +19,8 @@ describe('a password', () => {
     ['the address', EMAIL],
     ['the address in other letters', 'Ada.Lovelace@Example.org'],
     ['the address without its domain', 'ada.lovelace'],
+    ['the name of the service and a year', 'Slipway-2026'],
+    ['a name in the address and a year', 'Lovelace_1843!'],
   ])('that is %s (%s) is refused', async (_, password) => {
     await expect(check(password)).rejects.toMatchObject({
       code: 'weak_password',
@@ -77,6 +79,8 @@ describe('a password', () => {
       '12345678',
       '87654321',
       '23456789',
+      'qwertzuiop',
+      'йцукенгшщз',
       '13579135',
       'abcdefgh',
       'hgfedcba',
