@@ -180,7 +180,10 @@ it('reports a store that vanished, and does not create a new one in its place', 
   // The mount point of an unmounted volume is an empty directory, too.
   renameSync(join(root, 'vanishing'), join(root, 'moved'));
   mkdirSync(join(root, 'vanishing'));
-  const gone = { code: 'store_unavailable', message: expect.stringContaining('Check that its volume is mounted') };
+  const gone = {
+    code: 'store_unavailable',
+    message: expect.stringContaining('Check that its volume is mounted'),
+  };
   for (const call of [
     () => store.get('a/b'),
     () => store.head('a/b'),
