@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readSavedStoreId } from '../catalog/saved-state.ts';
 import { AppError, isAppError, systemCode } from '../errors.ts';
 import { isMissing } from '../object-store/filesystem-errors.ts';
-import type { KnownStore } from '../object-store/filesystem-identity.ts';
+import { findIdIn, type KnownStore } from '../object-store/filesystem-identity.ts';
 import { createOwnDirectory } from '../own-directory.ts';
 
 /**
@@ -60,12 +60,8 @@ async function writeSynced(file: string, text: string): Promise<void> {
 
 /** @throws AppError `store_unavailable`: without the id, a new store would be made where a volume is not mounted */
 function parseId(text: string, file: string): string {
-  try {
-    const document = JSON.parse(text) as { id?: unknown } | null;
-    if (typeof document?.id === 'string') return document.id;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const id = findIdIn(text);
+  if (id !== undefined) return id;
   throw new AppError(
     'store_unavailable',
     `${file} is corrupt: it does not say which store belongs to this DATA_DIR. If the right volume is mounted, delete this file and start again.`,

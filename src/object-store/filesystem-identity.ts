@@ -54,7 +54,7 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
       const state = [dev, ino, size, mtimeNs, ctimeNs].join();
       if (read?.state === state) return read.id;
       const isSmall = stats.isFile() && size <= FILE_BYTES_MAX;
-      read = { state, id: parseId(isSmall ? await readFile(file, 'utf8') : '') };
+      read = { state, id: findIdIn(isSmall ? await readFile(file, 'utf8') : '') ?? UNREADABLE };
       return read.id;
     } catch (error) {
       // A root that is a link to itself has no store either.
@@ -90,14 +90,15 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
   };
 }
 
-function parseId(text: string): string {
+/** The id in the text of a file that names a store; undefined when the text holds none. */
+export function findIdIn(text: string): string | undefined {
   try {
     const document = JSON.parse(text) as { id?: unknown } | null;
     if (typeof document?.id === 'string') return document.id;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return UNREADABLE;
+  return undefined;
 }
 
 function unreadable(file: string): AppError {
