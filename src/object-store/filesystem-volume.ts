@@ -1,4 +1,4 @@
-import { link, open, realpath } from 'node:fs/promises';
+import { link, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 import { isMissing, symbolicLink } from './filesystem-errors.ts';
@@ -54,7 +54,7 @@ async function realPathOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Errors of systems that cannot sync directories. EPERM is that of Windows, where NTFS keeps a journal of names. */
+/** Errors of systems that cannot sync directories. Windows answers EPERM: its NTFS keeps a journal of names. */
 const CANNOT_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
@@ -70,16 +70,29 @@ export async function syncDirectories(volume: Volume, directory: string): Promis
 }
 
 export async function syncDirectory({ operations }: Volume, path: string): Promise<void> {
+  const before = await inodeOf(path);
+  // Another process removed the directory: it needs no sync.
+  if (before === undefined) return;
   try {
     await operations.syncDirectory(path);
   } catch (error) {
     const code = systemCode(error);
-    // A deleted directory needs no sync.
     if (isMissing(error) || (code !== undefined && CANNOT_SYNC.includes(code))) return;
+    // FUSE answers EIO for a removed directory whose inode a new file has taken.
+    if (code === 'EIO' && (await inodeOf(path)) !== before) return;
     throw new AppError(
       'store_unavailable',
       `Could not sync ${path} (${code ?? error}): the latest change there may or may not survive a power cut.`,
       { cause: error },
     );
+  }
+}
+
+async function inodeOf(path: string): Promise<bigint | undefined> {
+  try {
+    return (await lstat(path, { bigint: true })).ino;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
   }
 }

@@ -1,11 +1,20 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { openLocalSecret } from '../../src/local-secret.ts';
-import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
+import { syncDirectory, systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { listKeys, readText, sourceOf } from '../support/objects.ts';
 import { describeVolume, remountReadOnly, VOLUMES } from '../support/volume.ts';
@@ -18,10 +27,10 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directory) => {
   // Windows cannot sync directories, so this is simulated. The volume itself does the rest.
-  const syncDirectory = () => Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
-  const operations = { ...systemOperations, syncDirectory };
-  const open = () => openDirectoryStore(join(directory, 'Data'), { operations });
-  describeContract('directory on it', open);
+  const refuse = () => Promise.reject(Object.assign(new Error('EPERM'), { code: 'EPERM' }));
+  const operations = { ...systemOperations, syncDirectory: refuse };
+  const openStore = () => openDirectoryStore(join(directory, 'Data'), { operations });
+  describeContract('directory on it', openStore);
 
   it('folds names and refuses reserved ones', () => {
     writeFileSync(join(directory, 'Name'), 'x');
@@ -30,6 +39,34 @@ describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directo
   });
 
   it('can be shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
+
+  it('needs no sync of a directory that another process removed, when a file has its inode now', async () => {
+    const volume = join(directory, 'reused');
+    const path = join(volume, 'removed');
+    mkdirSync(path, { recursive: true });
+    let failure: unknown;
+    const remove = async () => {
+      const opened = await open(path);
+      const { ino } = await opened.stat();
+      rmdirSync(path);
+      let file = '';
+      for (let n = 0; n < 1_000 && (file === '' || statSync(file).ino !== ino); n += 1) {
+        file = join(volume, `${n}`);
+        writeFileSync(file, 'x');
+      }
+      try {
+        await opened.sync();
+      } catch (error) {
+        failure = error;
+        throw error;
+      } finally {
+        await opened.close();
+      }
+    };
+    const removing = { ...systemOperations, syncDirectory: remove };
+    await syncDirectory({ root: volume, operations: removing }, path);
+    expect(failure).toMatchObject({ code: 'EIO' });
+  });
 
   it('can store the releases of the demo', async () => {
     const script = join(import.meta.dirname, '../../scripts/slipway.ts');
