@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
 import type { Clock } from '../../clock.ts';
 import { systemCode } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { PROBLEM_TYPE, problemOf } from '../problem.ts';
-import { refuseAddress } from '../server/connection-hooks.ts';
 import { type ConnectionLimits, createConnections } from '../server/connections.ts';
 import { explainListenError } from '../server/listen-error.ts';
 
@@ -84,14 +81,8 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const refusal = refuseAddress(request.url);
   const [path] = request.url?.split('?') ?? [];
-  if (refusal !== undefined) {
-    const problem = problemOf(refusal, randomUUID());
-    response
-      .writeHead(problem.status, { 'content-type': PROBLEM_TYPE })
-      .end(JSON.stringify(problem));
-  } else if (path === '/readyz') {
+  if (path === '/readyz') {
     const document = JSON.stringify(await readiness());
     response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(document);
   } else if (path === '/metrics') {

@@ -21,7 +21,7 @@ const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
  * out of an absolute address such as `GET http://any/livez HTTP/1.1`, which clients send to a forward proxy (RFC 9112,
  * section 3.2). An attacker could use it to pass a guard in front of this service that knows only the usual form.
  */
-export function refuseAddress(address: string | undefined): AppError | undefined {
+function refuseAddress(address: string | undefined): AppError | undefined {
   if (address?.startsWith('/') === true) return undefined;
   const detail = 'The address in the first line of a request must begin with a slash.';
   return new AppError('invalid_request', detail);

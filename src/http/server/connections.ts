@@ -55,8 +55,9 @@ const ROOMY_SHARE = 0.8;
 /** In bytes per second. A client that sends less is idle. */
 const IDLE_RATE = 1;
 /**
- * From this share on, the process cuts connections with unfinished requests: several at a time, because it takes time
- * to find the slowest. When there are none, requests of new connections get 503.
+ * From this share on, the process cuts connections with unfinished requests or unread answers: several at a time,
+ * because it takes time to find the slowest. When there are too few of them, requests of new connections get 503. The
+ * last places are then for the probes of an orchestrator, which are answered all the same.
  */
 const SURPLUS_SHARE = 0.95;
 const CUT_SHARE = 0.01;
@@ -130,13 +131,13 @@ export function createConnections(deps: ConnectionsDeps): Connections {
   };
 }
 
-const isIdle = ({ sendingRate }: Connection): boolean =>
-  sendingRate !== undefined && sendingRate < IDLE_RATE;
+const isIdle = ({ isAwaited, sendingRate }: Connection): boolean =>
+  isAwaited && sendingRate !== undefined && sendingRate < IDLE_RATE;
 
 interface Admission {
   /**
    * Decides about a new connection: `served`; `refused`, its requests get 503; or `closed` at once. When there are many
-   * connections, it first closes idle ones, and those whose clients are the slowest to send a request.
+   * connections, it first closes idle ones, and those whose clients are the slowest.
    */
   decide(): 'served' | 'refused' | 'closed';
   /** The caller calls it each time after it measured the rates of the clients. */
@@ -182,12 +183,18 @@ function createAdmission(
     isFruitless = isAtLeast(ROOMY_SHARE);
   };
 
+  const makeRoom = (): void => {
+    const candidates = inCutOrder(connections.values());
+    const busy = connections.size - candidates.length;
+    // Otherwise each new connection would in vain cut the ones just before it, whose requests are on their way.
+    const isInVain = busy >= connectionsMax * SURPLUS_SHARE;
+    cutBelow((isInVain ? 1 : SURPLUS_SHARE) - CUT_SHARE, candidates);
+  };
+
   return {
     decide: () => {
       if (isAtLeast(CROWDED_SHARE)) closeIdle();
-      if (isAtLeast(SURPLUS_SHARE)) {
-        cutBelow(SURPLUS_SHARE - CUT_SHARE, inCutOrder(connections.values()));
-      }
+      if (isAtLeast(SURPLUS_SHARE)) makeRoom();
       if (!isAtLeast(SURPLUS_SHARE)) return 'served';
       refused += 1;
       warn();

@@ -6,8 +6,6 @@ import { inCutOrder, type Sender } from './slow-sender.ts';
 export interface Holder extends Sender {
   /** Changed by the budget only. */
   heldBytes: number;
-  /** Whether its client stopped reading the answer. */
-  readonly isStalled: boolean;
   /** Closes the connection at once. */
   cut(reason: 'memory'): void;
 }
@@ -23,7 +21,7 @@ export interface MemoryBudget {
   heldBytes(): number;
 }
 
-/** Down to this share, unfinished requests are cut in one go, because it takes time to find the slowest. */
+/** Down to this share, holders are cut in one go, because it takes time to find the slowest. */
 const ROOMY_SHARE = 0.99;
 
 export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {
@@ -39,20 +37,13 @@ export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }):
   };
 
   const makeRoom = (bytes: number, asking: Holder): void => {
-    const cut = (from: Iterable<Holder>, downTo: number): void => {
-      for (const holder of from) {
-        if (total + bytes <= downTo) return;
-        if (holder === asking) continue;
-        release(holder);
-        holder.cut('memory');
-      }
-    };
-    cut(
-      [...holders].filter(({ isStalled }) => isStalled),
-      bytesMax,
-    );
     if (total + bytes <= bytesMax) return;
-    cut(inCutOrder(holders), bytesMax * ROOMY_SHARE);
+    for (const holder of inCutOrder(holders)) {
+      if (total + bytes <= bytesMax * ROOMY_SHARE) return;
+      if (holder === asking) continue;
+      release(holder);
+      holder.cut('memory');
+    }
   };
 
   return {

@@ -1,9 +1,11 @@
 /**
- * A client that may have an unfinished request. A process holds a connection and memory for each. When it runs out of
- * either, it cuts the slowest first: an attacker that sends a byte a second must not keep other clients out. It cuts a
- * client on a slow link only after all slower ones.
+ * A client that may have an unfinished request, or an answer that it does not read. A process holds a connection and
+ * memory for each. When it runs out of either, it cuts the slowest first: an attacker that sends a byte a second must
+ * not keep other clients out. It cuts a client on a slow link only after all slower ones.
  */
 export interface Sender {
+  /** Whether the client stopped reading the answer. */
+  readonly isStalled: boolean;
   /** Whether the server waits until the client sends a request, or the rest of a request. */
   readonly isAwaited: boolean;
   /** Bytes per second that the client sends; undefined until it was measured. */
@@ -40,22 +42,25 @@ export function measureSending(
 
 /**
  * The clients that the server waits for, in the order in which they lose their place when there is no room for all:
- * 1. the slow ones, the slowest first;
- * 2. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
+ * 1. the ones that stopped reading their answers;
+ * 2. the slow senders, the slowest first;
+ * 3. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
  *    connections quickly then competes with its own, and not with clients that are about to be measured;
- * 3. the other measured clients, the slowest first;
- * 4. the newer half of the clients whose rate is unknown, the oldest first: their requests may be on their way.
+ * 4. the other measured clients, the slowest first;
+ * 5. the newer half of the clients whose rate is unknown, the oldest first: their requests may be on their way.
  *
  * @param senders the oldest first
  */
 export function inCutOrder<T extends Sender>(senders: Iterable<T>): readonly T[] {
-  const awaited = [...senders].filter(({ isAwaited }) => isAwaited);
+  const all = [...senders];
+  const awaited = all.filter(({ isAwaited, isStalled }) => isAwaited && !isStalled);
   const unknown = awaited.filter(({ sendingRate }) => sendingRate === undefined);
   const known = awaited
     .filter(({ sendingRate }) => sendingRate !== undefined)
     .sort((a, b) => rateOf(a) - rateOf(b));
   const older = Math.floor(unknown.length / 2);
   return [
+    ...all.filter(({ isStalled }) => isStalled),
     ...known.filter((sender) => rateOf(sender) < SLOW_RATE),
     ...unknown.slice(0, older).reverse(),
     ...known.filter((sender) => rateOf(sender) >= SLOW_RATE),

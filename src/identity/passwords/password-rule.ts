@@ -35,15 +35,18 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
     return 'The password is the mail address, which attackers try first. Choose another.';
   }
   const common = await loadCommon();
-  if (common.has(guess) || common.has(repeatedUnit(guess))) {
+  const bare = plain(guess);
+  const joined = withoutSeparator(bare);
+  if ([guess, bare, joined].some((form) => common.has(form) || common.has(repeatedUnit(form)))) {
     return 'This password is one of the most common ones, which attackers try first. Choose another.';
   }
-  if (isPredictable(plain(guess))) {
+  // In the form that was typed, too: one character, such as an Arabic ligature, can stand for many.
+  if ([password, bare, joined].some(isPredictable)) {
     return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
   }
-  const left = withoutContext(plain(guess), email);
+  const left = withoutContext(bare, email);
   // A separator between a name and a year adds nothing: attackers try all of them.
-  if (left !== plain(guess) && isPredictable(left.replace(/[^\p{L}\p{N}]/gu, ''))) {
+  if (left !== bare && isPredictable(withoutSymbols(left))) {
     return 'The password is little more than the mail address or the name of this service, which attackers try first. Choose several unrelated words.';
   }
   return undefined;
@@ -56,6 +59,16 @@ function localPartOf(email: string): string {
 /** Removes accents and invisible characters, which could hide a repetition. */
 function plain(guess: string): string {
   return guess.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '');
+}
+
+function withoutSymbols(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** `12345678` for `1-2-3-4-5-6-7-8`: a text whose symbols are all equal, without them. Any other text stays. */
+function withoutSeparator(text: string): string {
+  const symbols = new Set(text.replace(/[\p{L}\p{N}]/gu, ''));
+  return symbols.size === 1 ? withoutSymbols(text) : text;
 }
 
 /** The unit that a text repeats: `ab` for `abababab`; the whole text when it repeats nothing. */
@@ -71,7 +84,7 @@ const SURPRISES_MIN = 5;
 const DIFFERENT_MIN = 4;
 /** The rows of common keyboards. The spaces keep the end of one row from the beginning of the next. */
 const KEYBOARDS = [
-  "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./",
+  "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./  ~!@#$%^&*()_+",
   'qwertzuiop  yxcvbnm',
   'azertyuiop  qsdfghjklm  wxcvbn',
   'йцукенгшщзхъ  фывапролджэ  ячсмитьбю',
@@ -125,7 +138,15 @@ const CONTEXT_LENGTH_MIN = 4;
 /** Removes the mail address, its parts and the name of the service from a guess. */
 function withoutContext(guess: string, email: string): string {
   const domain = email.slice(email.lastIndexOf('@') + 1);
-  const words = [email, localPartOf(email), domain, ...email.split(/[^\p{L}\p{N}]+/u), 'slipway'];
+  const local = localPartOf(email);
+  const words = [
+    email,
+    local,
+    withoutSymbols(local),
+    domain,
+    ...email.split(/[^\p{L}\p{N}]+/u),
+    'slipway',
+  ];
   return words
     .map((word) => plain(comparable(word)))
     .filter((word) => word.length >= CONTEXT_LENGTH_MIN)

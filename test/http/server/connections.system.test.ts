@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { problemSchema } from '../../../src/http/error-responses.ts';
 import { connectionLimits } from '../../../src/http/server/connection-limits.ts';
 import { systemClock } from '../../../src/system.ts';
+import { READING_RULES } from '../../../src/http/server/slow-reader.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
 import { closeAll, openMany, openSilent, requestText } from './flood.ts';
@@ -15,13 +16,17 @@ const HEAD = `POST ${CHECK_UPDATE} HTTP/1.1\r\nHost: x\r\nContent-Type: applicat
 const CLOSE = 'Connection: close\r\nHost';
 
 describe('at the limit of connections', () => {
+  /** Until a client that reads nothing may lose its place. */
+  const STALLED_MS = 3_000;
   const log: string[] = [];
   let service: TestService;
   let port: number;
   let file: string;
 
   beforeAll(async () => {
-    const limits = { connectionsMax: MAX, heldBytesMax: 64 * 1024 * 1024, because: 'Raise it.' };
+    const reading = { ...READING_RULES, stalledAfterMs: STALLED_MS, checkedEveryMs: 500 };
+    const heldBytesMax = 64 * 1024 * 1024;
+    const limits = { connectionsMax: MAX, heldBytesMax, because: 'Raise it.', reading };
     service = await createTestService({ store: 'directory', clock: systemClock, limits, log });
     const content = Buffer.alloc(8 * 1024 * 1024, 7);
     await release(service, '1.0.0', [{ machine: 'windows x64 nsis', content }]);
@@ -46,6 +51,10 @@ describe('at the limit of connections', () => {
     await Promise.all(sockets.map((socket) => once(socket, 'readable')));
     return sockets;
   };
+  const untilNoneIsOpen = () =>
+    expect
+      .poll(() => service.app.metrics.metrics())
+      .toMatch(/^slipway_http_connections\{kind="open"\} 0$/m);
   const warnings = () => log.filter((line) => line.includes('too many connections'));
 
   it('requests of a surplus connection are answered 503, and further connections are closed', async () => {
@@ -74,10 +83,46 @@ describe('at the limit of connections', () => {
     closeAll([...busy, ...waiting]);
   });
 
+  it('clients that read nothing lose their places, and probes are answered meanwhile', async () => {
+    await untilNoneIsOpen();
+    const busy = await openBusy(MAX * 0.95);
+    const ask = (path: string) =>
+      exchange(port, requestText('GET', path).replace('Host', CLOSE)).then(
+        (answer) => answer?.status,
+      );
+    expect(await ask(LATEST_VERSION)).toBe(503);
+    let isOver = false;
+    let newest: Socket | undefined;
+    // One of them opens its connection again as soon as the service closes it.
+    const again = async (): Promise<void> => {
+      while (!isOver) {
+        newest = await openSilent(port, file);
+        await answerOf(newest);
+      }
+    };
+    const attack = again();
+    const probes: unknown[] = [];
+    try {
+      await expect
+        .poll(
+          async () => {
+            probes.push(await ask('/livez'), await ask('/readyz'));
+            return ask(LATEST_VERSION);
+          },
+          { timeout: 20_000, interval: 20 },
+        )
+        .toBe(200);
+    } finally {
+      isOver = true;
+      closeAll(busy);
+      newest?.destroy();
+      await attack;
+    }
+    expect(probes.filter((status) => status !== 200)).toEqual([]);
+  });
+
   it('idle connections are closed to make room, except one that was just opened', async () => {
-    await expect
-      .poll(() => service.app.metrics.metrics())
-      .toMatch(/^slipway_http_connections\{kind="open"\} 0$/m);
+    await untilNoneIsOpen();
     const idle = await openMany(port, MAX);
     await sleep(200);
     expect(idle.filter((socket) => socket.destroyed).length).toBeLessThanOrEqual(MAX * 0.1);

@@ -44,9 +44,10 @@ describe('which client loses its place', () => {
     name,
     sendingRate,
     isAwaited,
+    isStalled: name.startsWith('stalled'),
   });
 
-  it('the slowest first, then clients that were not measured yet, then those that make progress', () => {
+  it('one that stopped reading, the slowest, then clients that were not measured yet, then those that make progress', () => {
     const order = inCutOrder([
       sender('honest', 60),
       sender('drip', 1),
@@ -56,9 +57,13 @@ describe('which client loses its place', () => {
       sender('idle', 0),
       sender('old 2', undefined),
       sender('new 1', undefined),
+      sender('stalled', 5_000, false),
       sender('new 2', undefined),
+      sender('stalled with a body', undefined),
     ]);
     expect(order.map(({ name }) => name)).toEqual([
+      'stalled',
+      'stalled with a body',
       'idle',
       'drip',
       'old 2',
@@ -75,14 +80,20 @@ describe('which client loses its place', () => {
       fc.record({
         sendingRate: fc.option(fc.nat(10_000), { nil: undefined }),
         isAwaited: fc.boolean(),
+        isStalled: fc.boolean(),
       }),
     );
     fc.assert(
       fc.property(senders, (given) => {
         const order = inCutOrder(given);
-        const rates = order.flatMap(({ sendingRate }) => sendingRate ?? []);
+        const rates = order.flatMap(({ isStalled, sendingRate }) =>
+          isStalled ? [] : (sendingRate ?? []),
+        );
         expect(rates).toEqual([...rates].sort((a, b) => a - b));
-        expect(new Set(order)).toEqual(new Set(given.filter(({ isAwaited }) => isAwaited)));
+        expect(order).toHaveLength(new Set(order).size);
+        expect(new Set(order)).toEqual(
+          new Set(given.filter(({ isAwaited, isStalled }) => isAwaited || isStalled)),
+        );
       }),
     );
   });

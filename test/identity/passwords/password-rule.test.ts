@@ -16,6 +16,9 @@ describe('a password', () => {
     ['common in other letters', 'PassWord1'],
     ['common in wide letters', 'ｐａｓｓｗｏｒｄ１'],
     ['common between spaces', ' sunshine1 '],
+    ['common with an invisible character', 'pass\u200bword'],
+    ['common with an accent', 'pässword'],
+    ['common with a separator', 'p-a-s-s-w-o-r-d'],
     ['the address', EMAIL],
     ['the address in other letters', 'Ada.Lovelace@Example.org'],
     ['the address without its domain', 'ada.lovelace'],
@@ -31,6 +34,7 @@ describe('a password', () => {
   it.each([
     'correct horse battery staple',
     'xkPq-27-',
+    '}1^~a$(|2',
     '😀🔑🎈🐎🔋📎🌵🥨',
     'пароль из шести слов',
     'ada.lovelace was here first',
@@ -56,6 +60,8 @@ describe('a password', () => {
     'ab12',
     '!',
     ' a',
+    // Another spelling of it has 18 characters.
+    'ﷺ',
   ];
   it.each(REPEATED)('that repeats %j is refused, at any length', async (unit) => {
     for (const length of [8, 9, 13, 64]) {
@@ -98,6 +104,7 @@ describe('a password', () => {
       '11112222',
       '1234512345',
     ],
+    ...['1.2.3.4.5.6', '1 2 3 4 5 6 7 8', '!@#$%^&*', ')(*&^%$#'],
     ...['        ', 'a a a a a', '........', 'x'.repeat(256)],
   ])('%j is refused as a repetition or a sequence, with what to do', async (password) => {
     await expect(check(password)).rejects.toThrow(
@@ -115,7 +122,13 @@ describe('a password', () => {
       'slipway1',
       'Slipway2026',
     ],
-    ...['slipwayslipway', 'ada.lovelaceada.lovelace', 'ｓlipway!!', 'lovelace.ada'],
+    ...[
+      'adalovelace2026',
+      'slipwayslipway',
+      'ada.lovelaceada.lovelace',
+      'ｓlipway!!',
+      'lovelace.ada',
+    ],
   ])('%j is refused as little more than words of the context', async (password) => {
     await expect(check(password)).rejects.toMatchObject({ code: 'weak_password' });
   });
