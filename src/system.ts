@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock, Randomness } from './clock.ts';
+import { AppError } from './errors.ts';
 
 /** The real clock and randomness. Only entry points import this file; other code receives both as parameters. */
 
@@ -54,10 +55,20 @@ export function readVersion(): string {
   return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
+/** A file of settings is never larger. */
+const ENV_BYTES_MAX = 256 * 1024;
+
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
   // Python's virtual environments are directories named .env.
-  if (statSync('.env', { throwIfNoEntry: false })?.isFile()) {
+  const found = statSync('.env', { throwIfNoEntry: false });
+  if (found?.isFile()) {
+    if (found.size > ENV_BYTES_MAX) {
+      throw new AppError(
+        'invalid_configuration',
+        `.env has ${found.size} bytes, and settings have at most ${ENV_BYTES_MAX}. Replace it, or run the command in another directory.`,
+      );
+    }
     // `loadEnvFile` reports a file without read permission as missing.
     accessSync('.env', constants.R_OK);
     process.loadEnvFile('.env');

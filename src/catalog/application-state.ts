@@ -213,6 +213,9 @@ interface LogLine {
   readonly message: string;
 }
 
+/** In one line of the log: an attacker can store thousands of corrupt documents. */
+const LOGGED_MAX = 10;
+
 /** What the log says about a change of state. A lasting problem is logged once. */
 export function describeChange(
   application: string,
@@ -233,9 +236,10 @@ export function describeChange(
     add('info', { revision: snapshot?.revision.signed.revision }, 'catalog revision is live');
   }
   const known = new Set(before.position?.corrupt.map(({ number }) => number));
-  const corrupt = position?.corrupt ?? [];
-  if (corrupt.some(({ number }) => !known.has(number))) {
-    add('error', { corrupt }, 'corrupt catalog revision: serving the last good one');
+  const corrupt = (position?.corrupt ?? []).filter(({ number }) => !known.has(number));
+  if (corrupt.length > 0) {
+    const facts = { corrupt: corrupt.slice(0, LOGGED_MAX), count: corrupt.length };
+    add('error', facts, 'corrupt catalog revision: serving the last good one');
   }
   if (missing !== undefined && missing !== before.missing) {
     const key = revisionKey(application, missing);
@@ -249,8 +253,9 @@ export function describeChange(
       'a later revision was deleted from the store: serving the last good one',
     );
   }
-  if ([...faults.keys()].some((name) => !before.faults.has(name))) {
-    const facts = { faults: [...faults.values()] };
+  const found = [...faults].flatMap(([name, fault]) => (before.faults.has(name) ? [] : [fault]));
+  if (found.length > 0) {
+    const facts = { faults: found.slice(0, LOGGED_MAX), count: found.length };
     add('error', facts, 'a release cannot be verified: it is not offered');
   }
   return lines;

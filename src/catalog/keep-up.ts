@@ -1,4 +1,4 @@
-import type { Clock, Randomness } from '../clock.ts';
+import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import { isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -36,7 +36,7 @@ interface KeepUpDeps {
   readonly names: () => readonly string[];
   /** Reads the list of applications again. */
   readonly refreshList: () => Promise<void>;
-  /** Reads the changes of an application. */
+  /** Reads the changes of an application. A call while a read is under way waits for that read. */
   readonly refreshApplication: (name: string) => Promise<void>;
   /** Repeats reads that failed during an outage. @throws AppError that the state and the log already have */
   readonly refreshFailed: () => Promise<void>;
@@ -47,6 +47,12 @@ interface KeepUpDeps {
   /** Called when the list of applications was read, or could not be read. */
   readonly onList: () => void;
 }
+
+/**
+ * A read of one application that takes longer continues by itself, and the polls go on. Reading thousands of corrupt
+ * revisions takes minutes, and must not delay the changes of other applications.
+ */
+const REFRESH_WAIT_MS = 2_000;
 
 /** After an outage, the store may answer again and still refuse some requests. */
 const RECOVERY_MS = 60_000;
@@ -75,10 +81,13 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
 
   const refreshList = (): Promise<void> => noting(deps.refreshList()).finally(deps.onList);
 
+  const refreshApplication = (name: string): Promise<void> =>
+    waitAtMost(deps.clock, REFRESH_WAIT_MS, passOutages(deps.refreshApplication(name)));
+
   const takeTurn = async (): Promise<void> => {
     const names = deps.names();
     const name = [undefined, ...names][turn++ % (names.length + 1)];
-    await passOutages(name === undefined ? refreshList() : deps.refreshApplication(name));
+    await (name === undefined ? passOutages(refreshList()) : refreshApplication(name));
     // With thousands of applications, it can take an hour until the turn of one comes again.
     if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
@@ -104,7 +113,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     const hasUnlisted = [...(applications ?? [])].some((name) => !known.has(name));
     if (applications === undefined || hasUnlisted) await passOutages(refreshList());
     for (const name of deps.names()) {
-      if (applications?.has(name) ?? true) await passOutages(deps.refreshApplication(name));
+      if (applications?.has(name) ?? true) await refreshApplication(name);
     }
     if (last > from) deps.onHint(last);
   };

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { waitAtMost } from '../clock.ts';
 import type { Announced } from '../sequence/sequence.ts';
 import {
   type ApplicationCatalog,
@@ -47,6 +48,8 @@ const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
 /** How many applications are read at the same time. Each waits for several answers of the store, one after the other. */
 const REFRESHES_MAX = 48;
+/** Reads that take longer continue by themselves: one application must not delay the polls of the others. */
+const FIRST_READS_WAIT_MS = 10_000;
 /** How many further applications are read at the same time because clients ask for them. */
 const ASKED_FOR_MAX = 8;
 
@@ -92,14 +95,17 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     list.names().forEach(getOrCreate);
     // Includes an application from the saved state that is not listed: the store was rolled back then, and the
     // status must report that.
-    const untried = [...byName.values()].filter((catalog) => isUntried(catalog.state()));
+    const untried = [...byName.values()].filter(
+      ({ state, refresh }) => isUntried(state()) && refresh.underWay() === undefined,
+    );
     // The log and the application's state contain the failure already.
     const limit = pLimit(REFRESHES_MAX);
     const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
       // A client may have asked for it meanwhile.
       if (isUntried(catalog.state())) await catalog.refresh();
     };
-    await Promise.allSettled(untried.map((catalog) => limit(() => readFirstTime(catalog))));
+    const reads = untried.map((catalog) => limit(() => readFirstTime(catalog)));
+    await waitAtMost(clock, FIRST_READS_WAIT_MS, Promise.allSettled(reads));
     if (untried.length > 0) await saveConfirmations();
   };
 

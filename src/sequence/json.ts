@@ -100,7 +100,7 @@ function* parseObject(
     if (text[colon] !== ':') throw unexpected(text, colon);
     const [value, end] = yield* parseValue(parse, colon + 1, depth, name, wholeMax);
     setOwn(object, name, value);
-    if (count % ITEMS_PER_STEP === 0) yield;
+    if (count % ITEMS_PER_STEP === 0 || end - at > WHOLE_ITEM_MAX) yield;
     at = skipSpace(text, end);
     if (text[at] !== ',') break;
     at = skipSpace(text, at + 1);
@@ -210,11 +210,13 @@ function endOfString(text: string, start: number, stop = text.length): number {
   return stop;
 }
 
+/** Finds the end of megabytes of white space in milliseconds: a loop takes ten times as long. */
+const NOT_SPACE = /[^ \n\r\t]/g;
+
 /** The position of the first character that is not white space, as JSON defines it. */
 function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (' \n\r\t'.includes(text.charAt(at) || '.')) at++;
-  return at;
+  NOT_SPACE.lastIndex = start;
+  return NOT_SPACE.test(text) ? NOT_SPACE.lastIndex - 1 : text.length;
 }
 
 function tooLong(): SyntaxError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { announceChange } from '../../src/catalog/hints.ts';
 import { manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { liveRevisionSequence } from '../../src/catalog/live-revision.ts';
 import { MANIFEST_BYTES_MAX } from '../../src/catalog/manifest-document.ts';
@@ -178,4 +179,75 @@ describe('a hostile manifest of an offer', () => {
     await world.clock.advance(10_000);
     expect(await offered(catalog)).toBe('2.0.0');
   });
+});
+
+describe('a thousand corrupt revisions, and a hint of another one every second', () => {
+  it.each(['running', 'starting'])(
+    'do not delay the changes of another application by more than seconds: a %s service',
+    async (when) => {
+      const world = createWorld();
+      await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
+      await publish(world.parts, { application: 'other', version: '1.0.0', artifacts: [setup] });
+      const catalog = catalogs.open(world);
+      if (when === 'running') await catalog.start();
+      for (let number = 2; number < 1_000; number++) {
+        await world.memory.create(revisionKey('desktop', number), Buffer.from(`no ${number}`));
+      }
+      const { get, head } = world.store;
+      const later = <C extends unknown[], A>(answer: (...call: C) => Promise<A>) =>
+        async function afterTenMs(...call: C): Promise<A> {
+          await world.clock.sleep(10);
+          return answer(...call);
+        };
+      Object.assign(world.store, { get: later(get), head: later(head) });
+      if (when === 'starting') void catalog.start();
+      const attack = async (seconds: number): Promise<void> => {
+        for (let second = 0; second < seconds; second++) {
+          await announceChange(world.parts, 'desktop', 1, 2);
+          await world.clock.advance(1_000);
+        }
+      };
+      await attack(15);
+      // The first read of the application is still under way.
+      expect(problemsOf(catalog)).toBe('');
+      for (const version of ['2.0.0', '3.0.0', '4.0.0']) {
+        await publish(world.parts, { application: 'other', version, artifacts: [setup] });
+        await attack(6);
+        expect(await offered(catalog, 'other')).toBe(version);
+      }
+      await attack(20);
+      expect(problemsOf(catalog)).toContain('catalog/0000000999.json is truncated or not JSON');
+      // So that the reads under way end with the test.
+      Object.assign(world.store, { get, head });
+      await world.clock.advance(1_000);
+    },
+  );
+});
+
+it('a revision of thousands of offers without manifests costs a bounded number of requests, and one short line of the log', async () => {
+  const world = await setUp();
+  const catalog = await catalogs.start(world);
+  const COUNT = 5_000;
+  await publish(world.parts, { version: '3.0.0', artifacts: [setup] });
+  await world.tamper(revisionKey('desktop', 3), (text) => {
+    const { signed } = JSON.parse(text);
+    const [offer] = signed.channels.stable.offers;
+    const offers = Array.from({ length: COUNT }, (_, at) => ({ ...offer, version: `3.0.${at}` }));
+    return edited(text, { channels: { stable: { ...signed.channels.stable, offers } } });
+  });
+  const { get } = world.store;
+  let reads = 0;
+  Object.assign(world.store, {
+    get: (...call: Parameters<typeof get>) => {
+      if (call[0].includes('/manifest/')) reads++;
+      return get(...call);
+    },
+  });
+  for (let second = 0; second < 120; second++) await world.clock.advance(1_000);
+  expect(problemsOf(catalog)).toContain('manifest/1.json is missing');
+  expect(reads).toBeGreaterThan(COUNT);
+  // A hundred a second.
+  expect(reads).toBeLessThanOrEqual(120 * 100 + COUNT);
+  expect(world.log.join()).toMatch(/"count":\d{4}\b/);
+  for (const line of world.log) expect(line.length).toBeLessThan(10_000);
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -64,6 +64,18 @@ it('takes a password from a pipe', async () => {
     post('/api/v1/auth/login', { email, password, platform: 'linux', device });
   expect(await login('a new battery')).toBe(200);
   expect(await login('correct horse')).toBe(401);
+});
+
+it('refuses a .env file that is larger than any settings, without reading it', async () => {
+  const file = path.join(directory.path, '.env');
+  await writeFile(file, '');
+  await truncate(file, 2 ** 40);
+  try {
+    const { code, stderr } = await run(['show', '1.0.0']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('.env has 1099511627776 bytes')]);
+  } finally {
+    await rm(file);
+  }
 });
 
 it('reads settings from a .env file in the working directory', async () => {

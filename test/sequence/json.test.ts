@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LimitError, parseJsonInSteps } from '../../src/sequence/json.ts';
 import { ITEMS_PER_STEP, runAtOnce } from '../../src/steps.ts';
+import { cpuTimeOf } from '../support/cpu-time.ts';
 import { rounds } from '../support/rounds.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
@@ -79,6 +80,24 @@ describe('JSON in steps', () => {
     const text = JSON.stringify({ offers: Array.from({ length: ITEMS_PER_STEP * 4 }, () => ({})) });
     expect([...parseJsonInSteps(text)]).toHaveLength(4);
   });
+
+  it('pauses after each long text in an object', () => {
+    const text = JSON.stringify({ a: 'x'.repeat(100_000), b: 'x'.repeat(100_000), c: 0 });
+    expect([...parseJsonInSteps(text)]).toHaveLength(2);
+  });
+
+  it.each(['before', 'between', 'after'])(
+    'takes little more time than JSON.parse for white space: %s',
+    (place) => {
+      const space = ' \n\r\t'.repeat(2_000_000);
+      const text = { before: `${space}[]`, between: `{"a":[]${space}}`, after: `[]${space}` }[
+        place
+      ];
+      const base = cpuTimeOf(() => JSON.parse(text ?? ''));
+      const own = cpuTimeOf(() => runAtOnce(parseJsonInSteps(text ?? '')));
+      expect(own).toBeLessThan(10 * base);
+    },
+  );
 
   it.each([
     ['deeper', `${'['.repeat(21)}${']'.repeat(21)}`],
