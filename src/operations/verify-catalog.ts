@@ -3,6 +3,7 @@ import { hashObject } from '../catalog/artifact-upload.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
+  readAnnounced,
   readManifest,
   readStoredApplications,
   readStoredRevisions,
@@ -17,6 +18,7 @@ import {
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
+import type { Announced } from '../sequence/sequence.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';
@@ -62,9 +64,10 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
   const { application, deep } = request;
   const list = await readStoredApplications(deps);
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
+  const announced = await readAnnounced(deps);
   const applications: VerifyResult[] = [];
   for (const name of application === undefined ? names : [application]) {
-    applications.push(await verifyApplication(deps, name, deep));
+    applications.push(await verifyApplication(deps, name, announced.get(name), deep));
   }
   const isListed = application === undefined || names.includes(application);
   // A corrupt list may have lost the name.
@@ -77,9 +80,10 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
 async function verifyApplication(
   deps: VerifyDeps,
   application: string,
+  announced: Announced | undefined,
   deep: boolean,
 ): Promise<VerifyResult> {
-  const revisions = await readStoredRevisions(deps, application, (done, total) =>
+  const revisions = await readStoredRevisions(deps, application, announced, (done, total) =>
     deps.onProgress(done, total, 'revisions'),
   );
   const problems = [...revisions.problems];
