@@ -179,14 +179,18 @@ export function ignoreUnreadable(error: unknown): undefined {
 /**
  * Finds an application that hints announce and the newest list lacks. An application is listed before its first hint is
  * stored, so the newest list was deleted. Undefined when there is no such application.
+ *
+ * @param from the newest hint when the list was made: a publisher decided then to go on without the applications that
+ *   earlier hints announce
  */
 export function lostApplication(
   announced: Iterable<readonly [string, Announced]>,
   listed: readonly string[],
+  from: number,
 ): { readonly by: string; readonly problem: string } | undefined {
   const names = new Set(listed);
   for (const [name, { by }] of announced) {
-    if (names.has(name)) continue;
+    if (names.has(name) || Number(/\d+/.exec(by)) <= from) continue;
     const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
     return { by, problem };
   }

@@ -221,8 +221,11 @@ export async function readAnnounced({ store }: ReaderDeps): Promise<AnnouncedRev
   return hints?.announced ?? new Map();
 }
 
-/** Reads the stored list of applications, and checks it against the newest hints. */
-export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
+/** Reads the stored list of applications, and checks it against the revisions that hints announce. */
+export async function readStoredApplications(
+  deps: ReaderDeps,
+  announced: AnnouncedRevisions,
+): Promise<Stored<Applications>> {
   const stored = await readStored(
     deps,
     applicationsSequence,
@@ -230,11 +233,8 @@ export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<A
     () => undefined,
   );
   const { hint = 0, applications = [] } = stored.newest?.signed ?? {};
-  const hints = await readNewestHints(deps.store, hint).catch(ignoreUnreadable);
-  const lost = lostApplication(
-    hints?.announced ?? [],
-    applications.map(({ name }) => name),
-  );
+  const names = applications.map(({ name }) => name);
+  const lost = lostApplication(announced, names, hint);
   return lost === undefined ? stored : { ...stored, problems: [...stored.problems, lost.problem] };
 }
 

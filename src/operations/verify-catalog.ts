@@ -62,9 +62,10 @@ interface Verified {
 /** @throws AppError `unknown_application`; the store's, since nothing is known when it fails */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const { application, deep } = request;
-  const list = await readStoredApplications(deps);
-  const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
+  // Before the lists: a publisher may create an application meanwhile.
   const announced = await readAnnounced(deps);
+  const list = await readStoredApplications(deps, announced);
+  const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
   for (const name of application === undefined ? names : [application]) {
     applications.push(await verifyApplication(deps, name, announced.get(name), deep));

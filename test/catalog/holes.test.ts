@@ -394,6 +394,13 @@ describe('the list of applications', () => {
     const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
     await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2;');
     await publish({ ...world.parts, skipCorrupt: [2] }, request);
+    // The publisher has decided to go on without it.
+    await world.clock.advance(5 * POLL_MS);
+    for (const service of [catalog, await catalogs.start(world)]) {
+      await expect(offered(service, 'second')).rejects.toMatchObject({
+        code: 'unknown_application',
+      });
+    }
     const again = { application: 'second', version: '1.1.0', artifacts: [setup] };
     await publish(world.parts, again);
     expect(await readApplications({ store: world.memory })).toEqual(['desktop', 'third', 'second']);
