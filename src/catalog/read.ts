@@ -241,12 +241,12 @@ export async function readStoredApplications(
 /**
  * Reads every stored catalog revision of an application, and checks the hash chain between them.
  *
- * @param announced a revision that a hint announces, read before
+ * @param announced was read before
  */
 export async function readStoredRevisions(
   deps: ReaderDeps,
   application: string,
-  announced: Announced | undefined,
+  announced: AnnouncedRevisions,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<Revision>> {
   const sequence = revisionSequence(application);
@@ -255,7 +255,7 @@ export async function readStoredRevisions(
     const before = stored.kept[index - 1]?.of;
     return before !== undefined && !continues(before, of);
   });
-  const named = higher(announced, await findNamed(deps, application));
+  const named = higher(announced.get(application), await findNamed(deps, application));
   // Lists last: each of the named revisions was stored before the document that names it.
   const { corrupt } = withLost(sequence, await findNewestListed(deps.store, sequence), named);
   const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { hashObject } from '../catalog/artifact-upload.ts';
+import type { AnnouncedRevisions } from '../catalog/hints.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
@@ -18,7 +19,6 @@ import {
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
-import type { Announced } from '../sequence/sequence.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';
@@ -68,7 +68,7 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
   for (const name of application === undefined ? names : [application]) {
-    applications.push(await verifyApplication(deps, name, announced.get(name), deep));
+    applications.push(await verifyApplication(deps, name, announced, deep));
   }
   const isListed = application === undefined || names.includes(application);
   // A corrupt list may have lost the name.
@@ -81,7 +81,7 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
 async function verifyApplication(
   deps: VerifyDeps,
   application: string,
-  announced: Announced | undefined,
+  announced: AnnouncedRevisions,
   deep: boolean,
 ): Promise<VerifyResult> {
   const revisions = await readStoredRevisions(deps, application, announced, (done, total) =>
