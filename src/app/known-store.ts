@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readSavedStoreId } from '../catalog/saved-state.ts';
 import { AppError, isAppError, systemCode } from '../errors.ts';
 import { isMissing } from '../object-store/filesystem-errors.ts';
-import { findIdIn, type KnownStore } from '../object-store/filesystem-identity.ts';
+import { findIdIn, type KnownStore, UNSAVED } from '../object-store/filesystem-identity.ts';
 import { createOwnDirectory } from '../own-directory.ts';
 
 /**
@@ -21,7 +21,8 @@ export function createKnownStore(directory: string, location: string): KnownStor
       return parseId(await readFile(file, 'utf8'), file);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      return readSavedStoreId({ directory, location });
+      const saved = await readSavedStoreId({ directory, location });
+      return saved && (saved.id ?? UNSAVED);
     }
   };
   return {

@@ -63,7 +63,9 @@ export function createApplicationList(deps: {
     reading.position?.newest?.document.signed.applications.map(({ name }) => name) ?? [];
 
   const findLost = (): string | undefined =>
-    reading.position && lostApplication(deps.announced, names())?.problem;
+    reading.position &&
+    lostApplication(deps.announced, names(), reading.position.newest?.document.signed.hint ?? 0)
+      ?.problem;
 
   /** Whether to request a listing: at the first read after a hint announced a new application, then once in a while. */
   const isLookDue = (): boolean => {

@@ -291,6 +291,7 @@ async function findLostList({ store }: WriterDeps): Promise<{ hint: number; name
   const lost = lostApplication(
     hints.announced,
     applications.map(({ name }) => name),
+    from,
   );
   const hint = hints.last;
   return lost === undefined

@@ -52,12 +52,11 @@ const hintSequence = defineSequence({
 });
 
 const ATTEMPTS_MAX = 3;
-/**
- * A service that has missed more hints than this reads every application instead. A process that starts from nothing
- * reads this many of the newest hints.
- */
+/** A service that has missed more hints than this reads every application instead. */
 const BEHIND_MAX = 64;
-const READS_AT_ONCE = 16;
+/** A service that starts and a publisher read this many of the newest hints at most: a client or a publisher is waiting. */
+const NEWEST_MAX = 512;
+const READS_AT_ONCE = 32;
 
 /**
  * Tells running services that an application changed, in at most three attempts.
@@ -131,7 +130,7 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
 }
 
 /**
- * Reads the newest hints, at most {@link BEHIND_MAX}. A store collects more over time, and no process reads them all.
+ * Reads the newest hints.
  *
  * @param from the number of a hint that exists, or 0: hints up to it are not read
  * @throws AppError the store's
@@ -139,9 +138,10 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
 export async function readNewestHints(
   store: ObjectStore,
   from: number,
+  countMax: number = NEWEST_MAX,
 ): Promise<Pick<Hints, 'announced' | 'last'>> {
   const last = await findLastHint(store, from);
-  const first = Math.max(from, last - BEHIND_MAX) + 1;
+  const first = Math.max(from, last - countMax) + 1;
   const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const limit = pLimit(READS_AT_ONCE);
   const hints = await Promise.all(numbers.map((number) => limit(() => readHint(store, number))));
@@ -179,14 +179,18 @@ export function ignoreUnreadable(error: unknown): undefined {
 /**
  * Finds an application that hints announce and the newest list lacks. An application is listed before its first hint is
  * stored, so the newest list was deleted. Undefined when there is no such application.
+ *
+ * @param from the newest hint when the list was made: a publisher decided then to go on without the applications that
+ *   earlier hints announce
  */
 export function lostApplication(
   announced: Iterable<readonly [string, Announced]>,
   listed: readonly string[],
+  from: number,
 ): { readonly by: string; readonly problem: string } | undefined {
   const names = new Set(listed);
   for (const [name, { by }] of announced) {
-    if (names.has(name)) continue;
+    if (names.has(name) || Number(/\d+/.exec(by)) <= from) continue;
     const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
     return { by, problem };
   }

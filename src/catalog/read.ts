@@ -8,14 +8,21 @@ import {
   findNewestListed,
   findPresent,
   findTaken,
+  higher,
   type Position,
   readDocument,
   readSoundDocument,
   refuseUnknownState,
   type Sequence,
+  withLost,
 } from '../sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
-import { ignoreUnreadable, lostApplication, readNewestHints } from './hints.ts';
+import {
+  type AnnouncedRevisions,
+  ignoreUnreadable,
+  lostApplication,
+  readNewestHints,
+} from './hints.ts';
 import { manifestKey, parseManifestKey, releasesPrefix } from './keys.ts';
 import { releaseOf } from './manifest-document.ts';
 import {
@@ -205,8 +212,20 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** Reads the stored list of applications, and checks it against the newest hints. */
-export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<Applications>> {
+/** A check reads this many of the newest hints: nobody waits for it, and a false one must not keep it busy for days. */
+const CHECKED_HINTS_MAX = 100_000;
+
+/** Reads the revisions that hints announce, for checks. */
+export async function readAnnounced({ store }: ReaderDeps): Promise<AnnouncedRevisions> {
+  const hints = await readNewestHints(store, 0, CHECKED_HINTS_MAX).catch(ignoreUnreadable);
+  return hints?.announced ?? new Map();
+}
+
+/** Reads the stored list of applications, and checks it against the revisions that hints announce. */
+export async function readStoredApplications(
+  deps: ReaderDeps,
+  announced: AnnouncedRevisions,
+): Promise<Stored<Applications>> {
   const stored = await readStored(
     deps,
     applicationsSequence,
@@ -214,18 +233,20 @@ export async function readStoredApplications(deps: ReaderDeps): Promise<Stored<A
     () => undefined,
   );
   const { hint = 0, applications = [] } = stored.newest?.signed ?? {};
-  const hints = await readNewestHints(deps.store, hint).catch(ignoreUnreadable);
-  const lost = lostApplication(
-    hints?.announced ?? [],
-    applications.map(({ name }) => name),
-  );
+  const names = applications.map(({ name }) => name);
+  const lost = lostApplication(announced, names, hint);
   return lost === undefined ? stored : { ...stored, problems: [...stored.problems, lost.problem] };
 }
 
-/** Reads every stored catalog revision of an application, and checks the hash chain between them. */
+/**
+ * Reads every stored catalog revision of an application, and checks the hash chain between them.
+ *
+ * @param announced was read before
+ */
 export async function readStoredRevisions(
   deps: ReaderDeps,
   application: string,
+  announced: AnnouncedRevisions,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<Revision>> {
   const sequence = revisionSequence(application);
@@ -234,12 +255,9 @@ export async function readStoredRevisions(
     const before = stored.kept[index - 1]?.of;
     return before !== undefined && !continues(before, of);
   });
-  const { corrupt } = await findPresent(
-    deps.store,
-    sequence,
-    undefined,
-    await findNamed(deps, application),
-  );
+  const named = higher(announced.get(application), await findNamed(deps, application));
+  // Lists last: each of the named revisions was stored before the document that names it.
+  const { corrupt } = withLost(sequence, await findNewestListed(deps.store, sequence), named);
   const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);
   return {
     ...stored,

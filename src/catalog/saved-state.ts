@@ -109,13 +109,16 @@ export function createSavedState(deps: {
   };
 }
 
-/** The id of a directory store, as earlier versions saved it; undefined when they saved none. */
+/**
+ * Whether a catalog of the store was saved, and the id of the store as earlier versions saved it. Undefined when no
+ * catalog was saved.
+ */
 export async function readSavedStoreId(
   deps: Parameters<typeof rootOf>[0],
-): Promise<string | undefined> {
+): Promise<{ readonly id: string | undefined } | undefined> {
   try {
     const file = path.join(rootOf(deps), APPLICATIONS_FILE);
-    return (await readChecked(file, applicationsSchema))?.storeId;
+    return { id: (await readChecked(file, applicationsSchema))?.storeId };
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
     throw error;

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 import { isMissing } from './filesystem-errors.ts';
+import { listFiles } from './filesystem-list.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { createFile } from './filesystem-write.ts';
 
@@ -18,11 +19,14 @@ const FILE_BYTES_MAX = 4_096n;
 /** Stands for the id of a store whose file has none. No id can be equal to it. */
 const UNREADABLE = '(its id cannot be read)';
 
+/** Stands for the id of a store that was used before, when the saved state does not have its id. */
+export const UNSAVED = '(its id was not saved)';
+
 /** Remembers, outside of the store's directory, which store belongs there. */
 export interface KnownStore {
   /** The directory that remembers it, for messages. */
   readonly place: string;
-  /** The id of the store that a process has used there before; undefined when none has. */
+  /** The id of the store that a process has used there before, or {@link UNSAVED}; undefined when none has. */
   load(): Promise<string | undefined>;
   save(id: string): Promise<void>;
 }
@@ -63,11 +67,17 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
     }
   };
 
+  const hasObject = async (): Promise<boolean> =>
+    (await listFiles(volume.root, '').next()).done !== true;
+
   const confirm = async (): Promise<string | undefined> => {
     expected ??= await known?.load();
     const found = await findId();
-    if (found === UNREADABLE && expected === undefined) throw unreadable(file);
-    expected ??= found;
+    const isAnyExpected = expected === undefined || expected === UNSAVED;
+    if (found === UNREADABLE && isAnyExpected) throw unreadable(file);
+    if (found !== undefined && isAnyExpected) expected = found;
+    // The first versions gave a store no id, and the store gets one then.
+    if (found === undefined && expected === UNSAVED && (await hasObject())) return undefined;
     if (found !== expected) throw notTheStore(volume.root, expected, found, known?.place);
     return found;
   };

@@ -234,11 +234,7 @@ function refusePages(client: S3Client): void {
           headers?: Record<string, string>;
         };
         const isPage = String(headers['content-type'] ?? '').includes('html');
-        // The answer to a deletion has no body, so its type says nothing.
-        const isDeletion = /^(Delete|Abort)/.test(commandName);
-        const isForeign =
-          isPage || (isDeletion && statusCode !== 204 && headers['x-amz-request-id'] === undefined);
-        if (statusCode < 300 && isForeign && !/^(Get|Head|Put)Object/.test(commandName)) {
+        if (statusCode < 300 && isPage && !/^(Get|Head|Put)Object/.test(commandName)) {
           throw new AppError(
             'store_unavailable',
             `The answer ${statusCode} to ${commandName} did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,

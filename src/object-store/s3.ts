@@ -7,6 +7,7 @@ import {
 import { AppError, isAppError } from '../errors.ts';
 import { isKey } from './key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
+import { isPresent } from './presence.ts';
 import { removeAbandonedS3Uploads } from './s3-abandoned.ts';
 import {
   ATTEMPTS_MAX,
@@ -86,7 +87,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
       };
       await connection.retrying(request, async (abortSignal, { client }) => {
         try {
-          await client.send(new DeleteObjectCommand({ Bucket, Key }), { abortSignal });
+          const answer = await client.send(new DeleteObjectCommand({ Bucket, Key }), {
+            abortSignal,
+          });
+          // An answer without a body proves nothing unless it has the store's request id, which some stores do not send.
+          if (answer.$metadata.requestId !== undefined) return;
+          if (await isPresent(reader, key, { fresh: true })) throw notDeleted(key);
         } catch (error) {
           if (!isMissingObject(error)) {
             throw error;
@@ -116,6 +122,13 @@ function notStored(key: string): AppError {
   return new AppError(
     'store_unavailable',
     `The PUT of ${key} was answered ${ATTEMPTS_MAX} times, but no object is stored: the answers did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
+  );
+}
+
+function notDeleted(key: string): AppError {
+  return new AppError(
+    'store_unavailable',
+    `The DELETE of ${key} was answered, but the object is still stored: the answer did not come from the store. Check S3_ENDPOINT and the proxies on the way.`,
   );
 }
 

@@ -1,8 +1,10 @@
 import pLimit from 'p-limit';
 import { hashObject } from '../catalog/artifact-upload.ts';
+import type { AnnouncedRevisions } from '../catalog/hints.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
+  readAnnounced,
   readManifest,
   readStoredApplications,
   readStoredRevisions,
@@ -60,11 +62,13 @@ interface Verified {
 /** @throws AppError `unknown_application`; the store's, since nothing is known when it fails */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const { application, deep } = request;
-  const list = await readStoredApplications(deps);
+  // Before the lists: a publisher may create an application meanwhile.
+  const announced = await readAnnounced(deps);
+  const list = await readStoredApplications(deps, announced);
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
   const applications: VerifyResult[] = [];
   for (const name of application === undefined ? names : [application]) {
-    applications.push(await verifyApplication(deps, name, deep));
+    applications.push(await verifyApplication(deps, name, announced, deep));
   }
   const isListed = application === undefined || names.includes(application);
   // A corrupt list may have lost the name.
@@ -77,9 +81,10 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
 async function verifyApplication(
   deps: VerifyDeps,
   application: string,
+  announced: AnnouncedRevisions,
   deep: boolean,
 ): Promise<VerifyResult> {
-  const revisions = await readStoredRevisions(deps, application, (done, total) =>
+  const revisions = await readStoredRevisions(deps, application, announced, (done, total) =>
     deps.onProgress(done, total, 'revisions'),
   );
   const problems = [...revisions.problems];

@@ -206,10 +206,14 @@ export async function findPresent<T>(
 ): Promise<Position<T>> {
   const found = await findNewestListed(store, sequence, known);
   const announced = await sequence.announced?.(store, found.newest?.document);
-  const highest = (announced?.number ?? 0) > (named?.number ?? 0) ? announced : named;
+  const highest = higher(announced, named);
   if (highest === undefined || highest.number <= found.last) return found;
   // Another writer may have committed and announced it meanwhile.
   return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
+}
+
+export function higher(a: Announced | undefined, b: Announced | undefined): Announced | undefined {
+  return (a?.number ?? 0) > (b?.number ?? 0) ? a : b;
 }
 
 /** The document that steps over deleted documents names at most this many. */

@@ -58,6 +58,8 @@ export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds:
 export const SILENT_LEADER_CHECKS_MAX = 4;
 /** Ends a silent worker much later, because that breaks its connections and loses its counts. */
 export const SILENT_CHECKS_MAX = 15;
+/** Ends a worker that hangs before it joins. Loading its code blocks a worker for long on a slow machine. */
+export const LOADING_CHECKS_MAX = 120;
 /** Workers report every second, and checks run every second, so a worker that is well may miss one check. */
 const WELL_CHECKS_MAX = 2;
 /** A worker that ends sooner after its start is replaced later each time. */
@@ -109,10 +111,13 @@ function findWell({ workers }: Roster): Member | undefined {
 function check(roster: Roster): RosterChange {
   const workers = roster.workers.map((worker) => ({
     ...worker,
-    silentChecks: worker.hasJoined ? worker.silentChecks + 1 : 0,
+    silentChecks: worker.silentChecks + 1,
   }));
   const kills = workers
-    .filter(({ silentChecks }) => silentChecks >= SILENT_CHECKS_MAX)
+    .filter(
+      ({ silentChecks, hasJoined }) =>
+        silentChecks >= (hasJoined ? SILENT_CHECKS_MAX : LOADING_CHECKS_MAX),
+    )
     .map(({ id }): RosterAction => ({ kind: 'kill', id }));
   const checked = { ...roster, workers };
   const leader = workers.find(({ id }) => id === roster.leader);

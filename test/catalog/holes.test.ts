@@ -223,6 +223,22 @@ describe('a newest revision that was deleted', () => {
     expect(problemsOf(catalog)).toBe(`${revisionKey('desktop', 5)} is missing.`);
   });
 
+  it('is seen when hundreds of hints of other applications were stored since, and by verify after any number', async () => {
+    const world = await setUp();
+    await world.memory.delete(revisionKey('desktop', 4));
+    const announce = async (from: number, to: number) => {
+      for (let last = from; last < to; last++) await announceChange(world.parts, 'other', last, 1);
+    };
+    const missing = `${revisionKey('desktop', 4)} is missing, and changes/4.json`;
+    await announce(4, 4 + 511);
+    const catalog = await catalogs.start(world);
+    await expect(offered(catalog)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect(problemsOf(catalog)).toContain(missing);
+    await expect(yank(world)).rejects.toThrow('--skip-corrupt 4;');
+    await announce(4 + 511, 4 + 600);
+    expect((await verify(world)).applications[0]?.problems.join()).toContain(missing);
+  });
+
   it('is known from a manifest, too, when no hint names it', async () => {
     const world = await setUp();
     for await (const { key } of world.memory.list('changes/')) await world.memory.delete(key);
@@ -378,6 +394,13 @@ describe('the list of applications', () => {
     const request = { application: 'third', version: '1.0.0', artifacts: [setup] };
     await expect(publish(world.parts, request)).rejects.toThrow('--skip-corrupt 2;');
     await publish({ ...world.parts, skipCorrupt: [2] }, request);
+    // The publisher has decided to go on without it.
+    await world.clock.advance(5 * POLL_MS);
+    for (const service of [catalog, await catalogs.start(world)]) {
+      await expect(offered(service, 'second')).rejects.toMatchObject({
+        code: 'unknown_application',
+      });
+    }
     const again = { application: 'second', version: '1.1.0', artifacts: [setup] };
     await publish(world.parts, again);
     expect(await readApplications({ store: world.memory })).toEqual(['desktop', 'third', 'second']);

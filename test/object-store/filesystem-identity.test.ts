@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } 
 import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createKnownStore } from '../../src/app/known-store.ts';
+import { createSavedState } from '../../src/catalog/saved-state.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
@@ -161,6 +163,48 @@ it('makes no store while it cannot tell which one belongs there', async () => {
   });
   expect(namesBelow(objects)).toEqual([]);
 });
+
+it.each([
+  ['gone', () => undefined],
+  ['an empty directory', mkdirSync],
+  [
+    'a new file system',
+    (objects: string) => mkdirSync(join(objects, 'lost+found'), { recursive: true }),
+  ],
+])(
+  'makes no store where it is %s, when the saved state has catalogs and no id',
+  async (_, replace) => {
+    const { data, objects, open } = createWorld();
+    await put(await open(), 'a/b');
+    const id = join(objects, 'store!.json');
+    // As the first versions left both: without an id.
+    rmSync(id);
+    rmSync(join(data, 'state'), { recursive: true });
+    const state = {
+      directory: join(data, 'state'),
+      location: `directory:${objects}`,
+      log: pino({ level: 'silent' }),
+    };
+    await createSavedState(state).saveApplications({ names: ['desktop'], confirmedAt: {} });
+    renameSync(objects, `${objects}-away`);
+    replace(objects);
+    const store = await open();
+    await expect(put(store, 'a/c')).rejects.toMatchObject({
+      code: 'store_unavailable',
+      publicDetail: 'Expected the store (its id was not saved), and found no store.',
+    });
+    await expect(store.get('a/b')).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(namesBelow(objects).filter((name) => name !== 'lost+found')).toEqual([]);
+
+    rmSync(objects, { recursive: true, force: true });
+    renameSync(`${objects}-away`, objects);
+    expect((await store.get('a/b'))?.size).toBe(1);
+    expect(await put(store, 'a/c')).toBe('created');
+    expect(await readFile(join(data, 'state', 'store.json'), 'utf8')).toContain(
+      await store.identify?.(),
+    );
+  },
+);
 
 it.each([
   ['gone', () => undefined],

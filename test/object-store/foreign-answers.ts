@@ -39,4 +39,8 @@ export const FOREIGN_ANSWERS: Readonly<Record<string, ForeignAnswer>> = {
   '412 HTML': answer(412, 'text/html', HTML),
   '200 HTML': answer(200, 'text/html; charset=utf-8', HTML),
   '200 text': answer(200, 'text/plain', 'no'),
+  '200 without a body': answer(200, '', ''),
+  '200 XHTML': answer(200, 'application/xml', `<?xml version="1.0"?>${HTML}`),
+  '204 without a body': answer(204, '', ''),
+  '304 without a body': answer(304, '', ''),
 };

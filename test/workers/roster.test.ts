@@ -4,6 +4,7 @@ import {
   change,
   EARLY_MS,
   EMPTY_ROSTER,
+  LOADING_CHECKS_MAX,
   REPLACED_AFTER_MAX_MS,
   type Roster,
   type RosterAction,
@@ -129,8 +130,14 @@ describe('a worker that does not answer', () => {
     expect(play(seconds(1, [1, 2]), silent.roster).actions).toEqual([{ kind: 'kill', id: 3 }]);
   });
 
-  it('is not ended while it loads its code', () => {
-    expect(play([started(1), ...checks(100)]).actions).toEqual([]);
+  it('is not ended while it loads its code, unless it hangs there', () => {
+    const loading = play([started(1), ...checks(LOADING_CHECKS_MAX - 1)]);
+    expect(loading.actions).toEqual([]);
+    expect(play(checks(1), loading.roster).actions).toEqual([{ kind: 'kill', id: 1 }]);
+    // It is as well as any other once it has joined.
+    expect(play([joined(1), ...checks(1)], loading.roster).actions).toEqual([
+      { kind: 'lead', id: 1 },
+    ]);
   });
 });
 
