@@ -87,7 +87,7 @@ function versionInTag(
 ): { readonly text: string } | { readonly leftOut: string } | { readonly refused: string } {
   if (!tag.startsWith(prefix)) return { leftOut: `its tag does not begin with ${prefix}` };
   const text = tag.slice(prefix.length);
-  if (!/\d+\.\d+/.test(text)) {
+  if (!/\d\.\d/.test(text)) {
     return { leftOut: 'its tag states no version. To have it here, publish its files by hand' };
   }
   const [, other = '', version] = /^(.*?[^v\d.])v?(\d+\.\d+\.\d+.*)$/s.exec(text) ?? [];
