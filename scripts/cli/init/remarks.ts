@@ -5,7 +5,7 @@ import { AppError } from '../../../src/errors.ts';
 import { shown } from '../place.ts';
 import { planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
-import { ciSettings } from './ci-settings.ts';
+import { ciSettings, createCommand } from './ci-settings.ts';
 import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
@@ -78,10 +78,16 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
       : [
           `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep only one file that publishes.`,
         ]),
+    `The CI file does not create the application, so that a mistyped name makes no second one. Before the first tag, run "${createCommand(choices)}" once with the settings of its bucket, unless you have published there.`,
     `Create the ${place} that the CI file names: ${all.join(', ')}.`,
     ...(choices.ci === 'github'
       ? ['Replace OWNER in the workflow with the account that has the action of Slipway.']
       : ['Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs.']),
+    ...(project.tool?.kind === 'velopack' && choices.publicUrl === undefined
+      ? [
+          'The CI file has a comment in the place of "vpk download", because the address of the service is not known yet. Write the command when you know it: without it, no release has a delta.',
+        ]
+      : []),
     ...(choices.store.kind === 'directory'
       ? [
           'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file with the bucket that your service uses.',
