@@ -207,7 +207,7 @@ function publishing({ source, publish }: Facts): readonly string[] {
   return publish.length === 0
     ? []
     : [
-        `${source} has ${publish.join(' and ')} already. Replace it with these lines: electron-builder writes the address from there into the application.`,
+        `${source} has ${publish.join(' and ')} already. Replace ${publish.length === 1 ? 'it' : 'them'} with these lines: electron-builder writes the address from there into the application.`,
       ];
 }
 
