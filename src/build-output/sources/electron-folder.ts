@@ -81,7 +81,11 @@ const FOLDERS_DEPTH = 3;
 /** Whether a folder below the directory has an update document of electron-builder. */
 export async function hasElectronFolders(directory: string): Promise<boolean> {
   const { folders, leftOut } = await findFolders(directory);
-  return leftOut.length > 0 || folders.some(({ prefix }) => prefix !== '');
+  if (leftOut.length > 0) return true;
+  for (const { prefix, files } of folders) {
+    if (prefix !== '' && (await isElectronFolder(files))) return true;
+  }
+  return false;
 }
 
 interface Folder {
@@ -92,8 +96,8 @@ interface Folder {
 }
 
 /**
- * The directory itself, and each folder below it that has an update document and names a machine. A folder of another
- * name may be a channel, so it is left out.
+ * The directory itself, and each folder below it that names a machine. A folder of another name with an update document
+ * may be a channel, so it is left out.
  */
 async function findFolders(
   directory: string,
@@ -101,21 +105,23 @@ async function findFolders(
   const all = Map.groupBy(await listFiles(directory, FOLDERS_DEPTH), ([name]) =>
     posix.dirname(name),
   );
+  const here = { prefix: '', files: new Map(all.get('.') ?? []) };
+  const isHere = await isElectronFolder(here.files);
   const leftOut: SourceIssue[] = [];
   const below: Folder[] = [];
   for (const [folder, entries] of all) {
+    if (folder === '.') continue;
     const files = new Map(entries.map(([name, path]) => [posix.basename(name), path]));
-    if (folder === '.' || !(await isElectronFolder(files))) continue;
-    if (folder.split('/').every(isMachine)) below.push({ prefix: `${folder}/`, files });
-    else {
+    if (folder.split('/').every(isMachine)) {
+      // Beside update documents of the directory itself, a folder without one belongs to something else.
+      if (!isHere || [...files.keys()].some(isYml)) below.push({ prefix: `${folder}/`, files });
+    } else if (await isElectronFolder(files)) {
       const reason =
         'its name is not that of a platform or an architecture, so it may be another channel. Import it alone, with --channel';
       leftOut.push({ label: `${folder}/`, reason });
     }
   }
-  const here = { prefix: '', files: new Map(all.get('.') ?? []) };
-  const isNeeded = below.length === 0 || (await isElectronFolder(here.files));
-  return { folders: [...(isNeeded ? [here] : []), ...below], leftOut };
+  return { folders: [...(isHere || below.length === 0 ? [here] : []), ...below], leftOut };
 }
 
 /** `win`, `mac-arm64`, `x64`. */

@@ -142,12 +142,14 @@ describe('the folders that electron-builder has for each platform', () => {
   it('name what is wrong with its folder, and leave out a folder that may be a channel', async () => {
     const root = await writeSource({
       ...byPlatform(),
-      'mac/arm64/beta-mac.yml': 'version: [',
+      'mac/x64/latest-mac.yml': 'version: [',
+      'win/arm64/App Setup 1.1.0-arm64.exe': 'x',
       'beta/latest.yml': electronFolder()['beta.yml'] ?? '',
     });
     const source = await read(root);
     expect(source.releases).toHaveLength(2);
-    expect(source.refused.map(({ label }) => label)).toEqual(['mac/arm64/beta-mac.yml']);
+    expect((await builds(source)).at(-1)).toMatch(/windows-arm64-nsis .* 1\.1\.0-arm64\.exe/);
+    expect(source.refused.map(({ label }) => label)).toEqual(['mac/x64/latest-mac.yml']);
     expect(source.leftOut).toEqual([
       { label: 'beta/', reason: expect.stringMatching(/another channel\. Import it alone/) },
     ]);
