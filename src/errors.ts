@@ -129,6 +129,8 @@ interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Replaces the message on the status page, which is public: it names no host, path, bucket, key or secret. */
   readonly publicDetail?: string;
+  /** Replaces the message in an import: its files are copies, which nobody builds again. */
+  readonly importDetail?: string;
 }
 
 export class AppError extends Error {
@@ -137,6 +139,7 @@ export class AppError extends Error {
   readonly issues: readonly FieldIssue[];
   readonly retryAfterSeconds: number | undefined;
   readonly publicDetail: string | undefined;
+  readonly importDetail: string | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -146,6 +149,7 @@ export class AppError extends Error {
     this.issues = details.issues ?? [];
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.publicDetail = details.publicDetail;
+    this.importDetail = details.importDetail;
   }
 }
 

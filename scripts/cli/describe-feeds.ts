@@ -1,3 +1,4 @@
+import type { FoundTool } from '../../src/build-output/project/project.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';
@@ -48,12 +49,28 @@ export interface UnservedFile {
   readonly matters: string;
 }
 
+/** What of a project decides what a developer pastes. */
+export type SetUpTool = Pick<FoundTool, 'updaters' | 'configuration' | 'replaced'>;
+
+/** The set-up of a dialect, in the syntax of the project's own file, and what of the project it replaces. */
+export function setUpFor(
+  protocol: Pick<Protocol, 'name' | 'describeSetUp'>,
+  feed: ChannelFeed,
+  tool: SetUpTool | undefined,
+): SetUp {
+  if (tool?.updaters.includes(protocol.name) !== true) return protocol.describeSetUp(feed);
+  const setUp = protocol.describeSetUp({ ...feed, configuration: tool.configuration });
+  return { ...setUp, notes: [...(tool.replaced ?? []), ...setUp.notes] };
+}
+
 export interface AddressFacts {
   readonly application: string;
   readonly defaultApplication: string;
   /** Without a slash at its end. */
   readonly publicUrl: string;
   readonly publicKeys: ChannelFeed['publicKeys'];
+  /** The build tools of the project in the current directory; empty for none. */
+  readonly tools: readonly SetUpTool[];
 }
 
 /** @param updater only this dialect; undefined: every one */
@@ -62,12 +79,13 @@ export function describeChannel(
   channel: FeedChannel,
   updater?: string,
 ): ChannelAddresses {
-  const { application, publicUrl, publicKeys } = facts;
+  const { application, publicUrl, publicKeys, tools } = facts;
   const { name, isRestricted, files } = channel;
   const every = PROTOCOLS.map((protocol) => {
     const url = feedUrl(facts, name, protocol);
     const served = files.filter((file) => serves(protocol, file));
-    const setUp = protocol.describeSetUp({ application, url, isRestricted, publicKeys });
+    const tool = tools.find(({ updaters }) => updaters.includes(protocol.name));
+    const setUp = setUpFor(protocol, { application, url, isRestricted, publicKeys }, tool);
     const addresses = setUp.addresses
       .map((address) => ({ ...address, hasBuild: served.some((file) => isAskedAt(address, file)) }))
       .sort((a, b) => Number(b.hasBuild) - Number(a.hasBuild));

@@ -10,7 +10,7 @@ export function addFeedsCommand(program: Command, run: Runner): void {
   program.commandsGroup('Show what is published:');
   const feeds = describeCommand(program.command('feeds'), {
     summary: 'show the addresses for updaters, and the lines to configure them',
-    does: 'Shows every address of an application, by channel and updater, the addresses of download buttons, and the published files that no updater gets. With --updater, it also shows the lines to paste into the application. The addresses begin with PUBLIC_URL.',
+    does: 'Shows every address of an application, by channel and updater, the addresses of download buttons, and the published files that no updater gets. With --updater, it also shows the lines to paste into the application: run it in the directory of the project for the syntax of its own configuration. The addresses begin with PUBLIC_URL.',
     effect: 'none. The command only reads.',
     examples: [
       'feeds',

@@ -11,9 +11,9 @@ import type { Runner } from './runner.ts';
 export function addImportCommand(program: Command, run: Runner): void {
   const command = describeCommand(program.command('import'), {
     summary: 'take over the releases of another update server',
-    does: "Publishes every release that another update server left on disk, the oldest first, with its date, name and notes. The source is the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, or the JSON of GitHub's releases or of an electron-release-server with their assets. The command leaves out drafts of the source. It refuses a release with a missing file, or with another size or hash than the source states, and imports the others. Run the same command again to continue: it skips what it has imported.",
+    does: "Publishes every release that another update server left on disk, the oldest first, with its date, name and notes. The source is the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, the latest.json of Tauri's updater with its files, or the JSON of GitHub's releases or of an electron-release-server with their assets. The command leaves out drafts of the source. It refuses a release with a missing file, or with another size or hash than the source states, and imports the others. Run the same command again to continue: it skips what it has imported.",
     effect:
-      'clients of the channels are offered the imported releases that are newer. The exit code is 1 when the command refused something.',
+      'clients of the channels are offered the imported releases that are newer. The exit code is 1 when the command refused something, or found no release to import.',
     examples: [
       'import ./old-server --create',
       'import ./downloads/releases.json --from github --create --dry-run',
@@ -45,6 +45,10 @@ export function addImportCommand(program: Command, run: Runner): void {
     .option('--create', 'create the application and the channels that are new', false)
     .option('--allow-prerelease', 'allow pre-releases on the stable channel', false)
     .option('--arch <arch>', 'the architecture of files that state none', (text) => parseArch(text))
+    .option(
+      '--tag-prefix <text>',
+      'what the tags of GitHub have before the version, such as app- for app-v1.2.0; other tags are left out',
+    )
     .option('--flavor <name>', 'the flavor of an electron-release-server (default: "default")')
     .action(run(async () => (await import('./run/import.ts')).importHistory));
   addChangeOptions(addConsentOption(command));

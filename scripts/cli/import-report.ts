@@ -77,10 +77,17 @@ export function printImported(terminal: Terminal, source: ImportSource, result: 
   const isLeftOut = ({ outcome }: ImportedRelease) => outcome === 'left_out';
   printIssues(terminal, 'Left out:', [...source.leftOut, ...releases.filter(isLeftOut)]);
   printIssues(terminal, 'Refused:', refusedOf(source, result));
+  if (releases.length === 0) print(terminal, nothingFound(source));
   if (hasRefused(source, result)) {
     print(terminal, 'Correct what was refused, and run the same command again: it continues.');
   }
   if (result.announced !== null) printWhenLive(terminal, context, result.announced);
+}
+
+function nothingFound({ path, leftOut, refused }: ImportSource): string {
+  return leftOut.length + refused.length === 0
+    ? `${path} lists no release. Check that it is complete, and that it is the server's own.`
+    : `${path} has no release that can be imported.`;
 }
 
 function refusedOf(source: ImportSource, { releases }: ImportResult): readonly Issue[] {

@@ -9,7 +9,7 @@ export function addInitCommand(program: Command, run: Runner): void {
   program.commandsGroup('Publish releases:');
   const init = describeCommand(program.command('init'), {
     summary: 'write the settings and the CI file that a project needs to publish',
-    does: 'Reads the files of a project, and writes the files that it needs to publish with Slipway: a .env file with the settings, lines in .gitignore, and a CI file that builds and publishes each tag. It recognizes electron-builder, Electron Forge, Tauri, Velopack, Sparkle and .NET, and runs no code of the project. It also prints the lines for the updater in the application. On a terminal it asks for what the files do not state; with --yes, or without a terminal, it takes the defaults. It needs no store and no network.',
+    does: 'Reads the files of a project, and writes the files that it needs to publish with Slipway: a .env file with the settings, lines in .gitignore, and a CI file that builds and publishes each tag. It recognizes electron-builder, Electron Forge, Tauri, Velopack, Sparkle and .NET, and runs no code of the project. It also prints the lines for the updater in the application, in the syntax of the file that configures the build tool. At the root of a monorepo it writes nothing, and names the folders that look like desktop applications. On a terminal it asks for what the files do not state; with --yes, or without a terminal, it takes the defaults. It needs no store and no network.',
     effect:
       'creates files in the project, and writes nothing to the store. The command changes no existing file, except that it adds lines to .gitignore.',
     examples: [

@@ -12,7 +12,7 @@ import type { Draft, DraftCompanion } from './draft.ts';
 import { type Feed, type FeedEntry, readFeed } from './feed.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
-import { refusal } from './refusal.ts';
+import { brokenFile, refusal } from './refusal.ts';
 import { carrySigned, isElsewhere } from './signed-feed.ts';
 import type { SourceFile } from './source-file.ts';
 
@@ -50,10 +50,7 @@ export async function attachFeed(
     return { skipped: { path, reason } };
   }
   if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
-    throw refusal(
-      path,
-      `it is of version ${feed.version}, not ${version}. Build again, or remove it.`,
-    );
+    throw brokenFile(path, `it is of version ${feed.version}, not ${version}`, 'remove it');
   }
   const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
   const current = feed.entries.filter(
@@ -78,10 +75,7 @@ export async function attachFeed(
       state(path, entry, feed, draft);
       used++;
     } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
-      throw refusal(
-        path,
-        `it lists ${entry.name}, which is not there. Build again, or remove the feed.`,
-      );
+      throw brokenFile(path, `it lists ${entry.name}, which is not there`, 'remove the feed');
     }
   }
   if (used > 0) {
@@ -159,9 +153,9 @@ function findCompanion(entry: FeedEntry, drafts: readonly Draft[]) {
 
 function check(path: string, entry: FeedEntry, file: { path: string; size: number }): void {
   if (entry.size === undefined || entry.size === file.size) return;
-  throw refusal(
+  throw brokenFile(
     path,
-    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds; build again.`,
+    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds`,
   );
 }
 
@@ -186,9 +180,9 @@ function checkMapSize(
 ): void {
   if (stated === undefined || stated === actual) return;
   const has = actual === undefined ? 'no valid block map' : `a block map of ${actual} bytes`;
-  throw refusal(
+  throw brokenFile(
     path,
-    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}. Build again.`,
+    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}`,
   );
 }
 

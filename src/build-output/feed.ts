@@ -1,7 +1,7 @@
 import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { readPlainFile } from '../plain-file.ts';
-import { refusal } from './refusal.ts';
+import { brokenFile, refusal } from './refusal.ts';
 import { checkSignedShape, isSigned } from './signed-shape.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -121,7 +121,7 @@ function nameOf(path: string, value: unknown): string | undefined {
   if (characters <= NAME_CHARACTERS_MAX) return name;
   throw refusal(
     path,
-    `its releaseName has ${characters} characters; at most ${NAME_CHARACTERS_MAX} are allowed, because every client downloads it. Shorten it, and build again.`,
+    `its releaseName has ${characters} characters; at most ${NAME_CHARACTERS_MAX} are allowed, because every client downloads it. Shorten it.`,
   );
 }
 
@@ -135,7 +135,7 @@ function notesOf(path: string, value: unknown): string | undefined {
   if (bytes <= NOTES_BYTES_MAX) return text;
   throw refusal(
     path,
-    `its releaseNotes have ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them. Shorten them, and build again.`,
+    `its releaseNotes have ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads them. Shorten them.`,
   );
 }
 
@@ -184,9 +184,10 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
   const entries = listed.map((line) => {
     const [, sha1, url, size] = RELEASES_LINE.exec(line) ?? [];
     if (sha1 === undefined) {
-      throw refusal(
+      throw brokenFile(
         path,
-        `it has a line that is not "SHA1 name size": ${line.slice(0, 80)}. Build again, or remove it.`,
+        `it has a line that is not "SHA1 name size": ${line.slice(0, 80)}`,
+        'remove it',
       );
     }
     const digests = [digest(path, 'sha1', sha1)];
@@ -214,9 +215,10 @@ function parseVelopackFeed(path: string, text: string, version: string): Feed | 
 function digest(path: string, algorithm: DigestAlgorithm, text: string): FeedEntry['digests'][0] {
   const hex = text.toLowerCase();
   if (!/^[0-9a-f]+$/.test(hex) || hex.length !== HEX_BYTES[algorithm] * 2) {
-    throw refusal(
+    throw brokenFile(
       path,
-      `it states ${JSON.stringify(text.slice(0, 140))}, which is not a ${algorithm} digest. Build again, or remove it.`,
+      `it states ${JSON.stringify(text.slice(0, 140))}, which is not a ${algorithm} digest`,
+      'remove it',
     );
   }
   return { algorithm, hex };
@@ -229,15 +231,16 @@ function decodeBase64(value: unknown): string {
 function sizeOf(path: string, value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw refusal(
+  throw brokenFile(
     path,
-    `it states the size ${String(value).slice(0, 40)}, which is not a number of bytes. Build again, or remove it.`,
+    `it states the size ${String(value).slice(0, 40)}, which is not a number of bytes`,
+    'remove it',
   );
 }
 
 function namedBy(path: string, value: unknown): Pick<FeedEntry, 'address' | 'name'> {
   if (typeof value !== 'string')
-    throw refusal(path, 'it lists a file without a name. Build again, or remove it.');
+    throw brokenFile(path, 'it lists a file without a name', 'remove it');
   const bare = /^https?:/i.test(value) ? value.replace(/[?#].*$/s, '') : value;
   const last = bare.split(/[/\\]/).at(-1) ?? '';
   return { address: value, name: attempt(() => decodeURIComponent(last)) ?? last };

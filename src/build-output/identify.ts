@@ -17,7 +17,7 @@ import { checkFilename, insertArch } from './filename.ts';
 import { inferFromName, looksLikePackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { otherVersionInside, readNupkg } from './nupkg.ts';
-import { refusal } from './refusal.ts';
+import { brokenFile, refusal } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
 import { cluesOfVelopack } from './velopack.ts';
@@ -59,7 +59,7 @@ export async function identify(
   if (other !== undefined) return skipOrRefuse(file, `it is of version ${other}, not ${version}`);
   const { platform, format } = found;
   if (platform === undefined || format === undefined) return unclear(file, found);
-  if (file.size === 0) throw refusal(file.path, 'it is empty. Build again.');
+  if (file.size === 0) throw brokenFile(file.path, 'it is empty');
   const arch = file.statement?.arch ?? (await decideArch(file, found, platform, format, version));
   return {
     file,

@@ -5,6 +5,20 @@ export function refusal(path: string, reason: string, cause?: unknown): AppError
   return new AppError('invalid_artifact', sentence(path, reason), { cause });
 }
 
+/**
+ * An `invalid_artifact` error for a file that is not as its build wrote it. A publisher builds again; an import says to
+ * copy the file again from the other server.
+ *
+ * @param reason without a full stop
+ * @param otherwise another way out, such as `remove it`
+ */
+export function brokenFile(path: string, reason: string, otherwise?: string): AppError {
+  const or = otherwise === undefined ? '' : `, or ${otherwise}`;
+  return new AppError('invalid_artifact', `${path}: ${reason}. Build again${or}.`, {
+    importDetail: `${path}: ${reason}. Copy it again from the other server${or}.`,
+  });
+}
+
 /** An `invalid_request` error for an argument that cannot be understood: no such file, no such key. */
 export function misuse(path: string, reason: string, cause?: unknown): AppError {
   return new AppError('invalid_request', sentence(path, reason), { cause });

@@ -9,7 +9,7 @@ import { addEdSignature, readEdSignature } from './ed-signature.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
-import { refusal } from './refusal.ts';
+import { brokenFile, refusal } from './refusal.ts';
 import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri-signature.ts';
@@ -131,9 +131,10 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
   if (covered === undefined) return { path, reason: 'it is not a block map' };
   if (covered !== file.size) {
     // With a map of other bytes every updater downloads useless blocks first, then the whole file.
-    throw refusal(
+    throw brokenFile(
       path,
-      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}`,
+      'remove it',
     );
   }
   draft.companions.push({

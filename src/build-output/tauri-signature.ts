@@ -11,12 +11,9 @@ import { refusal } from './refusal.ts';
 const SIG_BYTES_MAX = 16 * 1024;
 
 /**
- * Reads a `.sig` file. Does not change its text: the updater verifies the text that `tauri signer` wrote.
+ * Reads a `.sig` file.
  *
- * @param file the name of the file that the signature is beside
- * @param version the version that is published
- * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version. Names
- *   of macOS archives have no version, so a stale signature is not noticed otherwise
+ * @throws AppError `invalid_artifact`: see {@link parseTauriSignature}
  */
 export async function readTauriSignature(
   path: string,
@@ -24,6 +21,25 @@ export async function readTauriSignature(
   version: string,
 ): Promise<ArtifactSignature> {
   const value = (await readPlainFile(path, SIG_BYTES_MAX))?.toString('utf8') ?? '';
+  return parseTauriSignature(value, path, file, version);
+}
+
+/**
+ * Does not change the text: the updater verifies what `tauri signer` wrote.
+ *
+ * @param value the text of a `.sig` file, or of an entry of `latest.json`
+ * @param path of the file that has it
+ * @param file the name of the file that the signature is beside
+ * @param version the version that is published
+ * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version. Names
+ *   of macOS archives have no version, so a stale signature is not noticed otherwise
+ */
+export function parseTauriSignature(
+  value: string,
+  path: string,
+  file: string,
+  version: string,
+): ArtifactSignature {
   const signature = parseMinisignSignature(value);
   if (signature === undefined) {
     throw refusal(

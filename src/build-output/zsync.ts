@@ -4,7 +4,7 @@ import { readPlainFile } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';
-import { refusal } from './refusal.ts';
+import { brokenFile } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
@@ -29,9 +29,10 @@ export async function attachZsync(
     return { path, reason: `it cannot be served, and publish makes its own: ${zsync}` };
   }
   if (zsync.length !== file.size) {
-    throw refusal(
+    throw brokenFile(
       path,
-      `it is from another build: it describes ${zsync.length} bytes, and ${file.name} has ${file.size}. Build again, or remove it.`,
+      `it is from another build: it describes ${zsync.length} bytes, and ${file.name} has ${file.size}`,
+      'remove it',
     );
   }
   draft.stated.push({ algorithm: 'sha1', hex: zsync.sha1, statedIn: path });

@@ -63,9 +63,11 @@ export async function hashFile(
   for (const { algorithm, hex, statedIn } of file.stated) {
     const actual = digests.get(algorithm);
     if (actual === hex.toLowerCase()) continue;
+    const differs = `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated.`;
     throw new AppError(
       'invalid_artifact',
-      `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated. It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
+      `${differs} It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
+      { importDetail: `${differs} Copy it again from the other server.` },
     );
   }
   const [sha1, blake2b512] = [digests.get('sha1'), digests.get(SIGNED_HASH)];
@@ -81,11 +83,11 @@ export async function hashFile(
 function unreadable({ path }: BuiltFile, error: unknown): unknown {
   const code = systemCode(error);
   if (code === undefined) return error;
-  return new AppError(
-    'invalid_artifact',
-    `${path} cannot be read (${code}). Give this user access, or build again.`,
-    { cause: error },
-  );
+  const why = `${path} cannot be read (${code}). Give this user access, or`;
+  return new AppError('invalid_artifact', `${why} build again.`, {
+    cause: error,
+    importDetail: `${why} copy it again from the other server.`,
+  });
 }
 
 /** CommonJS, because a worker that is given as text cannot be a module. */

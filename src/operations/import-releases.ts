@@ -214,7 +214,7 @@ async function settle(
     return { imported: { ...facts, uploaded, outcome, reason: null, revision: number }, published };
   } catch (error) {
     if (!isAppError(error) || endsImport(error)) throw error;
-    return ended('refused', error.message);
+    return ended('refused', error.importDetail ?? error.message);
   }
 }
 

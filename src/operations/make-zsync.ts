@@ -118,8 +118,9 @@ async function readBlocks(
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    const detail = `${path} cannot be read (${code}). Give this user access, or build again.`;
-    throw new AppError('invalid_artifact', detail, { cause: error });
+    const why = `${path} cannot be read (${code}). Give this user access, or`;
+    const importDetail = `${why} copy it again from the other server.`;
+    throw new AppError('invalid_artifact', `${why} build again.`, { cause: error, importDetail });
   } finally {
     await handle?.close();
   }

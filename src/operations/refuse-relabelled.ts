@@ -47,10 +47,11 @@ export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): 
     const artifacts = await readArtifacts(deps, application, offer);
     for (const { built, main } of suspects) {
       if (!artifacts.some(({ sha256 }) => sha256 === main.sha256)) continue;
-      throw new AppError(
-        'invalid_artifact',
-        `${built.path} is the file of ${offer.version}, byte for byte, and not one of ${version}. Build again. If it belongs to both versions, publish it under a name that states the version: "${built.path},name=…".`,
-      );
+      const fact = `${built.path} is the file of ${offer.version}, byte for byte, and not one of ${version}.`;
+      const both = `If it belongs to both versions, publish it under a name that states the version: "${built.path},name=…".`;
+      throw new AppError('invalid_artifact', `${fact} Build again. ${both}`, {
+        importDetail: `${fact} Copy it again from the other server. ${both}`,
+      });
     }
   }
 }

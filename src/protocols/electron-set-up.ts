@@ -1,4 +1,4 @@
-import { stringify } from 'yaml';
+import { configurationText } from './configuration-text.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /** The document that a client on Linux asks for has its `process.arch` in its name, except on x64. */
@@ -9,14 +9,22 @@ export const LINUX_SUFFIXES = [
   ['ia32', '-ia32'],
 ] as const;
 
+const YAML = { file: 'electron-builder.yml', syntax: 'yaml' } as const;
+
+const ELSEWHERE =
+  'When package.json has "build", electron-builder reads no electron-builder.yml: in the directory of the project, "slipway feeds --updater electron" prints the lines for the file that it reads. Replace an existing "publish", and remove update-electron-app.';
+const RESTRICTED =
+  'The channel needs an access token of an account. electron-updater sends requestHeaders with every request to this service. Set them again when the application refreshes its token.';
+
 /** electron-builder writes `app-update.yml` from its `publish` block, and the updater reads that. */
-export function describeElectronSetUp({ application, url, isRestricted }: ChannelFeed): SetUp {
+export function describeElectronSetUp(feed: ChannelFeed): SetUp {
+  const { application, url, isRestricted, configuration } = feed;
   const settings = (arch: string) => ({
     provider: 'generic',
     url: `${url}?arch=${arch}`,
     channel: 'latest',
   });
-  const yaml = (document: object): string => stringify(document, { lineWidth: 0 }).trimEnd();
+  const file = configuration ?? YAML;
   return {
     addresses: [
       { clients: 'Windows', url: `${url}/latest.yml`, machines: { platform: 'windows' } },
@@ -29,13 +37,16 @@ export function describeElectronSetUp({ application, url, isRestricted }: Channe
     ],
     texts: [
       {
-        into: 'electron-builder.yml',
+        into: file.file,
         // electron-builder itself replaces the variable.
-        text: yaml({ publish: settings(`\${arch}`) }),
+        text: configurationText(file, { publish: settings(`\${arch}`) }),
       },
       {
         into: 'app-update.yml, only when electron-builder does not write it; arch as built',
-        text: yaml({ ...settings('x64'), updaterCacheDirName: `${application}-updater` }),
+        text: configurationText(YAML, {
+          ...settings('x64'),
+          updaterCacheDirName: `${application}-updater`,
+        }),
       },
       {
         into: 'the main process, before the first check',
@@ -44,10 +55,9 @@ export function describeElectronSetUp({ application, url, isRestricted }: Channe
           : "autoUpdater.requestHeaders = { 'x-current-version': app.getVersion() };",
       },
     ],
-    notes: isRestricted
-      ? [
-          'The channel needs an access token of an account. electron-updater sends requestHeaders with every request to this service. Set them again when the application refreshes its token.',
-        ]
-      : [],
+    notes: [
+      ...(configuration === undefined ? [ELSEWHERE] : []),
+      ...(isRestricted ? [RESTRICTED] : []),
+    ],
   };
 }

@@ -1,3 +1,4 @@
+import type { ConfigurationFile } from '../domain/configuration-file.ts';
 import type { Platform } from '../domain/platform.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
@@ -13,6 +14,8 @@ export interface ChannelFeed {
   readonly isRestricted: boolean;
   /** The public keys that verify the application's signatures, as its updater takes them; those that are known. */
   readonly publicKeys: Readonly<Partial<Record<SignatureScheme, string>>>;
+  /** The configuration of the project's build tool. Absent: no project is known, or its tool has none. */
+  readonly configuration?: ConfigurationFile | undefined;
 }
 
 export interface SetUp {

@@ -1,7 +1,8 @@
+import { configurationText } from './configuration-text.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /** The application passes the address to Squirrel, which adds `/RELEASES`. */
-export function describeSquirrelSetUp({ url, isRestricted }: ChannelFeed): SetUp {
+export function describeSquirrelSetUp({ url, isRestricted, configuration }: ChannelFeed): SetUp {
   return {
     addresses: [
       {
@@ -21,11 +22,16 @@ export function describeSquirrelSetUp({ url, isRestricted }: ChannelFeed): SetUp
         text: `autoUpdater.setFeedURL({ url: '${url}' });`,
       },
       {
+        into: `the options of maker-squirrel in ${configuration?.file ?? 'forge.config.js'} (Electron Forge), or of createWindowsInstaller()`,
+        text: configurationText(configuration ?? { syntax: 'javascript' }, { remoteReleases: url }),
+      },
+      {
         into: 'a .NET application',
         text: `using (var manager = new UpdateManager("${url}")) { await manager.UpdateApp(); }`,
       },
     ],
     notes: [
+      'With remoteReleases, the build downloads the newest release first, and makes a delta from it. Without it, every client downloads full packages. Add it after the first release: a build fails while the feed has none.',
       `Squirrel states the architecture of the system, not of the application. With builds of several architectures on the channel, give each build its own address: ${url}/x64, ${url}/ia32, ${url}/arm64.`,
       'The feed cannot list a release that an older version of publish stored without SHA-1. Publish the same files again.',
       ...(isRestricted

@@ -1,17 +1,24 @@
 import { MINISIGN } from '../domain/signature.ts';
+import { configurationText } from './configuration-text.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
-/** The updater reads `plugins.updater` of `tauri.conf.json`. */
-export function describeTauriSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
+const USUAL = { file: 'src-tauri/tauri.conf.json', syntax: 'json' } as const;
+
+/** The updater reads `plugins.updater` of Tauri's configuration. */
+export function describeTauriSetUp(feed: ChannelFeed): SetUp {
+  const { url, isRestricted, publicKeys, configuration: file = USUAL } = feed;
   const key = publicKeys[MINISIGN];
   const endpoint = `${url}/{{target}}/{{arch}}/{{current_version}}/{{bundle_type}}`;
   const configuration = {
-    bundle: { createUpdaterArtifacts: true },
+    // Tauri.toml has its keys in kebab case.
+    bundle: {
+      [file.syntax === 'toml' ? 'create-updater-artifacts' : 'createUpdaterArtifacts']: true,
+    },
     plugins: { updater: { endpoints: [endpoint], pubkey: key ?? 'YOUR_PUBLIC_KEY' } },
   };
   const configured = {
-    into: 'src-tauri/tauri.conf.json',
-    text: JSON.stringify(configuration, null, 2),
+    into: file.file,
+    text: configurationText(file, configuration),
   };
   const token = {
     into: 'the code that checks for updates',

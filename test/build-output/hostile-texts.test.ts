@@ -58,6 +58,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'electron-builder.toml': inProject('electron-builder.toml'),
   'forge.config.js': inProject('forge.config.js'),
   'build.sh': inProject('build.sh'),
+  'CMakeLists.txt': inProject('CMakeLists.txt'),
   'App.csproj': inProject('App.csproj'),
   'Info.plist': inProject('Info.plist'),
   '.git/config': inProject('.git/config'),
@@ -65,6 +66,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   'releases.win.json': asFeed('releases.win.json'),
   'import RELEASES': asIndex('RELEASES'),
   'import releases.json': asIndex('releases.json'),
+  'a tag': (tag) =>
+    asIndex('releases.json')(JSON.stringify([{ tag_name: tag, assets: [{ name: 'a' }] }])),
   'import appcast.xml': asIndex('appcast.xml'),
   appcast: readAppcastOrUndefined,
   comments: withoutComments,
@@ -181,6 +184,7 @@ const FOUND: readonly (readonly [
   ['RELEASES', `${LINE} a`, ' ', 'x'],
   ['import RELEASES', '', '#', '\rx'],
   ['an address', '', '?', '\nx'],
+  ['a tag', '', '1', ''],
   ['a name', '', '.websetup', 'x'],
 ];
 it.each(FOUND)(

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { blockmap, updateInfo } from '../build-output/materialize.ts';
 import { type GithubRelease, githubFolder, writeSource } from '../build-output/sources/fixtures.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, type SlipwayOptions, slipway } from './support.ts';
@@ -81,6 +82,37 @@ describe('slipway import', () => {
     expect(text.stdout).toMatch(/Left out:\n {2}v1\.3\.0: it is a draft\n/);
     expect(text.stdout).toMatch(/Refused:\n {2}v1\.2\.0: App-1\.2\.0\.dmg is missing/);
     expect(text.stdout).toMatch(/v1\.0\.0: .*App\.txt is not imported: not a known package/);
+  });
+
+  it('ends with 1 and a reason when there is nothing to import', async () => {
+    const drafts = await writeSource(githubFolder([of('1.0.0', '01', { more: { draft: true } })]));
+    const result = await run([drafts, '--create']);
+    expect(result).toMatchObject({ code: 1, stderr: '' });
+    expect(result.stdout).toMatch(
+      /Nothing was imported .*\nLeft out:\n {2}v1\.0\.0: it is a draft/,
+    );
+    expect(result.stdout).toContain('has no release that can be imported.');
+    const none = await run([await writeSource({ 'appcast.xml': '<rss/>' }), '--create']);
+    expect(none).toMatchObject({ code: 1, stderr: '' });
+    expect(none.stdout).toMatch(/appcast\.xml lists no release\. Check that it is complete/);
+  });
+
+  it('says to copy a broken file again: nothing of an import is built', async () => {
+    const info = updateInfo('1.0.0', [['App-1.0.0.exe', Buffer.from('as it was')]]);
+    const changed = { 'App-1.0.0.exe': 'as it is!', 'latest.yml': info };
+    const cut = {
+      'App-2.0.0.exe': '',
+      'App-3.0.0.exe': 'x',
+      'App-3.0.0.exe.blockmap': blockmap(5),
+    };
+    const { code, stdout } = await run([await writeSource({ ...changed, ...cut }), '--create']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /App-1\.0\.0\.exe is not the file .* Copy it again from the other server\./,
+    );
+    expect(stdout).toMatch(/App-2\.0\.0\.exe: it is empty\. Copy it again from the other server\./);
+    expect(stdout).toMatch(/3\.0\.0.*it maps 5 bytes.* Copy it again from .*, or remove it\./);
+    expect(stdout).not.toMatch(/build again/i);
   });
 
   it('prints no control sequences of a tag', async () => {

@@ -55,7 +55,9 @@ describe.each(Object.keys(PROJECTS))('the workflow for %s', (name) => {
     expect(unpinnedIn(text)).toEqual([]);
     const given = Object.keys(publish?.with ?? {});
     expect(given.filter((input) => !INPUTS.includes(input))).toEqual([]);
-    expect(publish?.with).toMatchObject({ create: true, channel: 'stable' });
+    expect(publish?.with).toMatchObject({ channel: 'stable' });
+    expect(given).not.toContain('create');
+    expect(text).toMatch(/"slipway channels create stable --app \S+ --create" creates it once/);
     expect(publish?.env).toMatchObject({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' });
     expect(text).toContain('On AWS, a role can replace the two keys');
     const named = [...text.matchAll(/\$\{\{ matrix\.(\w+) \}\}/g)].map(([, word]) => `${word}`);
@@ -88,7 +90,7 @@ describe.each(Object.keys(PROJECTS))('the pipeline for %s', (name) => {
       expect(job.extends).toBe('.slipway-release');
       const command = `${job.script.at(-1)}`.replace(/\$(env:)?CI_COMMIT_TAG/, 'v1.4.0');
       const { version, paths, options } = await parsePublish(command);
-      expect([version, options.channel, options.create]).toEqual(['1.4.0', 'beta', true]);
+      expect([version, options.channel, options.create]).toEqual(['1.4.0', 'beta', false]);
       expect(paths).toHaveLength(1);
     }
   });
@@ -157,7 +159,30 @@ describe('the steps of a build', () => {
     ]);
     expect(text).toContain('dotnet publish "src/My App.csproj" --configuration Release');
     expect(text).toMatch(/--channel "\$\{\{ matrix\.runtime \}\}"/);
+    expect(text).toMatch(/# For deltas, once .*\n *tools\/vpk pack /);
     expect(text).toContain('dotnet-version: 9.0.x');
+  });
+
+  it('of Velopack download the newest release before they pack, so that there is a delta', async () => {
+    for (const name of ['velopack', 'velopack in JavaScript']) {
+      const { init, read } = await project(PROJECTS[name]);
+      const words = [...BUCKET, '--app', 'notes', '--url', 'https://updates.example.com'];
+      await init([...words, '--ci', 'github']);
+      await init([...words, '--ci', 'gitlab']);
+      for (const file of ['.github/workflows/release.yml', '.gitlab-ci.yml']) {
+        const lines = (await read(file)).split('\n');
+        const packs = lines.flatMap((line, at) => (line.includes('vpk pack ') ? [at] : []));
+        expect(packs.length).toBeGreaterThan(0);
+        for (const at of packs) {
+          const [pack = '', download = ''] = [lines[at], lines[at - 1]];
+          expect(download).toMatch(
+            /tools\/vpk download http --url https:\/\/updates\.example\.com\/feeds\/notes\/stable\/velopack /,
+          );
+          const place = /--outputDir .*$/;
+          expect(place.exec(download)?.[0]).toBe(place.exec(pack)?.[0]);
+        }
+      }
+    }
   });
 
   it('of .NET publish one program for each target, with what it is for', async () => {

@@ -1,7 +1,9 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { parseToml } from '../../src/build-output/project/toml.ts';
 import { loadConfig } from '../../src/config.ts';
 import { gitRemote } from '../support/project-files.ts';
 import { BUCKET, ELECTRON, project, removeProjects } from './init-support.ts';
@@ -80,7 +82,13 @@ describe('init without a terminal', () => {
       'apps/desktop/package.json': { name: 'desktop-notes', version: '2.0.0' },
       'apps/desktop/electron-builder.yml': 'win: {}\nmac: {}\n',
     });
-    expect((await init(['--dry-run'])).stdout).toMatch(/known|knows; apps\/desktop has\. Run/);
+    const before = await names();
+    const root = await init([...BUCKET, '--ci', 'github']);
+    expect(root.code).toBe(2);
+    expect(root.stderr).toMatch(
+      /is the root of a monorepo, so nothing was written\. This folder looks like a desktop application: apps\/desktop\. Run "slipway init apps.desktop"\./,
+    );
+    expect(await names()).toEqual(before);
     const { stdout } = await init(['apps/desktop', '--yes']);
     expect(await read('.gitignore')).toBe('node_modules\n.env\n/apps/desktop/data/\n');
     expect(parseEnv(await read('apps/desktop/.env'))).toMatchObject({
@@ -122,6 +130,106 @@ describe('init without a terminal', () => {
     expect(stdout).toContain('none that Slipway knows');
     expect(stdout).toContain('slipway publish VERSION FILES --create');
     expect(parseEnv(await read('.env'))).toMatchObject({ DEFAULT_APP: 'desktop' });
+  });
+});
+
+describe('the lines for the updater', () => {
+  const MANIFEST = { name: 'notes', devDependencies: { 'electron-builder': '26' } };
+  const URL = `https://updates.example.com/feeds/notes/stable/electron?arch=\${arch}`;
+  const LITERAL = `publish: {\n  provider: 'generic',\n  url: '${URL}',\n  channel: 'latest',\n},`;
+  const YAML = `publish:\n  provider: generic\n  url: ${URL}\n  channel: latest`;
+  const JSON_TEXT = JSON.stringify(
+    { publish: { provider: 'generic', url: URL, channel: 'latest' } },
+    null,
+    2,
+  );
+  const JSON5 = ['electron-builder.json5', "{ win: {}, publish: 'github', }", LITERAL] as const;
+  const indented = (text: string) => text.replace(/^/gm, '      ');
+  /** Each project, and its file with the text to paste. */
+  const CONFIGURED: readonly (readonly [string, string | object, string])[] = [
+    ['electron-builder.yml', 'publish: github\n', YAML],
+    ['electron-builder.json', { publish: [{ provider: 'github' }, 's3'] }, JSON_TEXT],
+    JSON5,
+    ['electron-builder.toml', '[publish]\nprovider = "github"\n', JSON_TEXT],
+    ['electron-builder.js', "module.exports = { publish: 'github' };", LITERAL],
+    ['electron-builder.cjs', "module.exports = { publish: { provider: 'github' } };", LITERAL],
+    ['electron-builder.config.mjs', "export default { publish: ['github'] };", LITERAL],
+    ['electron-builder.ts', "const config = { publish: [{ provider: 'github' }] };", LITERAL],
+  ];
+
+  const UPDATES = ['--app', 'notes', '--url', 'https://updates.example.com'];
+  const withFile = (file: string, text: string | object) =>
+    project({
+      'package.json': { ...MANIFEST, dependencies: { 'update-electron-app': '3' } },
+      [file]: text,
+    });
+
+  function expectLines(output: string, file: string, lines: string): void {
+    const [, into = ''] = output.split(`    Into ${file}:\n`);
+    if (file.endsWith('.toml')) {
+      const [toml = ''] = into.split('\n    Into ');
+      const read = parseToml(toml.replace(/^ {6}/gm, ''));
+      expect(JSON.stringify(read, null, 2)).toBe(lines);
+    } else expect(into.startsWith(`${indented(lines)}\n`), into.slice(0, 300)).toBe(true);
+    expect(output).toContain(`${file} has "publish" (github) already. Replace it with these lines`);
+    expect(output).toMatch(/package\.json has update-electron-app, .* Remove the package/);
+    expect(output).not.toContain(USUAL_FILE);
+  }
+  /** Of a note for a developer whose project is somewhere else. */
+  const USUAL_FILE = 'electron-builder reads no electron-builder.yml';
+
+  it.each(CONFIGURED)('are for %s, in its syntax', async (file, text, lines) => {
+    const { init } = await withFile(file, text);
+    expectLines((await init([...UPDATES, '--dry-run'])).stdout, file, lines);
+  });
+
+  it('are the same by feeds in the directory of the project, and for the usual file elsewhere', async () => {
+    const [file, text, lines] = JSON5;
+    const { path: here } = await withFile(file, text);
+    const { path: elsewhere } = await project({});
+    const env = { PUBLIC_URL: 'https://updates.example.com', DATA_DIR: path.join(here, 'data') };
+    const run = (cwd: string, ...words: string[]) =>
+      slipway([...words, '--app', 'notes'], { cwd, env });
+    await run(here, 'channels', 'create', 'stable', '--create');
+    expectLines((await run(here, 'feeds', '--updater', 'electron')).stdout, file, lines);
+    const { stdout } = await run(elsewhere, 'feeds', '--updater', 'electron');
+    expect(stdout).toContain(`Into electron-builder.yml:\n${indented(YAML)}\n`);
+    expect(stdout).toContain(USUAL_FILE);
+  });
+
+  it('are for package.json when its "build" is what electron-builder reads', async () => {
+    const build = {
+      appId: 'com.acme.notes',
+      win: { publish: 'github' },
+      publish: { provider: 'generic', url: URL },
+    };
+    const files = { 'package.json': { ...MANIFEST, build }, 'electron-builder.yml': 'win: {}' };
+    const { init } = await project(files);
+    const { stdout } = await init([...UPDATES, '--dry-run']);
+    const [, into = ''] = stdout.split('    Into package.json:\n');
+    expect(JSON.parse(into.slice(0, into.indexOf('\n    Into')))).toEqual({
+      build: { publish: { provider: 'generic', url: URL, channel: 'latest' } },
+    });
+    expect(stdout).toContain('"build" in package.json has "win.publish" (github) already.');
+    expect(stdout).toContain('reads "build" in package.json, and not electron-builder.yml.');
+  });
+
+  it('are for the file of Tauri, and for the maker of Electron Forge', async () => {
+    const tauri = await project({ 'src-tauri/Tauri.toml': 'identifier = "com.acme.notes"\n' });
+    expect((await tauri.init(['--dry-run'])).stdout).toMatch(
+      /Into src-tauri\/Tauri\.toml:\n +\[bundle\]\n +create-updater-artifacts = true\n\n? *\n +\[plugins\.updater\]\n +endpoints = \["/,
+    );
+    const json5 = await project({ 'src-tauri/tauri.conf.json5': "{ identifier: 'a.b' }" });
+    expect((await json5.init(['--dry-run'])).stdout).toMatch(
+      /Into src-tauri\/tauri\.conf\.json5:\n +bundle: \{\n +createUpdaterArtifacts: true,\n/,
+    );
+    const forge = await project({
+      'package.json': { name: 'notes', devDependencies: { '@electron-forge/cli': '7' } },
+      'forge.config.ts': "makers: [{ name: '@electron-forge/maker-squirrel' }]",
+    });
+    expect((await forge.init(['--dry-run'])).stdout).toMatch(
+      /maker-squirrel in forge\.config\.ts .*\n +remoteReleases: 'https:.*\/squirrel-windows',\n/,
+    );
   });
 });
 

@@ -83,6 +83,11 @@ describe.runIf(hasMono)('Squirrel.Windows', () => {
     expectFiles(await squirrel.ask('update', feed, older), [four.full]);
   });
 
+  it('gives a build with remoteReleases the newest full package, from which it makes a delta', async () => {
+    const [, two] = await buildAndPublish(['1.0.0', '1.1.0']);
+    expect(await squirrel.sync(feed)).toEqual([two.full.name, 'RELEASES']);
+  });
+
   it('downloads the full package when one delta is missing', async () => {
     const [one, , three] = await buildAndPublish(['1.0.0', '1.1.0', '1.2.0'], {
       withoutDelta: ['1.1.0'],

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeChannel } from '../../src/operations/change-channel.ts';
 import { get, setStatus } from '../http/support.ts';
 import {
   type BuiltPackage,
@@ -76,6 +77,19 @@ describe('releases.{channel}.json', () => {
     for (const { FileName } of await assets()) {
       expect((await get(service, `${FEED}/${FileName}`)).status).toBe(302);
     }
+  });
+
+  it('gives vpk download the newest full package, and nothing before the first release', async () => {
+    const asked = '?arch=x64&os=win&rid=win-x64';
+    const deps = { ...service, actor: 'test', ensureConforming: async () => {} };
+    const action = { kind: 'create', settings: {}, create: true } as const;
+    const request = { application: 'desktop', channel: 'stable', action, reason: null };
+    await changeChannel(deps, request);
+    await service.refresh();
+    expect(await assets(asked)).toEqual([]);
+    const [, two] = await buildAndPublish(['1.0.0', '1.1.0']);
+    const [newest] = (await assets(asked)).filter(({ Type }) => Type === 'Full');
+    expect(newest).toEqual(assetOf(two.full));
   });
 
   it('lists and serves releases with build metadata, which vpk leaves out of the names', async () => {

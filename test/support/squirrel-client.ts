@@ -39,6 +39,8 @@ export interface SquirrelClient {
     url: string,
     installed: BuiltPackage,
   ): Promise<SquirrelUpdate>;
+  /** What `remoteReleases` of electron-winstaller does before a build. @returns the names of the files */
+  sync(url: string): Promise<readonly string[]>;
 }
 
 /** Compiles the client into a directory. */
@@ -60,6 +62,13 @@ export async function createSquirrelClient(directory: string): Promise<SquirrelC
   let count = 0;
 
   return {
+    sync: async (url) => {
+      const output = path.join(directory, `output ${++count}`);
+      await mkdir(output);
+      const words = [path.join(VENDOR, 'SyncReleases.exe'), '-u', url, '-r', output];
+      await run('mono', words, { timeout: 60_000 });
+      return (await readdir(output)).sort();
+    },
     parse: async (text) => {
       const file = path.join(directory, `RELEASES ${++count}`);
       await writeFile(file, text);

@@ -5,6 +5,9 @@ import type {
 } from '../../../src/build-output/project/project.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { type Target, targetName } from '../../../src/domain/target.ts';
+import { velopack } from '../../../src/protocols/velopack.ts';
+import { feedUrl, PLACEHOLDER } from '../describe-feeds.ts';
+import type { Choices } from './choices.ts';
 
 /** The jobs that build a project on a CI service. The files of the CI services have what differs between them. */
 
@@ -117,9 +120,19 @@ export interface Words {
   readonly version: string;
 }
 
+/** How the build downloads the newest release, so that vpk makes a delta from it; a comment without its address. */
+function downloadCommand({ application, channel, publicUrl }: Choices, options: string): string {
+  const url = feedUrl({ publicUrl: publicUrl ?? PLACEHOLDER, application }, channel, velopack);
+  const command = `tools/vpk download http --url ${argument(url)}${options}`;
+  return publicUrl === undefined
+    ? `# For deltas, once the service has an address: ${command}`
+    : command;
+}
+
 /** The commands of the build, in the directory of the project. Undefined: the publisher has to write them. */
 export function buildCommands(
   { tool, packages }: Project,
+  choices: Choices,
   { runtime, program, version }: Words,
 ): readonly string[] | undefined {
   const build = tool?.build;
@@ -135,16 +148,20 @@ export function buildCommands(
     return [...install, ...(build.run === undefined ? cargo : [run(build.run)])];
   }
   const vpk = 'dotnet tool install vpk --tool-path tools';
-  const pack = (id: string, directory: string, more: string) =>
-    `tools/vpk pack --packId ${argument(id)} --packVersion "${version}" --packDir ${directory} --runtime "${runtime}"${more} --outputDir ${argument(tool?.output ?? '')}${channelOption(tool?.targets ?? [], runtime)}`;
+  const place = ` --outputDir ${argument(tool?.output ?? '')}${channelOption(tool?.targets ?? [], runtime)}`;
+  const pack = (id: string, directory: string, more: string) => [
+    vpk,
+    downloadCommand(choices, place),
+    `tools/vpk pack --packId ${argument(id)} --packVersion "${version}" --packDir ${directory} --runtime "${runtime}"${more}${place}`,
+  ];
   if (build.kind === 'vpk') {
-    return [...install, ...build.runs.map(run), vpk, pack(build.packId, 'dist', '')];
+    return [...install, ...build.runs.map(run), ...pack(build.packId, 'dist', '')];
   }
   const publish = `dotnet publish ${argument(build.projectFile)} --configuration Release --runtime "${runtime}" --self-contained --output publish -p:Version="${version}"`;
   if (build.packId === undefined) {
     return [`${publish} -p:PublishSingleFile=true -p:IncludeNativeLibrariesForSelfExtract=true`];
   }
-  return [publish, vpk, pack(build.packId, 'publish', ` --mainExe "${program}"`)];
+  return [publish, ...pack(build.packId, 'publish', ` --mainExe "${program}"`)];
 }
 
 /** Packages of one platform for several architectures need channels of their own: see the Velopack page. */

@@ -22,6 +22,11 @@ export function ciSettings({ store }: Choices): {
   return { settings, secrets: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] };
 }
 
+/** Creates the application once. A CI file that creates it would make a second one of a mistyped name. */
+export function createCommand({ application, channel }: Choices): string {
+  return `slipway channels create ${channel} --app ${application} --create`;
+}
+
 /** The directory of the project in the repository, with `/`; empty when it is the repository. */
 export function packageFolder({ directory, root }: Pick<Project, 'directory' | 'root'>): string {
   return path.relative(root, directory).split(path.sep).join('/');

@@ -5,7 +5,7 @@ import { targetName } from '../../../src/domain/target.ts';
 import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
-import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
+import { ciSettings, createCommand, NO_BUILD, packageFolder } from './ci-settings.ts';
 import { CHECKOUT, RUST_TOOLCHAIN, SETUP_DOTNET, SETUP_NODE } from './pinned.ts';
 import { yamlText } from './yaml-text.ts';
 
@@ -56,7 +56,7 @@ function jobLines(project: Project, choices: Choices, plan: BuildJobs): readonly
     ...(folder === '' ? [] : [`    working-directory: ${yamlText(folder)}`]),
     'steps:',
     ...indented(2, setUpLines(plan)),
-    ...indented(2, buildLines(project, plan)),
+    ...indented(2, buildLines(project, choices, plan)),
     ...indented(2, publishLines(project, choices, plan)),
   ];
 }
@@ -94,8 +94,8 @@ function setUpLines({ needs }: BuildJobs): readonly string[] {
   ];
 }
 
-function buildLines(project: Project, { secrets }: BuildJobs): readonly string[] {
-  const commands = buildCommands(project, {
+function buildLines(project: Project, choices: Choices, { secrets }: BuildJobs): readonly string[] {
+  const commands = buildCommands(project, choices, {
     runtime: `\${{ matrix.runtime }}`,
     program: `\${{ matrix.program }}`,
     version: `\${GITHUB_REF_NAME#v}`,
@@ -133,8 +133,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
           '    # Clients see the release when each of these has a build.',
           `    expect: ${plan.expect}`,
         ]),
-    '    # Only the first release needs this.',
-    '    create: true',
+    `    # It exists already: "${createCommand(choices)}" creates it once.`,
     `    app: ${yamlText(choices.application)}`,
     `    channel: ${yamlText(choices.channel)}`,
     '  env:',

@@ -3,7 +3,7 @@ import type { Project } from '../../../src/build-output/project/project.ts';
 import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, type Job, type Needs, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
-import { ciSettings, NO_BUILD, packageFolder } from './ci-settings.ts';
+import { ciSettings, createCommand, NO_BUILD, packageFolder } from './ci-settings.ts';
 import { NODE_IMAGE } from './pinned.ts';
 import { yamlList, yamlText } from './yaml-text.ts';
 
@@ -31,6 +31,7 @@ export function renderGitlabPipeline(
 # Set these variables in the CI/CD settings of the project:
 #   SLIPWAY_PUBLISHER: the address from which the jobs download slipway.mjs, the publisher in one file
 #   ${[...secrets, ...plan.secrets].join(', ')}: masked, and protected only if the tags are protected
+# The application exists already: "${createCommand(choices)}" creates it once.
 # Jobs on Windows and macOS need runners for these systems. The tags below are those of GitLab's own runners.
 .slipway-release:
   stage: ${yamlText(stage)}
@@ -54,7 +55,7 @@ function jobLines(
   const { tags, image } = RUNNERS[job.platform];
   const folder = packageFolder(project);
   const shell = job.platform === 'windows' ? powerShell : bash;
-  const commands = buildCommands(project, {
+  const commands = buildCommands(project, choices, {
     runtime: job.words.runtime ?? '',
     program: job.words.program ?? '',
     version: shell.version,
@@ -136,5 +137,5 @@ function publishCommand(
 ): string {
   const files = posix.join(packageFolder(project), job.files);
   const expected = expect === '' ? '' : ` --expect ${expect}`;
-  return `node slipway.mjs publish "${tag}" "${files}" --app ${application} --channel ${channel}${expected} --create`;
+  return `node slipway.mjs publish "${tag}" "${files}" --app ${application} --channel ${channel}${expected}`;
 }

@@ -1,21 +1,33 @@
 import path from 'node:path';
+import type { Monorepo } from '../../../src/build-output/project/monorepo.ts';
 import type { Project } from '../../../src/build-output/project/project.ts';
+import { AppError } from '../../../src/errors.ts';
+import { shown } from '../place.ts';
 import { planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
-import { ciSettings } from './ci-settings.ts';
+import { ciSettings, createCommand } from './ci-settings.ts';
 import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
 
-/** @param packages of a monorepo that have a build tool, when the project itself has none */
-export function remarksOn(
-  project: Project,
-  choices: Choices,
-  packages: readonly string[],
-): readonly string[] {
+/** Says that the files belong to the folder of an application: at the root, they would stand in its way. */
+export function atRoot({ directory }: Project, { shownBy, applications }: Monorepo): AppError {
+  const what = shownBy === undefined ? '' : `, by ${shownBy}`;
+  const run = (folder: string) => `"slipway init ${path.join(shown(directory), folder)}"`;
+  const next =
+    applications.length === 0
+      ? `No folder in it has files of a build tool that Slipway knows. Run ${run('FOLDER')} with the folder of your application.`
+      : `${applications.length === 1 ? 'This folder looks' : 'These folders look'} like a desktop application: ${applications.join(', ')}. Run ${run(applications[0] ?? '')}.`;
+  return new AppError(
+    'invalid_request',
+    `${directory} is the root of a monorepo${what}, so nothing was written. ${next}`,
+  );
+}
+
+export function remarksOn(project: Project, choices: Choices): readonly string[] {
   const { tool, others } = project;
   return [
-    ...(tool === undefined ? [unknownTool(packages)] : tool.remarks),
+    ...(tool === undefined ? [UNKNOWN_TOOL] : tool.remarks),
     ...(tool === undefined || others.length === 0
       ? []
       : [
@@ -27,12 +39,8 @@ export function remarksOn(
   ];
 }
 
-function unknownTool(packages: readonly string[]): string {
-  if (packages.length > 0) {
-    return `The directory itself has no files of a build tool that Slipway knows; ${packages.join(' and ')} ${packages.length > 1 ? 'have' : 'has'}. Run "slipway init" with ${packages.length > 1 ? 'one of these directories' : 'that directory'}.`;
-  }
-  return 'The project has no files of a build tool that Slipway knows. "slipway publish" also takes single files: FILE,os=…,arch=…,format=….';
-}
+const UNKNOWN_TOOL =
+  'The project has no files of a build tool that Slipway knows. "slipway publish" also takes single files: FILE,os=…,arch=…,format=….';
 
 /** Credentials in a `.env` would otherwise reach every user of the application. */
 function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
@@ -70,10 +78,16 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
       : [
           `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep only one file that publishes.`,
         ]),
+    `The CI file does not create the application, so that a mistyped name makes no second one. Before the first tag, run "${createCommand(choices)}" once with the settings of its bucket, unless you have published there.`,
     `Create the ${place} that the CI file names: ${all.join(', ')}.`,
     ...(choices.ci === 'github'
       ? ['Replace OWNER in the workflow with the account that has the action of Slipway.']
       : ['Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs.']),
+    ...(project.tool?.kind === 'velopack' && choices.publicUrl === undefined
+      ? [
+          'The CI file has a comment in the place of "vpk download", because the address of the service is not known yet. Write the command when you know it: without it, no release has a delta.',
+        ]
+      : []),
     ...(choices.store.kind === 'directory'
       ? [
           'A CI job cannot reach a directory of this machine. Replace YOUR_BUCKET in the CI file with the bucket that your service uses.',

@@ -1,6 +1,6 @@
 import type { Project } from '../../../src/build-output/project/project.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
-import { feedUrl, PLACEHOLDER } from '../describe-feeds.ts';
+import { feedUrl, PLACEHOLDER, setUpFor } from '../describe-feeds.ts';
 import { textLines } from '../feeds-report.ts';
 import { protocolNamed } from '../protocol-named.ts';
 import type { Choices } from './choices.ts';
@@ -9,14 +9,20 @@ import type { Choices } from './choices.ts';
 export function setUpLines({ tool }: Project, choices: Choices): readonly string[] {
   const { application, channel, publicUrl = PLACEHOLDER } = choices;
   const facts = { application, publicUrl };
-  const lines = (tool?.updaters ?? []).flatMap((name) => {
+  const lines = (tool?.updaters ?? []).flatMap((name, at) => {
     const protocol = protocolNamed(name);
-    const { texts, notes } = protocol.describeSetUp({
+    const feed = {
       application,
       url: feedUrl(facts, channel, protocol),
       isRestricted: false,
       publicKeys: publicKeysOf(name, tool?.publicKey),
-    });
+    };
+    // What the project has to remove is said once.
+    const { texts, notes } = setUpFor(
+      protocol,
+      feed,
+      tool && (at === 0 ? tool : { ...tool, replaced: [] }),
+    );
     return ['', `Lines for ${protocol.title}:`, ...textLines(texts, notes)];
   });
   if (lines.length === 0 || choices.publicUrl !== undefined) return lines;

@@ -1,4 +1,7 @@
+import type { FoundTool } from '../../../src/build-output/project/project.ts';
+import { readProject } from '../../../src/build-output/project/read-project.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
+import { isAppError } from '../../../src/errors.ts';
 import {
   type ApplicationSettings,
   applicationSettingsOf,
@@ -31,6 +34,7 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     defaultApplication: config.defaultApplication,
     publicUrl: config.publicUrl ?? PLACEHOLDER,
     // The keys that verify the application's signatures, by scheme.
+    tools: updater === undefined && !options.json ? [] : await toolsHere(),
     publicKeys: publicKeysOf(applicationSettingsOf(signed.settings ?? {})),
   };
   const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });
@@ -44,6 +48,18 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
   };
   if (options.json) printJson(terminal, feedsJson(listing));
   else printFeeds(terminal, { ...listing, updater });
+}
+
+/** The lines to paste have the syntax of the project's own file when the command runs in its directory. */
+async function toolsHere(): Promise<readonly FoundTool[]> {
+  try {
+    const { tool, others } = await readProject(process.cwd());
+    return tool === undefined ? [] : [tool, ...others];
+  } catch (error) {
+    // A malformed file of a project does not keep the command from its addresses.
+    if (isAppError(error, 'invalid_request')) return [];
+    throw error;
+  }
 }
 
 function publicKeysOf({

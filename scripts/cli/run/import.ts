@@ -26,6 +26,7 @@ interface ImportOptions extends ChangeOptions {
   readonly allowPrerelease: boolean;
   readonly arch?: Arch;
   readonly flavor?: string;
+  readonly tagPrefix?: string;
 }
 
 export async function importHistory(
@@ -36,7 +37,8 @@ export async function importHistory(
   const context = await openContext(terminal, { mayBeNew: true });
   const isNewStore = !(await context.hasStore());
   if (terminal.session !== undefined) terminal.session.lacksStore = isNewStore && !options.create;
-  const source = await readImportSource({ path, kind: options.from, flavor: options.flavor });
+  const { from: kind, flavor, tagPrefix } = options;
+  const source = await readImportSource({ path, kind, flavor, tagPrefix });
   const result = await runImport(terminal, context, source, options);
   const now = context.clock.now();
   if (options.json) {
@@ -45,7 +47,8 @@ export async function importHistory(
     printImported(terminal, source, { ...result, ...{ isNewStore, context } });
     printDifference(terminal, result, now);
   }
-  return hasRefused(source, result) ? EXIT.failed : EXIT.done;
+  const hasFailed = hasRefused(source, result) || result.releases.length === 0;
+  return hasFailed ? EXIT.failed : EXIT.done;
 }
 
 async function runImport(

@@ -1,14 +1,12 @@
-import {
-  findPackagesWithTool,
-  readProject,
-} from '../../../src/build-output/project/read-project.ts';
+import { findMonorepo } from '../../../src/build-output/project/monorepo.ts';
+import { readProject } from '../../../src/build-output/project/read-project.ts';
 import { isInteractive } from '../consent.ts';
 import { sayDryRun } from '../context.ts';
 import { choose, type InitOptions, readExisting } from '../init/choose.ts';
 import { planIgnored } from '../init/git-ignore.ts';
 import { planFiles } from '../init/planned-files.ts';
 import { openQuestions } from '../init/questions.ts';
-import { remarksOn } from '../init/remarks.ts';
+import { atRoot, remarksOn } from '../init/remarks.ts';
 import { type InitResult, initJson, printFiles, printFound, printInit } from '../init/report.ts';
 import { checkPlaces, writeChanges } from '../init/write-files.ts';
 import { printJson } from '../output.ts';
@@ -27,6 +25,8 @@ export async function init(
   options: CommandOptions,
 ): Promise<void> {
   const project = await readProject(directory);
+  const monorepo = await findMonorepo(project);
+  if (monorepo !== undefined) throw atRoot(project, monorepo);
   const isReport = !options.print && !options.json;
   if (isReport) sayDryRun(terminal, project.directory);
   if (isReport) printFound(terminal, project);
@@ -35,14 +35,13 @@ export async function init(
   const choices = await choose(project, options, existing, questions).finally(() =>
     questions?.close(),
   );
-  const packages = project.tool === undefined ? await findPackagesWithTool(project.directory) : [];
   const result: InitResult = {
     project,
     choices,
     files: await planFiles(project, choices),
     ignored: await planIgnored(project, choices),
     existing,
-    remarks: remarksOn(project, choices, packages),
+    remarks: remarksOn(project, choices),
   };
   // The printed commands get the application from the settings, or name it.
   if (terminal.session !== undefined) terminal.session.defaultApplication = choices.application;

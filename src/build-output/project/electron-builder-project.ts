@@ -1,10 +1,17 @@
+import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { nameInIdentifier } from './application-name.ts';
 import { recordOf, textOf } from './loose.ts';
-import { compileRuns, type Manifest } from './package-json.ts';
+import { compileRuns, type Manifest, replacedIn } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated, statedAll } from './project.ts';
-import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
+import {
+  configurationFile,
+  namesIn,
+  readConfiguration,
+  readText,
+  withoutComments,
+} from './project-files.ts';
 import { textInSource, wordsInSection } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
@@ -20,6 +27,7 @@ const FILES = [
     (extension) => `electron-builder.config.${extension}`,
   ),
 ];
+const USUAL = 'electron-builder.yml';
 const OUTPUT = 'dist';
 /** Sections of the configuration that are for one platform. */
 const SECTIONS: Readonly<Record<Platform, readonly string[]>> = {
@@ -40,6 +48,9 @@ const NO_PACKAGES = /^(dir|mas|mas-dev)$/;
 
 interface Facts {
   readonly source: string;
+  readonly configuration: ConfigurationFile;
+  /** The entries `publish` in it, each with its provider: `"publish" (github)`. */
+  readonly publish: readonly string[];
   readonly productName: string | undefined;
   readonly appId: string | undefined;
   readonly output: string | undefined;
@@ -62,6 +73,7 @@ export async function readElectronBuilder(
   const facts = await readFacts(directory, manifest, isAsked, given);
   if (facts === undefined || manifest === undefined) return undefined;
   const platforms = platformsOf(facts, scripts);
+  const ignored = facts.configuration.below === undefined ? undefined : await usualFile(directory);
   return {
     kind: 'electron-builder',
     shownBy: facts.source,
@@ -72,8 +84,13 @@ export async function readElectronBuilder(
     version: undefined,
     build: { kind: 'packages', runs: runsOf(manifest, given) },
     updaters: ['electron'],
+    configuration: facts.configuration,
+    replaced: [...publishing(facts), ...replacedIn(manifest)],
     packsSettings: !facts.leavesOutSettings,
-    remarks: [],
+    remarks:
+      ignored === undefined
+        ? []
+        : [`electron-builder reads ${facts.source}, and not ${ignored}. Keep one of them.`],
   };
 }
 
@@ -86,23 +103,29 @@ async function readFacts(
   const own = manifest?.value.build;
   // Other tools have a `build` in package.json too.
   if (given === undefined && isRecord(own) && (isAsked || 'appId' in own || 'directories' in own)) {
-    return factsOfValue(own, '"build" in package.json');
+    const file = { file: 'package.json', syntax: 'json', below: 'build' } as const;
+    return factsOfValue(own, '"build" in package.json', file);
   }
-  const names = await namesIn(directory);
-  const file = given ?? FILES.find((name) => names.includes(name));
+  const file = given ?? (await usualFile(directory));
   if (file === undefined) {
-    return isAsked ? factsOfValue({}, 'package.json') : undefined;
+    return isAsked ? factsOfValue({}, 'package.json', configurationFile(USUAL)) : undefined;
   }
   if (!/\.([cm]?js|ts)$/.test(file)) {
-    return factsOfValue((await readConfiguration(directory, file)) ?? {}, file);
+    const value = (await readConfiguration(directory, file)) ?? {};
+    return factsOfValue(value, file, configurationFile(file));
   }
   return factsOfText((await readText(directory, file)) ?? '', file);
 }
 
-function factsOfValue(value: JsonRecord, source: string): Facts {
+async function usualFile(directory: string): Promise<string | undefined> {
+  const names = await namesIn(directory);
+  return FILES.find((name) => names.includes(name));
+}
+
+function factsOfValue(value: JsonRecord, source: string, configuration: ConfigurationFile): Facts {
   const named = PLATFORMS.filter((platform) => SECTIONS[platform].some((name) => name in value));
   return {
-    source,
+    ...{ source, configuration, publish: publishIn(value) },
     productName: textOf(value.productName),
     appId: textOf(value.appId),
     output: textOf(recordOf(value.directories).output),
@@ -136,7 +159,7 @@ function factsOfText(source: string, file: string): Facts {
     SECTIONS[platform].some((name) => new RegExp(`\\b${name}['"]?\\s*[:=]\\s*\\{`).test(text)),
   );
   return {
-    source: file,
+    ...{ source: file, configuration: configurationFile(file), publish: publishInText(text) },
     productName: textOf(textInSource(text, 'productName')),
     appId: textOf(textInSource(text, 'appId')),
     output: textOf(
@@ -149,6 +172,43 @@ function factsOfText(source: string, file: string): Facts {
       named.map((platform) => [platform, wordsInSection(text, MAIN_SECTION[platform])]),
     ),
   };
+}
+
+/** The entries at the top and in the sections: an entry of a section counts before the one at the top. */
+function publishIn(value: JsonRecord): readonly string[] {
+  const sections = ['', ...Object.values(SECTIONS).flat()];
+  return sections.flatMap((name) => {
+    const { publish } = name === '' ? value : recordOf(value[name]);
+    if (publish === undefined) return [];
+    const [first] = Array.isArray(publish) ? publish : [publish];
+    const { provider, url } = recordOf(first);
+    if (isOurs(textOf(url))) return [];
+    const kind = textOf(provider) ?? textOf(first);
+    return [`"${name === '' ? '' : `${name}.`}publish"${kind === undefined ? '' : ` (${kind})`}`];
+  });
+}
+
+/** The entry nearest to the beginning of a program. */
+function publishInText(text: string): readonly string[] {
+  const found = /\bpublish['"]?\s{0,20}[:=]([^}\]]{0,500})/.exec(text)?.[1];
+  if (found === undefined || isOurs(/\burl['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(found)?.[1]))
+    return [];
+  const kind = /^\s*\[?\s*['"`]([\w-]+)|\bprovider['"]?\s*:\s*['"`]([\w-]+)/.exec(found);
+  const word = kind?.[1] ?? kind?.[2];
+  return [`"publish"${word === undefined ? '' : ` (${word})`}`];
+}
+
+/** Whether an address is a feed of Slipway. */
+function isOurs(url: string | undefined): boolean {
+  return /\/feeds\/[^/]+\/[^/]+\/electron(\?|$)/.test(url ?? '');
+}
+
+function publishing({ source, publish }: Facts): readonly string[] {
+  return publish.length === 0
+    ? []
+    : [
+        `${source} has ${publish.join(' and ')} already. Replace ${publish.length === 1 ? 'it' : 'them'} with these lines: electron-builder writes the address from there into the application.`,
+      ];
 }
 
 /** The platforms that the configuration names, else those that scripts name, else all. */

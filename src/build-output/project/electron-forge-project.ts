@@ -2,9 +2,15 @@ import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
 import { platformOfMaker } from '../electron-forge.ts';
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { recordOf, textOf } from './loose.ts';
-import { compileRuns, type Manifest } from './package-json.ts';
+import { compileRuns, type Manifest, replacedIn } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated } from './project.ts';
-import { namesIn, readConfiguration, readText, withoutComments } from './project-files.ts';
+import {
+  configurationFile,
+  namesIn,
+  readConfiguration,
+  readText,
+  withoutComments,
+} from './project-files.ts';
 import { textInSource } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
@@ -25,6 +31,8 @@ interface Maker {
 
 interface Facts {
   readonly source: string;
+  /** `source` without words. */
+  readonly file: string;
   readonly name: string | undefined;
   /** The directory of all output. */
   readonly output: string;
@@ -41,6 +49,7 @@ export async function readElectronForge(
   const platforms = PLATFORMS.filter(
     (platform) => facts.makers.length === 0 || facts.makers.some((maker) => makes(maker, platform)),
   );
+  const updaters = updatersOf(facts.makers, manifest);
   return {
     kind: 'electron-forge',
     shownBy: facts.source,
@@ -51,7 +60,10 @@ export async function readElectronForge(
     otherNames: [],
     version: undefined,
     build: { kind: 'packages', runs: runsOf(manifest) },
-    updaters: updatersOf(facts.makers, manifest),
+    updaters,
+    // The configuration of Forge says nothing to electron-updater.
+    ...(updaters.includes('electron') ? {} : { configuration: configurationFile(facts.file) }),
+    replaced: replacedIn(manifest),
     packsSettings: true,
     remarks: [],
   };
@@ -59,7 +71,7 @@ export async function readElectronForge(
 
 async function readFacts(directory: string, manifest: Manifest): Promise<Facts | undefined> {
   const { forge } = recordOf(manifest.value.config);
-  if (isRecord(forge)) return factsOfValue(forge, '"config.forge" in package.json');
+  if (isRecord(forge)) return factsOfValue(forge, '"config.forge" in package.json', 'package.json');
   const file = textOf(forge) ?? (await namesIn(directory)).find((name) => FILE.test(name));
   if (file?.endsWith('.json')) {
     return factsOfValue((await readConfiguration(directory, file)) ?? {}, file);
@@ -72,10 +84,10 @@ async function readFacts(directory: string, manifest: Manifest): Promise<Facts |
   return isAsked ? factsOfValue({}, 'package.json') : undefined;
 }
 
-function factsOfValue(value: JsonRecord, source: string): Facts {
+function factsOfValue(value: JsonRecord, source: string, file = source): Facts {
   const makers = Array.isArray(value.makers) ? value.makers : [];
   return {
-    source,
+    ...{ source, file },
     name: textOf(recordOf(value.packagerConfig).name),
     output: outputOf(textOf(value.outDir), 'buildIdentifier' in value),
     makers: makers.flatMap((maker) => {
@@ -97,7 +109,7 @@ function factsOfText(text: string, file: string): Facts {
       .slice(0, MAKERS_MAX),
   );
   return {
-    source: file,
+    ...{ source: file, file },
     name: textOf(/\bpackagerConfig\b[^}]{0,2000}?\bname\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1]),
     output: outputOf(textOf(textInSource(text, 'outDir')), /\bbuildIdentifier\s*:/.test(text)),
     makers: [...names].map((name) => ({ name, platforms: platformsInText(text, name) })),

@@ -51,6 +51,15 @@ export async function findPackageManager(directories: readonly string[]): Promis
   return { name: 'npm', hasLockFile: false };
 }
 
+/** Says that the package which sets the address of an Electron application by itself has to go. */
+export function replacedIn({ packages }: Manifest): readonly string[] {
+  return packages.has('update-electron-app')
+    ? [
+        'package.json has update-electron-app, which sets another address by itself. Remove the package and the call of updateElectronApp().',
+      ]
+    : [];
+}
+
 /** A script that compiles the application, before a tool packs it; none when the script packs it itself. */
 export function compileRuns({ scripts }: Manifest, packs: RegExp): readonly PackageRun[] {
   const build = scripts.get('build');

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import { readPlainText } from '../../plain-file.ts';
 import { hasCode, misuse } from '../refusal.ts';
 import { isRecord, type JsonRecord } from '../sources/json-index.ts';
@@ -53,6 +54,13 @@ export async function readConfiguration(
       : parseJson(text, path, name !== 'package.json');
   if (isRecord(value)) return value;
   throw misuse(path, 'it is not an object. Correct it, and run the command again');
+}
+
+/** The file with the syntax that its extension says. */
+export function configurationFile(file: string): ConfigurationFile {
+  if (/\.ya?ml$/i.test(file)) return { file, syntax: 'yaml' };
+  if (/\.toml$/i.test(file)) return { file, syntax: 'toml' };
+  return { file, syntax: /\.json$/i.test(file) ? 'json' : 'javascript' };
 }
 
 function readYaml(text: string, path: string): unknown {

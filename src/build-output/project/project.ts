@@ -1,3 +1,4 @@
+import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import type { Platform } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
 
@@ -63,6 +64,10 @@ export interface FoundTool {
   readonly updaters: readonly string[];
   /** The public key of the updater, when the configuration has it. */
   readonly publicKey?: string;
+  /** The file that configures the tool, with what its updater is told; absent: none is known. */
+  readonly configuration?: ConfigurationFile;
+  /** Sentences on what tells the updater another address, and has to go. Absent: nothing does. */
+  readonly replaced?: readonly string[];
   /** Whether the tool may pack a `.env` of the project into the application. Absent: it does not. */
   readonly packsSettings?: boolean;
   /** Sentences on what the configuration lacks. */

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { PLATFORMS } from '../../domain/platform.ts';
 import { misuse } from '../refusal.ts';
 import { applicationNameOf } from './application-name.ts';
@@ -11,6 +11,7 @@ import { compileRuns, findPackageManager, type Manifest, readManifest } from './
 import { withPlainNames } from './plain-tool.ts';
 import { type FoundTool, type Project, type Stated, stated, statedAll } from './project.ts';
 import { namesIn } from './project-files.ts';
+import { readSourceNames } from './source-names.ts';
 import { readSparkle } from './sparkle-project.ts';
 import { readTauri } from './tauri-project.ts';
 import { targetsOf } from './usual-target.ts';
@@ -35,45 +36,28 @@ export async function readProject(directory: string): Promise<Project> {
     throw misuse(path, 'it is not a directory. Name the directory of the project');
   const root = await findRoot(path);
   const manifest = await readManifest(path);
-  const [tool, ...others] = await findTools(path, manifest);
+  const [tool, ...others] = await findTools(path, manifest, root);
+  const source = await readSourceNames(path, root);
   return {
     directory: path,
     root,
     tool,
     others,
-    application: applicationNameOf(namesOf(tool, manifest)) ?? UNNAMED,
-    version: tool?.version ?? stated(manifest?.version, 'package.json'),
+    application: applicationNameOf([...namesOf(tool, manifest), ...source.names]) ?? UNNAMED,
+    version: tool?.version ?? stated(manifest?.version, 'package.json') ?? source.version,
     packages: manifest === undefined ? undefined : await findPackageManager([path, root]),
     ci: await findCi(root),
   };
 }
 
-/**
- * The packages of a monorepo that have a known build tool, relative to its directory. Used when the directory itself has
- * none.
- */
-export async function findPackagesWithTool(directory: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const folder of ['packages', 'apps']) {
-    for (const name of (await namesIn(join(directory, folder))).slice(0, 50)) {
-      const path = join(directory, folder, name);
-      // The publisher sees the error of a malformed file when the command runs in that package.
-      const tools = await readManifest(path)
-        .then((manifest) => findTools(path, manifest))
-        .catch(() => []);
-      if (tools.length > 0) found.push(`${folder}/${name}`);
-    }
-  }
-  return found;
-}
-
 /** The most specific first: an application that is packed with vpk may be built with another tool. */
-async function findTools(
+export async function findTools(
   directory: string,
   manifest: Manifest | undefined,
+  root: string,
 ): Promise<readonly FoundTool[]> {
   const tools = [
-    await readTauri(directory, manifest),
+    await readTauri(directory, manifest, root),
     readVelopackPackage(manifest),
     await readElectronBuilder(directory, manifest),
     await readElectronForge(directory, manifest),

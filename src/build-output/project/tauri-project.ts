@@ -4,7 +4,8 @@ import { nameInIdentifier } from './application-name.ts';
 import { recordOf, textOf } from './loose.ts';
 import type { Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, type Stated, stated, statedAll } from './project.ts';
-import { readConfiguration, readText } from './project-files.ts';
+import { configurationFile, readConfiguration, readText } from './project-files.ts';
+import { readCargoVersion } from './source-names.ts';
 import { targetsOf } from './usual-target.ts';
 
 /** Reads how a project uses Tauri 1 or 2. */
@@ -39,6 +40,7 @@ interface Facts {
 export async function readTauri(
   directory: string,
   manifest: Manifest | undefined,
+  root: string,
 ): Promise<FoundTool | undefined> {
   const found = await findConfiguration(directory);
   if (found === undefined) return undefined;
@@ -56,9 +58,10 @@ export async function readTauri(
       facts.identifier && nameInIdentifier(facts.identifier),
       `the identifier of ${file}`,
     ),
-    version: await versionOf(directory, folder, facts.version, file),
+    version: await versionOf(directory, folder, facts.version, { file, root }),
     build: { kind: 'tauri', major: facts.major, run: runOf(manifest) },
     updaters: ['tauri'],
+    configuration: configurationFile(file),
     ...(facts.publicKey === undefined ? {} : { publicKey: facts.publicKey }),
     remarks: remarksOn(facts, file),
   };
@@ -115,12 +118,11 @@ async function versionOf(
   directory: string,
   folder: string,
   version: string | undefined,
-  file: string,
+  { file, root }: { readonly file: string; readonly root: string },
 ): Promise<Stated | undefined> {
   if (version?.endsWith('.json')) return undefined;
   if (version !== undefined) return stated(version, file);
-  const cargo = await readConfiguration(directory, `${folder}Cargo.toml`);
-  return stated(textOf(recordOf(cargo?.package).version), `${folder}Cargo.toml`);
+  return readCargoVersion(directory, folder, root);
 }
 
 /** In a Cargo workspace, the output of all packages is in one place. */

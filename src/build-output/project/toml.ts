@@ -1,8 +1,8 @@
 import type { JsonRecord } from '../sources/json-index.ts';
 
 /**
- * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts. Anything else is
- * left out, because no value of it is needed.
+ * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts, and the inline table
+ * of Cargo's inheritance. Anything else is left out, because no value of it is needed.
  */
 export function parseToml(text: string): JsonRecord {
   const root: Record<string, unknown> = Object.create(null);
@@ -53,6 +53,7 @@ function readValue(written: string): unknown {
   const text = TEXT.exec(written);
   if (text !== null) return text[1]?.replace(/\\(["\\])/g, '$1') ?? text[2];
   if (/^(true|false)\b/.test(written)) return written.startsWith('true');
+  if (/^\{\s*workspace\s*=\s*true\s*,?\s*\}/.test(written)) return { workspace: true };
   if (!written.startsWith('[')) return undefined;
   return [...written.matchAll(/"((?:\\.|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/gs)].map(
     ([, double, single]) => double ?? single ?? '',

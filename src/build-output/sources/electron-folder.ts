@@ -1,17 +1,21 @@
+import { posix } from 'node:path';
 import { parseUpdateInfoName } from '../../domain/carried-document.ts';
+import { archOf, platformOf } from '../../domain/platform.ts';
 import { tryParseVersion } from '../../domain/version.ts';
 import { fileByProduct } from '../by-product.ts';
+import { misuse } from '../refusal.ts';
 import { parseYaml } from '../yaml.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
 import { isRecord, listIn, textIn } from './json-index.ts';
 import { settle } from './settle.ts';
-import type { SourceContents, SourceIssue, SourceRequest } from './source.ts';
+import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
 import { versionOfName } from './version-of-name.ts';
 
 /**
  * The folder of electron-builder's generic or S3 provider: the installers and block maps of many versions lie beside
- * each other, with `latest.yml`, `beta-mac.yml`, … of the newest ones.
+ * each other, with `latest.yml`, `beta-mac.yml`, … of the newest ones. A server may have such a folder for each
+ * platform and architecture: `win/`, `mac/arm64/`.
  */
 
 const YML_BYTES_MAX = 4 * 1024 * 1024;
@@ -29,34 +33,102 @@ interface UpdateInfo {
   readonly lists: readonly string[];
 }
 
+/** @throws AppError `invalid_request` for a folder without any release */
 export async function readElectronFolder({ directory }: SourceRequest): Promise<SourceContents> {
-  const files = await listFiles(directory, 1);
+  const { folders, leftOut } = await findFolders(directory);
   const refused: SourceIssue[] = [];
   const infos: UpdateInfo[] = [];
-  for (const [name, path] of files) {
-    if (!isYml(name)) continue;
-    const info = parseUpdateInfo(name, await readIndex(path, YML_BYTES_MAX));
-    if (typeof info === 'string') refused.push({ label: name, reason: info });
-    else infos.push(info);
+  const byVersion = new Map<string, StatedFile[]>();
+  for (const { prefix, files } of folders) {
+    const own: UpdateInfo[] = [];
+    const problems: SourceIssue[] = [];
+    for (const [name, path] of files) {
+      if (!isYml(name)) continue;
+      const info = parseUpdateInfo(name, await readIndex(path, YML_BYTES_MAX));
+      if (typeof info === 'string') problems.push({ label: name, reason: info });
+      else own.push(info);
+    }
+    infos.push(...own);
+    for (const [version, names] of groupFiles(files, own, problems)) {
+      const documents = own.filter((info) => info.version === version).map(({ file }) => file);
+      const stated = [...names, ...documents].map((name) => ({
+        ...{ name, path: files.get(name), size: undefined, digests: [], statedIn: directory },
+      }));
+      byVersion.set(version, [...(byVersion.get(version) ?? []), ...stated]);
+    }
+    refused.push(...problems.map((each) => ({ ...each, label: `${prefix}${each.label}` })));
   }
-  const byVersion = groupFiles(files, infos, refused);
+  if (byVersion.size + refused.length + leftOut.length === 0) {
+    throw misuse(directory, 'it has no latest.yml, beta-mac.yml or the like, and no installer');
+  }
   const infosOf = Map.groupBy(infos, ({ version }) => version);
   const beside = infos.map(({ file }) => file);
   const settled = await Promise.all(
-    [...byVersion].map(([version, names]) => {
+    [...byVersion].map(([version, files]) => {
       const own = infosOf.get(version) ?? [];
-      const documents = own.map(({ file }) => file);
       return settle({
         ...{ label: version, version, channel: channelOf(own), name: null, notes: null },
-        date: own.find(({ date }) => date !== null)?.date ?? null,
-        files: [...names, ...documents].map((name) => ({
-          ...{ name, path: files.get(name), size: undefined, digests: [], statedIn: directory },
-        })),
-        beside,
+        ...{ date: own.find(({ date }) => date !== null)?.date ?? null, files, beside },
       });
     }),
   );
-  return collectSettled(settled, { refused, leftOut: [] });
+  return collectSettled(settled, { refused, leftOut });
+}
+
+/** `win/`, and `mac/arm64/`. */
+const FOLDERS_DEPTH = 3;
+
+/** Whether a folder below the directory has an update document of electron-builder. */
+export async function hasElectronFolders(directory: string): Promise<boolean> {
+  const { folders, leftOut } = await findFolders(directory);
+  if (leftOut.length > 0) return true;
+  for (const { prefix, files } of folders) {
+    if (prefix !== '' && (await isElectronFolder(files))) return true;
+  }
+  return false;
+}
+
+interface Folder {
+  /** Its path relative to the directory, with a slash at its end; empty for the directory itself. */
+  readonly prefix: string;
+  /** By their names. */
+  readonly files: Files;
+}
+
+/**
+ * The directory itself, and each folder below it that names a machine. A folder of another name with an update document
+ * may be a channel, so it is left out.
+ */
+async function findFolders(
+  directory: string,
+): Promise<{ readonly folders: readonly Folder[]; readonly leftOut: readonly SourceIssue[] }> {
+  const all = Map.groupBy(await listFiles(directory, FOLDERS_DEPTH), ([name]) =>
+    posix.dirname(name),
+  );
+  const here = { prefix: '', files: new Map(all.get('.') ?? []) };
+  const isHere = await isElectronFolder(here.files);
+  const leftOut: SourceIssue[] = [];
+  const below: Folder[] = [];
+  for (const [folder, entries] of all) {
+    if (folder === '.') continue;
+    const files = new Map(entries.map(([name, path]) => [posix.basename(name), path]));
+    if (folder.split('/').every(isMachine)) {
+      // Beside update documents of the directory itself, a folder without one belongs to something else.
+      if (!isHere || [...files.keys()].some(isYml)) below.push({ prefix: `${folder}/`, files });
+    } else if (await isElectronFolder(files)) {
+      const reason =
+        'its name is not that of a platform or an architecture, so it may be another channel. Import it alone, with --channel';
+      leftOut.push({ label: `${folder}/`, reason });
+    }
+  }
+  return { folders: [...(isHere || below.length === 0 ? [here] : []), ...below], leftOut };
+}
+
+/** `win`, `mac-arm64`, `x64`. */
+function isMachine(folder: string): boolean {
+  return folder
+    .split(/[-_]/)
+    .every((word) => platformOf(word) !== undefined || archOf(word) !== undefined);
 }
 
 /** Whether a folder has an update document of electron-builder. */

@@ -1,3 +1,4 @@
+import { tryParseVersion } from '../../domain/version.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { listFiles } from './files.ts';
@@ -40,11 +41,20 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
   const once = namesOnce(releases.map((release) => namesIn(release)));
   for (const [at, item] of items.entries()) {
     const tag = isRecord(item) ? tagOf(item) : null;
+    const label = tag || `item ${at + 1} of ${index}`;
+    // A draft may have no tag yet, or a tag that is no version.
+    if (isRecord(item) && (item.draft === true || item.isDraft === true)) {
+      leftOut.push({ label: tag || textIn(item, 'name') || label, reason: 'it is a draft' });
+      continue;
+    }
     if (!isRecord(item) || tag === null) {
-      refused.push({ label: `item ${at + 1} of ${index}`, reason: 'it has no tag_name' });
-    } else if (item.draft === true || item.isDraft === true) {
-      leftOut.push({ label: tag, reason: 'it is a draft' });
-    } else {
+      refused.push({ label, reason: 'it has no tag_name' });
+      continue;
+    }
+    const version = versionInTag(tag, request.tagPrefix);
+    if ('leftOut' in version) leftOut.push({ label, reason: version.leftOut });
+    else if ('refused' in version) refused.push({ label, reason: version.refused });
+    else {
       const assets = listIn(item, 'assets').map((asset): StatedFile => {
         const name = textIn(asset, 'name') ?? '';
         const found = findPlaced(files, [`${tag}/${name}`], name, once);
@@ -54,8 +64,8 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
         };
       });
       stated.push({
-        label: tag,
-        version: tag,
+        label,
+        version: version.text,
         channel: null,
         isPrerelease: item.prerelease === true || item.isPrerelease === true,
         date:
@@ -68,6 +78,23 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
   }
   const settled = await Promise.all(stated.map(settle));
   return collectSettled(settled, { refused, leftOut });
+}
+
+/** The version in a tag, or why the release is not imported. */
+function versionInTag(
+  tag: string,
+  prefix: string,
+): { readonly text: string } | { readonly leftOut: string } | { readonly refused: string } {
+  if (!tag.startsWith(prefix)) return { leftOut: `its tag does not begin with ${prefix}` };
+  const text = tag.slice(prefix.length);
+  if (!/\d\.\d/.test(text)) {
+    return { leftOut: 'its tag states no version. To have it here, publish its files by hand' };
+  }
+  const [, other = '', version] = /^(.*?[^v\d.])v?(\d+\.\d+\.\d+.*)$/s.exec(text) ?? [];
+  if (version === undefined || tryParseVersion(version) === undefined) return { text };
+  return {
+    refused: `its tag is a version only without "${prefix}${other}". Add --tag-prefix ${prefix}${other}`,
+  };
 }
 
 function tagOf(release: JsonRecord): string | null {

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { Arch } from '../../domain/platform.ts';
+import { MINISIGN } from '../../domain/signature.ts';
 import { systemCode } from '../../errors.ts';
 import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
 import { fileByProduct } from '../by-product.ts';
@@ -9,6 +10,7 @@ import { readBuildOutput } from '../read-build-output.ts';
 import { refusal } from '../refusal.ts';
 import { isSidecarName } from '../sidecar.ts';
 import { describeFile, type SourceFile } from '../source-file.ts';
+import { parseTauriSignature } from '../tauri-signature.ts';
 import type { SourceRelease } from './source.ts';
 
 /** Reads one release of another update server as publishing takes it. */
@@ -67,7 +69,7 @@ async function readFiles(
   return {
     ...build,
     staged: release.staged ?? build.staged,
-    artifacts: build.artifacts.map((artifact) => withStated(artifact, stated)),
+    artifacts: build.artifacts.map((artifact) => withStated(artifact, stated, version)),
     signed: release.carriesIndex
       ? build.signed
       : build.signed.filter(({ path }) => !isBeside(path)),
@@ -90,10 +92,11 @@ function statementOf({ name, platform, arch }: ImportedFile): Statement | null {
   };
 }
 
-/** Adds the digests that the index states. Publishing compares them. */
+/** Adds the digests and the signature that the index states. Publishing compares and verifies them. */
 function withStated(
   artifact: BuiltArtifact,
   files: ReadonlyMap<string, ImportedFile>,
+  version: string,
 ): BuiltArtifact {
   const statedOf = ({ path, stated }: BuiltFile): BuiltFile['stated'] => {
     const file = files.get(path);
@@ -103,8 +106,22 @@ function withStated(
   return {
     ...artifact,
     stated: statedOf(artifact),
+    signatures: signaturesOf(artifact, files.get(artifact.path), version),
     companions: artifact.companions.map((each) => ({ ...each, stated: statedOf(each) })),
   };
+}
+
+/** A `.sig` file beside the artifact has the same signature as the index. */
+function signaturesOf(
+  { signatures }: BuiltArtifact,
+  file: ImportedFile | undefined,
+  version: string,
+): BuiltArtifact['signatures'] {
+  if (file?.signature === undefined || signatures.some(({ scheme }) => scheme === MINISIGN)) {
+    return signatures;
+  }
+  const { signature, statedIn, name } = file;
+  return [...signatures, parseTauriSignature(signature, statedIn, name, version)];
 }
 
 /** Leaves out what updaters do without: feeds, signatures of other tools, deltas without their base. */

@@ -1,3 +1,4 @@
+import { misuse } from '../refusal.ts';
 import { readAppcastFolder } from './appcast-folder.ts';
 import { oldestFirst } from './collect.ts';
 import { readElectronFolder } from './electron-folder.ts';
@@ -6,6 +7,7 @@ import { recognizeSource } from './recognize.ts';
 import { DEFAULT_FLAVOR, readReleaseServer } from './release-server.ts';
 import type { ImportSource, SourceContents, SourceKind, SourceRequest } from './source.ts';
 import { readSquirrelFolder } from './squirrel-folder.ts';
+import { readTauriFolder } from './tauri-folder.ts';
 import { readVelopackFolder } from './velopack-folder.ts';
 
 const READERS: Readonly<Record<SourceKind, (request: SourceRequest) => Promise<SourceContents>>> = {
@@ -13,6 +15,7 @@ const READERS: Readonly<Record<SourceKind, (request: SourceRequest) => Promise<S
   squirrel: readSquirrelFolder,
   velopack: readVelopackFolder,
   appcast: readAppcastFolder,
+  tauri: readTauriFolder,
   github: readGithub,
   'electron-release-server': readReleaseServer,
 };
@@ -30,9 +33,13 @@ export async function readImportSource(request: {
   /** Undefined: the source is recognized. */
   readonly kind?: SourceKind | undefined;
   readonly flavor?: string | undefined;
+  readonly tagPrefix?: string | undefined;
 }): Promise<ImportSource> {
-  const { flavor = DEFAULT_FLAVOR } = request;
+  const { flavor = DEFAULT_FLAVOR, tagPrefix = '' } = request;
   const { kind, directory, index } = await recognizeSource(request.path, request.kind);
-  const contents = await READERS[kind]({ directory, index, flavor });
+  if (tagPrefix !== '' && kind !== 'github') {
+    throw misuse(request.path, `it is of ${kind}, which has no tags. Leave out --tag-prefix`);
+  }
+  const contents = await READERS[kind]({ directory, index, flavor, tagPrefix });
   return { ...contents, kind, path: index ?? directory, releases: oldestFirst(contents.releases) };
 }

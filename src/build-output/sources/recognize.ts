@@ -5,13 +5,14 @@ import { refuseUnlessPlain } from '../../plain-file.ts';
 import { readAppcast } from '../appcast.ts';
 import { misuse } from '../refusal.ts';
 import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
-import { isElectronFolder } from './electron-folder.ts';
+import { hasElectronFolders, isElectronFolder } from './electron-folder.ts';
 import { type Files, listFiles, readIndex } from './files.ts';
 import { isGithubIndex } from './github.ts';
 import { isRecord, readJsonValues } from './json-index.ts';
 import { isReleaseServerIndex } from './release-server.ts';
 import type { SourceKind } from './source.ts';
 import { isReleasesFile } from './squirrel-folder.ts';
+import { isTauriIndex } from './tauri-folder.ts';
 import { VELOPACK_FEED } from './velopack-folder.ts';
 
 /** Recognizes another update server by the files that it left. */
@@ -46,6 +47,9 @@ export async function recognizeSource(
     ? await listFiles(directory, 1)
     : new Map([[path.slice(dirname(path).length + 1).normalize('NFC'), path]]);
   const { kinds, problems } = await kindsIn(files);
+  if (kinds.length === 0 && found.isDirectory() && (await hasElectronFolders(directory))) {
+    kinds.push({ kind: 'electron-builder', index: undefined });
+  }
   const fitting = stated === undefined ? kinds : kinds.filter(({ kind }) => kind === stated);
   const whole = fitting.filter(({ kind }) => WHOLE.includes(kind));
   const candidates = whole.length > 0 ? whole : withoutLegacy(fitting);
@@ -67,7 +71,7 @@ export async function recognizeSource(
 }
 
 const NOTHING =
-  'No files of a known update server are there. Name the directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, or the JSON of the releases. --from states the kind of the server';
+  'No files of a known update server are there. Name the directory with latest.yml, RELEASES, releases.{channel}.json, appcast.xml, latest.json, or the JSON of the releases. --from states the kind of the server';
 
 interface Candidate {
   readonly kind: SourceKind;
@@ -77,7 +81,7 @@ interface Candidate {
 /** @returns `problems`: why files that may be an index are none */
 async function kindsIn(
   files: Files,
-): Promise<{ readonly kinds: readonly Candidate[]; readonly problems: readonly string[] }> {
+): Promise<{ readonly kinds: Candidate[]; readonly problems: readonly string[] }> {
   const kinds: Candidate[] = [];
   const problems: string[] = [];
   for (const [name, path] of files) {
@@ -101,6 +105,7 @@ async function kindOf(name: string, path: string): Promise<SourceKind | undefine
     const [value] = values;
     const isFeed = VELOPACK_FEED.test(name) && isRecord(value) && Array.isArray(value.Assets);
     if (isFeed) return 'velopack';
+    if (isTauriIndex(values)) return 'tauri';
     if (isGithubIndex(values)) return 'github';
     return isReleaseServerIndex(values) ? 'electron-release-server' : undefined;
   }

@@ -49,7 +49,7 @@ export async function settle(stated: StatedRelease): Promise<Settled> {
   const version = versionOf(stated.version);
   if ('reason' in version) return { refused: { label, reason: version.reason } };
   const wanted = stated.files.filter(({ name }) => fileByProduct(name) === undefined);
-  if (wanted.length === 0) return { leftOut: { label, reason: 'it has no files to publish' } };
+  if (wanted.length === 0) return { leftOut: { label, reason: whyNone(stated.files) } };
   const files = await Promise.all(wanted.map(checkFile));
   const problems = files.flatMap((file) => ('problem' in file ? [file.problem] : []));
   if (problems.length > 0) return { refused: { label, reason: problems.join('; ') } };
@@ -68,6 +68,13 @@ export async function settle(stated: StatedRelease): Promise<Settled> {
       files: sound.map(({ time: _time, ...file }) => file),
     },
   };
+}
+
+function whyNone([first]: readonly StatedFile[]): string {
+  const none = 'it has no files to publish';
+  return first === undefined
+    ? none
+    : `${none}: ${first.name} is skipped, as ${fileByProduct(first.name)}`;
 }
 
 function versionOf(text: string): { readonly parsed: Version } | { readonly reason: string } {

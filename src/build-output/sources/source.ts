@@ -9,6 +9,7 @@ export const SOURCE_KINDS = [
   'squirrel',
   'velopack',
   'appcast',
+  'tauri',
   'github',
   'electron-release-server',
 ] as const;
@@ -29,6 +30,8 @@ export interface StatedFile {
   readonly arch?: Arch | undefined;
   /** The architecture when neither the source nor the file states one. */
   readonly usualArch?: Arch | undefined;
+  /** Tauri's signature in the index; absent: it has none. */
+  readonly signature?: string | undefined;
 }
 
 /** One release of a source, with its files on disk. */
@@ -85,6 +88,8 @@ export interface SourceRequest {
   readonly index: string | undefined;
   /** Which flavor of an electron-release-server is imported. */
   readonly flavor: string;
+  /** What the tags of a GitHub repository have before the version, such as `app-`; empty: nothing. */
+  readonly tagPrefix: string;
 }
 
 /** What a reader returns: releases in any order, which are sorted afterwards. */

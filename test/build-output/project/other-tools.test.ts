@@ -178,6 +178,52 @@ describe('Velopack and .NET', () => {
   });
 });
 
+describe('names and versions of the source', () => {
+  it.each([
+    ['Cargo.toml', '[package]\nname = "acme-notes"\nversion = "1.4.0"\n'],
+    ['pubspec.yaml', 'name: acme_notes\nversion: 1.4.0+12\n'],
+    [
+      'wails.json',
+      '{"name": "x", "info": {"productName": "Acme Notes", "productVersion": "1.4.0"}}',
+    ],
+    [
+      'CMakeLists.txt',
+      '# project(old)\nproject(\n  AcmeNotes # the name\n  VERSION 1.4.0\n  LANGUAGES CXX)\n',
+    ],
+  ])('are those of %s', async (file, text) => {
+    const { application, version, tool } = await read({ [file]: text });
+    expect(tool).toBeUndefined();
+    expect(application.text).toMatch(/^acme[-_]?notes$/);
+    expect(application.source).toContain(file);
+    expect(version).toEqual({ text: '1.4.0', source: file });
+  });
+
+  it('are not those that a variable of CMake has', async () => {
+    const { application, version } = await read({
+      'CMakeLists.txt': `project(\${APP} VERSION \${APP_VERSION})\n`,
+    });
+    expect([application.text, version]).toEqual(['desktop', undefined]);
+  });
+
+  it.each(['version.workspace = true', 'version = { workspace = true }'])(
+    'are those of a Cargo workspace: %s',
+    async (line) => {
+      const package_ = `[package]\nname = "notes"\n${line}\n`;
+      const workspace =
+        '[workspace]\nmembers = ["src-tauri"]\n[workspace.package]\nversion = "3.2.1"\n';
+      const { version } = await read({
+        '.git/config': '',
+        'Cargo.toml': workspace,
+        'src-tauri/tauri.conf.json': { identifier: 'com.acme.notes' },
+        'src-tauri/Cargo.toml': package_,
+      });
+      expect(version).toEqual({ text: '3.2.1', source: 'the workspace of src-tauri/Cargo.toml' });
+      const own = await read({ 'Cargo.toml': `${workspace}${package_}` });
+      expect(own.version?.text).toBe('3.2.1');
+    },
+  );
+});
+
 describe('Sparkle', () => {
   it('by the Info.plist, with a document type and variables of Xcode', async () => {
     const { tool, application, version } = await read({

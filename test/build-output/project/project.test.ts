@@ -2,10 +2,8 @@ import { symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { applicationNameOf } from '../../../src/build-output/project/application-name.ts';
-import {
-  findPackagesWithTool,
-  readProject,
-} from '../../../src/build-output/project/read-project.ts';
+import { findMonorepo } from '../../../src/build-output/project/monorepo.ts';
+import { readProject } from '../../../src/build-output/project/read-project.ts';
 import { gitRemote, writeProject } from '../../support/project-files.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
@@ -92,10 +90,59 @@ describe('a monorepo', () => {
       'apps/web/package.json': { name: 'web' },
       'packages/broken/package.json': '{',
     });
-    expect(await findPackagesWithTool(root)).toEqual(['apps/desktop']);
-    expect((await readProject(root)).tool).toBeUndefined();
+    expect(await findMonorepo(await readProject(root))).toEqual({
+      shownBy: '"workspaces" in package.json',
+      applications: ['apps/desktop'],
+    });
     const project = await readProject(path.join(root, 'apps/desktop'));
     expect(project).toMatchObject({ root, packages: { name: 'pnpm' }, ci: { kind: 'github' } });
+  });
+});
+
+describe('the root of a monorepo', () => {
+  const found = async (files: Readonly<Record<string, string | object>>) =>
+    findMonorepo(await readProject(await make(files)));
+  const ELECTRON = { 'package.json': { name: 'x', devDependencies: { electron: '1' } } };
+  const at = (folder: string) =>
+    Object.fromEntries(Object.entries(ELECTRON).map(([name, text]) => [`${folder}/${name}`, text]));
+
+  it.each(['pnpm-workspace.yaml', 'turbo.json', 'nx.json', 'lerna.json'])(
+    'is shown by %s, wherever the application is',
+    async (marker) => {
+      const files = { 'package.json': { name: 'all' }, [marker]: '{}', 'libs/ui/package.json': {} };
+      expect(await found(files)).toEqual({ shownBy: marker, applications: [] });
+      const applications = {
+        ...at('products/desktop/shell'),
+        'apps/notes/src-tauri/tauri.conf.json': { identifier: 'com.acme.notes' },
+        'apps/wails/wails.json': { name: 'w' },
+        'apps/flutter/pubspec.yaml': 'name: f\n',
+        'apps/flutter/windows/CMakeLists.txt': '',
+        'apps/phone/pubspec.yaml': 'name: p\n',
+      };
+      expect((await found({ ...files, ...applications }))?.applications.toSorted()).toEqual([
+        'apps/flutter',
+        'apps/notes',
+        'apps/wails',
+        'products/desktop/shell',
+      ]);
+    },
+  );
+
+  it('may have the build tool installed for its packages, but not its configuration', async () => {
+    const own = {
+      name: 'all',
+      workspaces: ['apps/*'],
+      devDependencies: { 'electron-builder': '26' },
+    };
+    const files = { 'package.json': own, ...at('apps/desktop') };
+    expect((await found(files))?.applications).toEqual(['apps/desktop']);
+    expect(await found({ ...files, 'electron-builder.yml': 'win: {}' })).toBeUndefined();
+    expect(await found({ 'package.json': own })).toBeUndefined();
+  });
+
+  it('is no project of its own with an example in it', async () => {
+    expect(await found({ 'CMakeLists.txt': '', ...at('examples/electron') })).toBeUndefined();
+    expect((await found(at('packages/desktop')))?.applications).toEqual(['packages/desktop']);
   });
 });
 

@@ -7,7 +7,9 @@ import { readImportSource } from '../../../src/build-output/sources/read-source.
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { ImportSource } from '../../../src/build-output/sources/source.ts';
 import { identityName } from '../../../src/domain/release.ts';
+import { makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
 import { makeSparkleKey, signAppcast } from '../../support/sparkle-key.ts';
+import { updateInfo } from '../materialize.ts';
 import {
   addFiles,
   appcastFolder,
@@ -102,6 +104,125 @@ describe('the folder of electron-builder', () => {
     const source = await read(root);
     const found = source.releases.find(({ version }) => version === '1.1.0');
     expect(found?.channel).toBe(null);
+  });
+});
+
+describe('the folders that electron-builder has for each platform', () => {
+  /** `win/`, `mac/arm64/` and `linux/`, each with its own update document, and names without versions. */
+  const byPlatform = () => {
+    const { 'latest.yml': latest, 'latest-mac.yml': mac, ...files } = electronFolder();
+    const of = (folder: string, pattern: RegExp) =>
+      Object.entries(files).flatMap(([name, content]) =>
+        pattern.test(name) ? [[`${folder}/${name}`, content] as const] : [],
+      );
+    const image = Buffer.from('an AppImage');
+    return {
+      ...Object.fromEntries([...of('win', /1\.[01]\.0\.exe/), ...of('mac/arm64', /-mac\.zip/)]),
+      'win/latest.yml': latest ?? '',
+      'mac/arm64/latest-mac.yml': mac ?? '',
+      'linux/App.AppImage': image,
+      'linux/latest-linux.yml': updateInfo('1.1.0', [['App.AppImage', image]]),
+    };
+  };
+
+  it('are joined into one release for each version, with or without --from', async () => {
+    const root = await writeSource(byPlatform());
+    for (const kind of [undefined, 'electron-builder'] as const) {
+      const source = await read(root, { kind });
+      expect(source).toMatchObject({ kind: 'electron-builder', refused: [], leftOut: [] });
+      expect(await builds(source)).toEqual([
+        '1.0.0 | macos-arm64-zip | App-1.0.0-arm64-mac.zip | sha512',
+        '1.0.0 | windows-x64-nsis | App Setup 1.0.0.exe',
+        '1.1.0 | linux-x64-appimage | App.AppImage | sha512',
+        '1.1.0 | windows-x64-nsis | App Setup 1.1.0.exe | sha512',
+      ]);
+    }
+  });
+
+  it('name what is wrong with its folder, and leave out a folder that may be a channel', async () => {
+    const root = await writeSource({
+      ...byPlatform(),
+      'mac/x64/latest-mac.yml': 'version: [',
+      'win/arm64/App Setup 1.1.0-arm64.exe': 'x',
+      'beta/latest.yml': electronFolder()['beta.yml'] ?? '',
+    });
+    const source = await read(root);
+    expect(source.releases).toHaveLength(2);
+    expect((await builds(source)).at(-1)).toMatch(/windows-arm64-nsis .* 1\.1\.0-arm64\.exe/);
+    expect(source.refused.map(({ label }) => label)).toEqual(['mac/x64/latest-mac.yml']);
+    expect(source.leftOut).toEqual([
+      { label: 'beta/', reason: expect.stringMatching(/another channel\. Import it alone/) },
+    ]);
+  });
+
+  it('are asked for when there is none', async () => {
+    const root = await writeSource({ 'notes/readme.txt': 'x' });
+    await expect(read(root, { kind: 'electron-builder' })).rejects.toThrow(
+      /it has no latest\.yml, beta-mac\.yml or the like, and no installer/,
+    );
+  });
+});
+
+describe("the folder of Tauri's static server", () => {
+  const key = makeMinisignKey(1);
+  const bundle = Buffer.from('a bundle');
+  const signature = signMinisign(key, bundle, { comment: 'timestamp:1' });
+  const latest = (platforms: object) => ({
+    'latest.json': JSON.stringify({
+      ...{ version: 'v1.1.0', notes: 'Fixes.', pub_date: '2022-02-02T10:00:00Z' },
+      platforms,
+    }),
+  });
+  const entry = (name: string) => ({ url: `https://example.com/a%20b/${name}?x`, signature });
+
+  it('has the newest version with its signatures, and others beside it', async () => {
+    const root = await writeSource({
+      ...latest({
+        'darwin-aarch64': entry('App.app.tar.gz'),
+        'darwin-x86_64': entry('App.app.tar.gz'),
+        'windows-x86_64': entry('App_1.1.0_x64-setup.exe'),
+        'windows-x86_64-nsis': entry('App_1.1.0_x64-setup.exe'),
+      }),
+      'App.app.tar.gz': bundle,
+      'App_1.1.0_x64-setup.exe': bundle,
+      'App_1.0.0_x64-setup.exe': bundle,
+      'App_1.0.0_x64-setup.exe.sig': signature,
+      'App.exe': 'x',
+    });
+    const source = await read(root);
+    expect(source).toMatchObject({ kind: 'tauri', path: path.join(root, 'latest.json') });
+    expect(summary(source)).toEqual([
+      expect.stringMatching(/^1\.0\.0 null 2021-/),
+      '1.1.0 null 2022-02-02T10:00:00.000Z',
+    ]);
+    expect(source.releases[1]?.notes).toBe('Fixes.');
+    expect(await builds(source)).toEqual([
+      '1.0.0 | windows-x64-nsis | App_1.0.0_x64-setup.exe',
+      '1.1.0 | macos-universal-tar.gz | App_universal.app.tar.gz',
+      '1.1.0 | windows-x64-nsis | App_1.1.0_x64-setup.exe',
+    ]);
+    for (const release of source.releases) {
+      const { artifacts } = await readSourceRelease(release, undefined);
+      expect(artifacts.flatMap(({ signatures }) => signatures.map(({ value }) => value))).toEqual(
+        artifacts.map(() => signature),
+      );
+    }
+    expect(reasons(source.refused)).toEqual([
+      expect.stringMatching(/^App\.exe: its name states no semantic version, and latest\.json/),
+    ]);
+  });
+
+  it('says what is missing, and why bundles of Tauri 1 are left out', async () => {
+    const missing = await read(
+      await writeSource(latest({ 'linux-x86_64': entry('App_1.1.0_amd64.AppImage') })),
+    );
+    expect(reasons(missing.refused)).toEqual([expect.stringMatching(/^1\.1\.0: .* is missing/)]);
+    const first = await read(
+      await writeSource(latest({ 'windows-x86_64': entry('App_1.1.0_x64.msi.zip') })),
+    );
+    expect(reasons(first.leftOut)).toEqual([expect.stringMatching(/an updater bundle of Tauri 1/)]);
+    const none = await writeSource({ 'latest.json': '{}' });
+    await expect(read(none, { kind: 'tauri' })).rejects.toThrow(/it is not a latest\.json/);
   });
 });
 
@@ -243,6 +364,9 @@ describe('the releases of GitHub', () => {
           { tag: 'v1.6.0', files: ['App-1.6.0-x64.AppImage'], more: { prerelease: true } },
           { tag: 'v1.7.0', files: [], more: { assets: [{ name: 'App/../../../etc/passwd' }] } },
           { tag: 'v1.8.0', files: [], more: { tag_name: 5 } },
+          { tag: 'nightly', files: ['App-1.9.0-x64.AppImage'], more: { draft: true } },
+          { tag: '', files: [], more: { draft: true, name: 'The next one' } },
+          { tag: 'continuous', files: ['App-1.9.0-x64.AppImage'] },
         ]),
       ),
     );
@@ -251,6 +375,9 @@ describe('the releases of GitHub', () => {
     ).toEqual(['1.0.0 false', '1.6.0 true', '1.1.0 false']);
     expect(reasons(source.leftOut)).toEqual([
       'v1.3.0: it is a draft',
+      'nightly: it is a draft',
+      'The next one: it is a draft',
+      'continuous: its tag states no version. To have it here, publish its files by hand',
       'v1.4.0: it has no files to publish',
     ]);
     expect(reasons(source.refused)).toEqual([
@@ -259,6 +386,31 @@ describe('the releases of GitHub', () => {
       'v1.5.0: App-1.5.0.dmg is missing. Copy it from the other server to the place that docs/publishing/import.md names, and import again',
       expect.stringMatching(/^v1\.7\.0: .*passwd is missing/),
     ]);
+  });
+
+  it('may have a prefix in their tags, which is named when it is missing', async () => {
+    const root = await writeSource(
+      githubFolder([
+        { tag: 'app-v1.2.0', files: ['App-1.2.0-x64.AppImage'] },
+        { tag: 'app-1.3.0-beta.1', files: ['App-1.3.0-beta.1-x64.AppImage'] },
+        { tag: 'cli-v9.0.0', files: ['cli-9.0.0.AppImage'] },
+      ]),
+    );
+    const without = await read(root);
+    expect(without.releases).toEqual([]);
+    expect(reasons(without.refused)).toEqual([
+      'app-v1.2.0: its tag is a version only without "app-". Add --tag-prefix app-',
+      'app-1.3.0-beta.1: its tag is a version only without "app-". Add --tag-prefix app-',
+      'cli-v9.0.0: its tag is a version only without "cli-". Add --tag-prefix cli-',
+    ]);
+    const source = await read(root, { tagPrefix: 'app-' });
+    expect(source.releases.map(({ version }) => version)).toEqual(['1.2.0', '1.3.0-beta.1']);
+    expect(source.refused).toEqual([]);
+    expect(reasons(source.leftOut)).toEqual(['cli-v9.0.0: its tag does not begin with app-']);
+    const other = await writeSource(squirrelFolder());
+    await expect(read(other, { tagPrefix: 'app-' })).rejects.toThrow(
+      /it is of squirrel, which has no tags\. Leave out --tag-prefix/,
+    );
   });
 
   it('may have unique names beside the index, and never takes one that could be of another release', async () => {

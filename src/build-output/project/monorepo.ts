@@ -1,0 +1,77 @@
+import { join, posix } from 'node:path';
+import { isAppError } from '../../errors.ts';
+import { readManifest } from './package-json.ts';
+import type { Project } from './project.ts';
+import { findFiles, namesIn } from './project-files.ts';
+import { findTools } from './read-project.ts';
+
+/** Recognizes the root of a monorepo: the settings and the CI file belong to the folder of an application in it. */
+
+export interface Monorepo {
+  /** What shows it: `pnpm-workspace.yaml`; undefined: only its folders do. */
+  readonly shownBy: string | undefined;
+  /** The folders that look like desktop applications, relative to the root. */
+  readonly applications: readonly string[];
+}
+
+const MARKERS = ['pnpm-workspace.yaml', 'turbo.json', 'nx.json', 'lerna.json', 'rush.json'];
+/** Files that show an application. Those of Tauri are in a folder of their own below it. */
+const SHOWN_BY =
+  /^(package\.json|pubspec\.yaml|wails\.json|tauri\.conf\.json5?|Tauri\.toml|Info\.plist|.+\.(cs|fs|vb)proj)$/;
+const DEPTH_MAX = 4;
+const FOLDERS_MAX = 200;
+const APPLICATIONS_MAX = 10;
+/** Folders of packages in a monorepo that states no workspaces. */
+const USUAL = /^(apps|packages)\/[^/]+$/;
+
+/** @returns undefined for a project of its own */
+export async function findMonorepo(project: Project): Promise<Monorepo | undefined> {
+  const { directory, tool, root } = project;
+  // A tool that only package.json names may be installed at the root for all packages.
+  if (tool !== undefined && tool.shownBy !== 'package.json') return undefined;
+  const manifest = await readManifest(directory);
+  const names = await namesIn(directory);
+  const shownBy =
+    manifest !== undefined && 'workspaces' in manifest.value
+      ? '"workspaces" in package.json'
+      : MARKERS.find((name) => names.includes(name));
+  if (tool !== undefined && shownBy === undefined) return undefined;
+  const folders = await foldersBelow(directory);
+  const applications: string[] = [];
+  for (const folder of folders) {
+    if (applications.length === APPLICATIONS_MAX) break;
+    if (shownBy === undefined && !USUAL.test(folder)) continue;
+    if (await isApplication(join(directory, folder), root)) applications.push(folder);
+  }
+  const isOne = applications.length > 0 || (shownBy !== undefined && tool === undefined);
+  return isOne ? { shownBy, applications } : undefined;
+}
+
+async function foldersBelow(directory: string): Promise<readonly string[]> {
+  const files = await findFiles(directory, SHOWN_BY, DEPTH_MAX);
+  const folders = files.map((file) => posix.dirname(file).replace(/\/src-tauri$/, ''));
+  return [...new Set(folders)].filter((folder) => folder !== '.').slice(0, FOLDERS_MAX);
+}
+
+/** The publisher sees the error of a malformed file when the command runs in its folder. */
+async function isApplication(directory: string, root: string): Promise<boolean> {
+  try {
+    const manifest = await readManifest(directory);
+    const names = await namesIn(directory);
+    return (
+      (await findTools(directory, manifest, root)).length > 0 ||
+      manifest?.packages.has('electron') === true ||
+      names.includes('wails.json') ||
+      isFlutter(names)
+    );
+  } catch (error) {
+    if (isAppError(error, 'invalid_request')) return false;
+    throw error;
+  }
+}
+
+/** Flutter's folder of a platform shows that the application is built for it. */
+function isFlutter(names: readonly string[]): boolean {
+  const platforms = ['windows', 'macos', 'linux'];
+  return names.includes('pubspec.yaml') && platforms.some((name) => names.includes(name));
+}

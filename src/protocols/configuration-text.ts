@@ -1,0 +1,59 @@
+import { stringify } from 'yaml';
+import type { ConfigurationFile } from '../domain/configuration-file.ts';
+
+/** Entries of a build tool's configuration, in the syntax of its file. */
+
+export interface Entries {
+  readonly [key: string]: string | boolean | readonly string[] | Entries;
+}
+
+/**
+ * Text to paste. JSON is a whole object, because it allows no comma after the last entry; the entries of a program and
+ * of JSON5 end with a comma.
+ */
+export function configurationText(
+  { syntax, below }: Pick<ConfigurationFile, 'syntax' | 'below'>,
+  entries: Entries,
+): string {
+  const placed = below === undefined ? entries : { [below]: entries };
+  switch (syntax) {
+    case 'yaml':
+      return stringify(placed, { lineWidth: 0 }).trimEnd();
+    case 'json':
+      return JSON.stringify(placed, null, 2);
+    case 'toml':
+      return tomlLines(placed, []).join('\n').trim();
+    case 'javascript':
+      return literalLines(placed, '').join('\n');
+  }
+}
+
+/** A basic string of TOML has the escapes of JSON. The entries of a table go before the tables below it. */
+function tomlLines(entries: Entries, path: readonly string[]): readonly string[] {
+  const all = Object.entries(entries);
+  const own = all.filter(([, value]) => !isTable(value));
+  return [
+    ...(own.length === 0 || path.length === 0 ? [] : ['', `[${path.join('.')}]`]),
+    ...own.map(([key, value]) => `${key} = ${JSON.stringify(value)}`),
+    ...all.flatMap(([key, value]) => (isTable(value) ? tomlLines(value, [...path, key]) : [])),
+  ];
+}
+
+/** The entries of an object literal of JavaScript, which JSON5 takes as well. */
+function literalLines(entries: Entries, indent: string): readonly string[] {
+  return Object.entries(entries).flatMap(([key, value]) =>
+    isTable(value)
+      ? [`${indent}${key}: {`, ...literalLines(value, `${indent}  `), `${indent}},`]
+      : [`${indent}${key}: ${literal(value)},`],
+  );
+}
+
+function literal(value: string | boolean | readonly string[]): string {
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return `'${value.replace(/['\\]/g, '\\$&')}'`;
+  return `[${value.map(literal).join(', ')}]`;
+}
+
+function isTable(value: Entries[string]): value is Entries {
+  return typeof value === 'object' && !Array.isArray(value);
+}
