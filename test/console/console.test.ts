@@ -141,14 +141,20 @@ describe('the console', () => {
   });
 
   it('shows clients once that get the same on every target', async () => {
-    await scene.release('1.3.0', {}, ['x64', 'arm64']);
-    const { clients } = await ada.preview('desktop', {
-      change: stop('pause', '1.3.0'),
-      revision: 4,
-    });
-    const targets = new Set(clients.map(({ target }) => target));
-    expect([...targets]).toContain('all targets');
-    expect(new Set(clients.map(({ installed }) => installed)).size).toBe(clients.length);
+    const mac = { platform: 'macos', arch: 'universal' } as const;
+    const files = [
+      { ...mac, filename: 'App.zip', format: 'zip' },
+      { ...mac, filename: 'App.dmg', format: 'dmg' },
+    ] as const;
+    await scene.release('1.3.0', {}, ['x64'], files);
+    await scene.release('1.4.0', {}, ['x64'], files);
+    const { revision } = await ada.overview('desktop');
+    const { clients } = await ada.preview('desktop', { change: stop('pause', '1.4.0'), revision });
+    // No updater installs a disk image, so none has a row.
+    expect(clients.map(({ target, installed, after }) => [target, installed, after])).toEqual([
+      ['all targets', '1.3.0', 'nothing (1.4.0 is paused)'],
+      ['all targets', '1.1.0 to 1.0.0', '1.3.0'],
+    ]);
   });
 
   it('refuses any other change that was made on an old state, and changes nothing', async () => {
