@@ -12,7 +12,7 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
     const screen = await open('/console/desktop');
     const { page, fixture } = screen;
     await page.getByText('2.8.0-beta.3').first().waitFor();
-    const storeIsRead = page.getByText(/Store OK, read at \d\d:\d\d:\d\d/);
+    const storeIsRead = page.getByText(/Store OK, read on \d+ \w+ \d{4}, \d\d:\d\d/);
     await storeIsRead.waitFor();
     fixture.problem = 'The store s3://releases did not answer.';
     await page.getByText('The store s3://releases did not answer.').waitFor();

@@ -30,7 +30,7 @@ export function OverviewScreen({ app, query }: Props) {
       above={
         <span class="above-row">
           <span>Application</span>
-          {storeReadAt !== null && <span>Store OK, read at {dateAndTime(storeReadAt)}</span>}
+          {storeReadAt !== null && <span>Store OK, read on {dateAndTime(storeReadAt)}</span>}
         </span>
       }
       below={
