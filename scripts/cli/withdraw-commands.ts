@@ -79,7 +79,7 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
     summary: 'stop offering a release for now',
     does: 'Stops offering a release, on one channel or on every channel that lists it, until it is resumed.',
     effect:
-      'clients are offered the newest other release that fits. Clients that have the release keep it, and its downloads by version still work.',
+      'clients are offered the newest other release that fits. Clients that have the release keep it, and its downloads by version still work. For a release that is paused already, --reason records the reason.',
     examples: ['pause 1.4.0 --reason "crashes at start"', 'pause 1.4.0 --channel beta'],
   },
   resume: {

@@ -116,6 +116,25 @@ export function withClockRead(rollout: RolloutJson, now: number): RolloutJson {
   });
 }
 
+/**
+ * The ramp with the steps that the plan passed before its clock was read. Their times are those at which the plan would
+ * have reached them without interruption: the document does not have the pauses.
+ *
+ * @param isPaused whether the plan stands still because its release is paused
+ */
+export function wholeRamp(rollout: RolloutJson, isPaused: boolean): Ramp {
+  const clock = planClockOf(rollout);
+  const { steps, isLinear } = planOf(rollout);
+  const ramp = storedRamp({
+    ...rollout,
+    clock: { ...rollout.clock, running: rollout.clock.running && !isPaused },
+  });
+  const passed = steps
+    .filter(({ afterMs }) => afterMs < clock.elapsedMs)
+    .map(({ share, afterMs }) => ({ at: clock.at - (clock.elapsedMs - afterMs), share }));
+  return { points: [...passed, ...ramp.points], isLinear };
+}
+
 /** The rollout as if no time had passed since its clock was read: it was paused, for example. */
 export function withClockMoved(rollout: RolloutJson, now: number): RolloutJson {
   return withClock(rollout, { ...planClockOf(rollout), at: now });

@@ -49,6 +49,8 @@ export interface Adoption {
     readonly offers: number;
     readonly links: number;
   }[];
+  /** The share of each version in the checks of yesterday and today, the largest first; empty when there are none. */
+  readonly now: readonly { readonly version: string; readonly share: number }[];
   /** The most used first; the rest is summed as `other`. `unstated`: the client states no version. */
   readonly versions: readonly AdoptedVersion[];
   readonly platforms: readonly {
@@ -139,7 +141,7 @@ export interface DifferenceRow {
 /** Clients that are offered another release than before. */
 export interface ClientRow {
   readonly channel: string;
-  /** `linux-x64 appimage` */
+  /** `linux-x64 appimage, linux-x64 deb`, `all targets` */
   readonly target: string;
   /** `1.4.0 to 1.2.0` */
   readonly installed: string;

@@ -1,5 +1,6 @@
 import type { WriterDeps } from '../catalog/change.ts';
 import type { Clock } from '../clock.ts';
+import { listed } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
@@ -175,7 +176,7 @@ function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): Writer
 }
 
 function changedOf(
-  { changed, revision, announced }: Awaited<ReturnType<typeof makeChange>>,
+  { changed, revision, announced, status }: Awaited<ReturnType<typeof makeChange>>,
   { catalogPollMs }: Pick<ConsoleDeps, 'catalogPollMs'>,
 ): Changed {
   return {
@@ -183,7 +184,7 @@ function changedOf(
     revision,
     sentences: changed
       ? [
-          `The change was made in catalog revision ${revision}.`,
+          `The change was made${status === undefined ? '' : ` on ${listed(status.channels)}`} in catalog revision ${revision}.`,
           whenLive({ catalogPollMs }, announced),
         ]
       : ['Nothing was changed: the catalog is already in this state.'],

@@ -32,6 +32,8 @@ export interface OverviewRelease {
   readonly targets: readonly string[];
   readonly mandatoryFor: string | null;
   readonly requires: string | null;
+  /** Whether some client or visitor is offered it now, and no newer release in its place. */
+  readonly isOfferedNow: boolean;
   readonly cells: readonly ReleaseOnChannel[];
 }
 
@@ -41,7 +43,7 @@ export interface ReleaseOnChannel {
   /** `draft`: the channel holds it back. */
   readonly status: 'active' | 'paused' | 'yanked' | 'draft';
   readonly reason: string | null;
-  /** How many installations are offered it: 10,000 is all of them. 0 for a draft. */
+  /** How many installations are offered it: 10,000 is all of them. 0 for a draft. While it is paused: how many were. */
   readonly share: number;
   readonly isFrozen: boolean;
   /** When the rollout reaches every installation; null when it has, or never will. */
@@ -81,6 +83,8 @@ export interface ReleaseDetail extends Seen {
   readonly artifacts: readonly ArtifactDetail[];
   /** Documents that the publisher signed, such as an appcast. */
   readonly signedDocuments: readonly string[];
+  /** As in {@link OverviewRelease}. */
+  readonly isOfferedNow: boolean;
   readonly cells: readonly ReleaseOnChannel[];
   /** The rollout on each channel that offers it. */
   readonly rollouts: readonly RolloutDetail[];
@@ -131,6 +135,11 @@ export interface RolloutDetail {
   readonly isLinear: boolean;
   /** The ramp from its start: each share holds from `at` on, or grows evenly to the next point. */
   readonly points: readonly RampPoint[];
+  /**
+   * When the plan was last stopped or started again; null: it never was. The points before have the times of the plan
+   * without the interruptions.
+   */
+  readonly interruptedAt: string | null;
   readonly counts: RolloutCounts | null;
 }
 
@@ -145,6 +154,9 @@ export interface RolloutCounts {
   /** Checks of the clients of this channel, and those of them by clients that run this version. */
   readonly checks: number;
   readonly checksOnVersion: number;
+  /** The same of yesterday and today. */
+  readonly recentChecks: number;
+  readonly recentChecksOnVersion: number;
   readonly offers: number;
   readonly links: number;
   readonly countedUntil: string | null;

@@ -23,6 +23,8 @@ export interface ListedStatus {
 export interface StatusChanged extends Committed {
   /** The channels whose offer was changed; without a change, the channels that list the version. */
   readonly channels: readonly string[];
+  /** Whether only the recorded reason was changed, so that clients get the same as before. */
+  readonly isReasonOnly: boolean;
   /** The status of the version afterwards, on each channel that lists or listed it. */
   readonly listed: readonly ListedStatus[];
   /** The channels whose draft of the version was discarded. */
@@ -38,6 +40,8 @@ export interface StatusChanged extends Committed {
  * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
  * - retire: the channel no longer lists it. A draft is discarded: its version is free again.
  *
+ * With a reason, pause and yank also correct the reason of a release that is paused or yanked already.
+ *
  * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `status_forbids`
  */
 export async function changeStatus(
@@ -49,6 +53,7 @@ export async function changeStatus(
   let touched: readonly string[] = [];
   let listed: readonly ListedStatus[] = [];
   let discarded: readonly string[] = [];
+  let isReasonOnly = false;
   let states: { readonly before: Channels; readonly after: Channels } | undefined;
   const committed = await changeCatalog(deps, request.application, async (before, { revision }) => {
     const now = deps.clock.now();
@@ -58,11 +63,15 @@ export async function changeStatus(
     const present = drafts?.channels ?? before;
     const listing = await listingOf(deps, present, request, discarded);
     const edited = new Map<string, ChannelJson>();
+    const keepsStatus = (name: string): boolean =>
+      statusOn(present, name, request.version).status ===
+      statusOn(Object.fromEntries(edited), name, request.version).status;
     for (const [name, channel] of listing) {
       const edit = { versions: [request.version], reason: request.reason };
       const changed = editStatus(channel, verb, edit, now);
       if (changed !== undefined) edited.set(name, changed);
     }
+    isReasonOnly = edited.size > 0 && [...edited.keys()].every(keepsStatus);
     touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
     const channels = { ...present, ...Object.fromEntries(edited) };
     if (verb === 'retire') {
@@ -76,7 +85,10 @@ export async function changeStatus(
     if (edited.size === 0 && discarded.length === 0) return undefined;
     const changed = [...new Set([...edited.keys(), ...discarded])];
     return {
-      change: { kind: verb, version: request.version, channels: changed, reason: request.reason },
+      change: {
+        ...{ kind: verb, version: request.version, channels: changed, reason: request.reason },
+        summary: isReasonOnly ? 'reason only' : undefined,
+      },
       channels,
     };
   });
@@ -85,7 +97,7 @@ export async function changeStatus(
     states === undefined
       ? []
       : foreseeUpdates(states, [request.version], touched, deps.clock.now());
-  return { ...committed, channels: touched, listed, discarded, clients };
+  return { ...committed, channels: touched, isReasonOnly, listed, discarded, clients };
 }
 
 /** Like {@link channelsListing}; empty when the version was only a draft, which is discarded. */

@@ -12,7 +12,7 @@ interface StatusEdit {
   readonly reason: string | null;
 }
 
-/** The offer after a change of status; undefined when it has that status already. */
+/** The offer after a change of status; undefined when it has that status already, and no other reason is given. */
 type Edit = (offer: OfferJson, edit: StatusEdit, now: number) => OfferJson | 'drop' | undefined;
 
 const EDITS: Readonly<Record<StatusVerb, Edit>> = {
@@ -35,13 +35,18 @@ function withStatus(
   { reason }: StatusEdit,
   edit: (rollout: RolloutJson) => RolloutJson,
 ): OfferJson | undefined {
-  if (offer.status === status) return undefined;
+  if (offer.status === status) {
+    // An emergency pause leaves no time for a reason: it can be stated, or corrected, later.
+    const isOther = status !== 'active' && reason !== null && reason !== offer.reason;
+    return isOther ? { ...offer, reason } : undefined;
+  }
   const { rollout } = offer;
   return { ...offer, status, reason, ...(rollout && { rollout: edit(rollout) }) };
 }
 
 /**
- * Changes the status of versions that a channel lists or listed. Undefined when all of them have that status already.
+ * Changes the status of versions that a channel lists or listed. A version that is paused or yanked already gets the
+ * reason, if one is given. Undefined when this changes nothing.
  *
  * @param now by the store's clock
  * @throws AppError `status_forbids`

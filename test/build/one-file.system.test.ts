@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ROOT } from '../cli/support.ts';
 import { startFakeS3 } from '../object-store/fake-s3.ts';
 import { writeOneFile } from '../support/one-file.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -67,6 +69,40 @@ describe('what is in the file', () => {
   it('is the same for the same sources', async () => {
     const again = await writeOneFile(directory.path);
     expect(again.text === built.text).toBe(true);
+  });
+});
+
+describe('the workflow that stops a release from a phone', () => {
+  it('runs as the page shows it, with a reason and without one', async () => {
+    const page = await readFile(path.join(ROOT, 'docs/publishing/bad-release.md'), 'utf8');
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    const { steps } = parse(yaml).jobs.stop;
+    const step = steps.find((each: { readonly run?: string }) => each.run !== undefined);
+    const home = path.join(directory.path, 'phone');
+    await mkdir(home);
+    await writeFile(path.join(home, 'App.AppImage'), 'bytes');
+    const env = { DATA_DIR: path.join(home, 'data'), SLIPWAY_PUBLISHER: `file://${built.file}` };
+    const files = 'App.AppImage,os=linux,arch=x64,format=appimage';
+    await run(`publish 1.5.0 ${files} --create`, { cwd: home, env });
+    const start = async (inputs: Readonly<Record<string, string>>) => {
+      const given = { ...inputs, ...env, PATH: `${process.env.PATH}` };
+      const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-e', '-c', step.run], {
+        ...{ cwd: home, env: given, encoding: 'utf8' },
+      });
+      expect([status, stderr]).toEqual([0, '']);
+      return stdout;
+    };
+    const release = { COMMAND: 'pause', VERSION: '1.5.0' };
+    expect(await start({ ...release, REASON: '' })).toContain('Paused desktop 1.5.0 on stable');
+    // An input is no command.
+    const reason = '"; touch hacked #';
+    expect(await start({ ...release, REASON: reason })).toContain('Recorded the reason');
+    expect((await run('history', { cwd: home, env })).stdout).toContain(reason);
+    expect(await readdir(home)).not.toContain('hacked');
+    // Every variable that the script uses is among those that the step sets.
+    const used = [...step.run.matchAll(/\$\{?([A-Z_]+)/g)].map(([, name]) => name);
+    expect(Object.keys(step.env)).toEqual(expect.arrayContaining(used));
+    expect(step.run).not.toContain('${{');
   });
 });
 

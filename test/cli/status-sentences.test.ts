@@ -63,15 +63,25 @@ describe('the sentences that commands print about a release', () => {
       stdout: 'Nothing to do: desktop 1.6.0 is active on stable in ./data (catalog revision 3).\n',
     });
     await run('pause 1.6.0 --reason slow');
+    for (const again of ['pause 1.6.0', 'pause 1.6.0 --reason slow']) {
+      expect((await run(again)).stdout).toBe(
+        'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 4).\n',
+      );
+    }
+  });
+
+  it('a paused release gets its reason later, and clients get the same as before', async () => {
     expect((await run('pause 1.6.0 --reason slower')).stdout).toBe(
-      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 4).\nThe new reason is not recorded. Recorded: "slow".\n',
+      'Recorded the reason: desktop 1.6.0 is paused on stable in ./data (catalog revision 5). Clients get the same as before.\n',
     );
+    expect((await run('history')).stdout).toMatch(/\n5 .* pause reason only +1\.6\.0 .* slower\n/);
+    expect((await run('releases')).stdout).toMatch(/1\.6\.0 +stable +paused .* slower\n/);
   });
 
   it('a paused release is reported as paused by publish and promote', async () => {
     const again = await run(`publish 1.6.0 1.6.0.AppImage,${file}`);
     expect(again.first).toBe(
-      'Nothing to do: desktop 1.6.0 is paused on stable in ./data with these files (catalog revision 4).',
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data with these files (catalog revision 5).',
     );
     await writeFile(path.join(directory.path, '1.6.0.deb'), 'another');
     const more = await run('publish 1.6.0 1.6.0.deb,os=linux,arch=x64,format=deb');
@@ -79,7 +89,7 @@ describe('the sentences that commands print about a release', () => {
       'It stays paused on stable: clients get it after "slipway resume 1.6.0".',
     );
     expect((await run('promote 1.6.0 --to stable')).first).toBe(
-      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 5).',
+      'Nothing to do: desktop 1.6.0 is paused on stable in ./data (catalog revision 6).',
     );
   });
 
@@ -97,7 +107,7 @@ describe('the sentences that commands print about a release', () => {
   it('a withdrawal reports what clients get now', async () => {
     const { stdout } = await run('yank 1.6.0');
     expect(stdout.split('\n').slice(0, 4)).toEqual([
-      'Yanked desktop 1.6.0 on stable, internal in ./data (catalog revision 11).',
+      'Yanked desktop 1.6.0 on stable, internal in ./data (catalog revision 12).',
       'Running services answer with it within 5 seconds.',
       'Clients on 1.6.0 and older versions now get:',
       'CHANNEL   TARGET              INSTALLED  GETS',

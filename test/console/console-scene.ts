@@ -49,12 +49,14 @@ export async function openScene({ isReadOnly = false } = {}) {
     version: string,
     request: Partial<PublishRequest> = {},
     arches: readonly ('x64' | 'arm64')[] = ['x64'],
+    others: readonly Parameters<typeof makeArtifact>[1][] = [],
   ): Promise<void> => {
     const files = arches.map((arch) =>
       makeArtifact(path.join(directory.path, version), {
         ...{ arch, filename: `App-${version}-${arch}.exe`, content: `${version} ${arch}` },
       }),
     );
+    files.push(...others.map((other) => makeArtifact(path.join(directory.path, version), other)));
     await publish(deps, { version, artifacts: await Promise.all(files), ...request });
     clock.advance(2_000);
   };

@@ -89,6 +89,74 @@ describe('the console', () => {
     expect(again).toMatchObject({ changed: false, revision: 5 });
   });
 
+  it('says which releases clients are offered now, and not only listed', async () => {
+    const offered = async () =>
+      (await ada.overview('desktop')).releases
+        .filter(({ isOfferedNow }) => isOfferedNow)
+        .map(({ version }) => version);
+    // The rollout of 1.1.0 has reached a quarter of the clients, and 1.2.0 is held back.
+    expect(await offered()).toEqual(['1.1.0', '1.0.0']);
+    await scene.release('1.3.0');
+    expect(await offered()).toEqual(['1.3.0']);
+    expect(await ada.release('desktop', '1.0.0')).toMatchObject({ isOfferedNow: false });
+    // Clients before 1.3.0 must step through it.
+    await scene.release('1.4.0', { requires: '>=1.3.0' });
+    expect(await offered()).toEqual(['1.4.0', '1.3.0']);
+  });
+
+  it('takes a reason for a release that is paused already, in the state that the person saw', async () => {
+    const change = stop('pause', '1.1.0', 'crashes at start');
+    await ada.change('desktop', { change: stop('pause', '1.1.0'), revision: null });
+    const preview = await ada.preview('desktop', { change, revision: 4 });
+    expect(preview.consequences).toEqual([
+      'Only the recorded reason changes. Clients get the same as before.',
+    ]);
+    expect(preview.clients).toEqual([]);
+    expect(await ada.change('desktop', { change, revision: 4 })).toMatchObject({ changed: true });
+    const { cells } = await ada.release('desktop', '1.1.0');
+    expect(cells).toMatchObject([{ status: 'paused', reason: 'crashes at start', share: 2_500 }]);
+    const [newest] = (await ada.history('desktop', undefined)).entries;
+    expect(newest).toMatchObject({ kind: 'pause', reason: 'crashes at start' });
+    // A colleague resumed it meanwhile: a late reason must not pause it again.
+    await ben.change('desktop', { change: stop('resume', '1.1.0'), revision: 5 });
+    await expect(ada.change('desktop', { change, revision: 5 })).rejects.toMatchObject({
+      code: 'state_changed',
+    });
+  });
+
+  it('keeps the share that a paused release had reached, and the past steps after a resume', async () => {
+    const rollout = async () => (await ada.release('desktop', '1.1.0')).rollouts[0];
+    scene.clock.advance(HOUR);
+    await ada.change('desktop', { change: stop('pause', '1.1.0'), revision: null });
+    scene.clock.advance(24 * HOUR);
+    // The plan would have reached every client long ago.
+    expect(await rollout()).toMatchObject({ share: 2_500, points: [{}, { share: 2_500 }] });
+    await ada.change('desktop', { change: stop('resume', '1.1.0'), revision: 4 });
+    const { points = [], interruptedAt, share } = (await rollout()) ?? {};
+    expect(share).toBe(2_500);
+    expect(points.map((point) => point.share)).toEqual([2_500, 2_500, 10_000]);
+    const [from = 0, resumed = 0, end = 0] = points.map(({ at }) => Date.parse(at));
+    expect(resumed).toBe(Date.parse(interruptedAt ?? ''));
+    expect(end - from).toBe(2 * HOUR);
+  });
+
+  it('shows clients once that get the same on every target', async () => {
+    const mac = { platform: 'macos', arch: 'universal' } as const;
+    const files = [
+      { ...mac, filename: 'App.zip', format: 'zip' },
+      { ...mac, filename: 'App.dmg', format: 'dmg' },
+    ] as const;
+    await scene.release('1.3.0', {}, ['x64'], files);
+    await scene.release('1.4.0', {}, ['x64'], files);
+    const { revision } = await ada.overview('desktop');
+    const { clients } = await ada.preview('desktop', { change: stop('pause', '1.4.0'), revision });
+    // No updater installs a disk image, so none has a row.
+    expect(clients.map(({ target, installed, after }) => [target, installed, after])).toEqual([
+      ['all targets', '1.3.0', 'nothing (1.4.0 is paused)'],
+      ['all targets', '1.1.0 to 1.0.0', '1.3.0'],
+    ]);
+  });
+
   it('refuses any other change that was made on an old state, and changes nothing', async () => {
     const seen = (await ada.overview('desktop')).revision;
     await ben.change('desktop', { change: stop('pause', '1.1.0'), revision: seen });

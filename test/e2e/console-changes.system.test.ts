@@ -11,7 +11,22 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
   it('stops a release with one click from the overview, and resumes it after a look', async () => {
     const screen = await open('/console/desktop');
     const { page, fixture } = screen;
-    await press(page, 'Pause 2.8.0');
+    // Only releases that clients are offered now have the red button; it names the channels that it acts on.
+    const stops = page.locator('.button.stop');
+    await stops.first().waitFor();
+    expect(
+      await stops.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label'))),
+    ).toEqual([
+      'Pause 2.9.0-nightly.20261123 on nightly',
+      'Pause 2.8.0 on stable and beta',
+      'Pause 2.7.1 on stable',
+    ]);
+    expect(await page.getByRole('row', { name: /^2\.8\.0 / }).innerText()).toContain(
+      'on stable and beta',
+    );
+    const old = page.getByRole('link', { name: 'Pause 2.8.0-beta.3', exact: true });
+    expect(await old.getAttribute('href')).toBe('/console/desktop/releases/2.8.0-beta.3');
+    await press(page, 'Pause 2.8.0 on stable and beta');
     await page.getByText('2.8.0 is paused').waitFor();
     expect(fixture.bodies).toEqual([
       {
@@ -23,12 +38,45 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await page.getByRole('row', { name: /^2\.8\.0 .*Paused/ }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     await press(page, 'Resume…');
-    await press(page, 'Resume 2.8.0');
+    // The decision comes before the details.
+    const confirm = page.getByRole('button', { name: 'Resume 2.8.0', exact: true });
+    await confirm.waitFor();
+    const table = await page.getByRole('dialog').locator('table').boundingBox();
+    expect(table?.y).toBeGreaterThan((await confirm.boundingBox())?.y ?? 0);
+    await confirm.click();
     await page.getByText('2.8.0 is offered again').waitFor();
     expect(fixture.bodies[1]).toEqual({
       change: { kind: 'resume', version: '2.8.0', channel: null, reason: null },
       revision: 129,
     });
+    await screen.close();
+  });
+
+  it('takes the reason after the pause, and not when the release was resumed meanwhile', async () => {
+    const screen = await open('/console/desktop', { viewport: PHONE });
+    const { page, fixture } = screen;
+    await press(page, 'Pause 2.8.0 on stable and beta');
+    await press(page, 'Add the reason…');
+    await page.getByLabel('Reason').fill('crashes at start');
+    await page.getByRole('button', { name: 'Save the reason' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await press(page, 'Save the reason');
+    await page.getByText('The reason for the pause of 2.8.0 is saved').waitFor();
+    const change = { kind: 'pause', version: '2.8.0', channel: null, reason: 'crashes at start' };
+    expect(fixture.bodies[1]).toEqual({ change, revision: 129 });
+    // Later, on the screen of the release, which another person resumes.
+    await screen.goto(RELEASE);
+    await page.getByText('Paused').first().waitFor();
+    await page.getByText('had reached 25.5 %').waitFor();
+    await page.getByText('24.0 % of the checks on stable').waitFor();
+    await press(page, /the reason…$/);
+    fixture.releases = fixture.releases.map((release) => ({
+      ...release,
+      cells: release.cells.map((cell) => ({ ...cell, status: 'active' as const })),
+    }));
+    fixture.revision += 1;
+    await page.getByText('The release is not paused any more.').waitFor();
+    expect(await page.getByLabel('Reason').count()).toBe(0);
     await screen.close();
   });
 
@@ -59,7 +107,7 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
 
   it('says why a stop failed', async () => {
     const screen = await open('/console/desktop', { fixture: { refusal: 'The store is full.' } });
-    await press(screen.page, 'Pause 2.8.0');
+    await press(screen.page, 'Pause 2.8.0 on stable and beta');
     await screen.page.getByText('2.8.0 was not paused. The store is full.').waitFor();
     await screen.close();
   });
@@ -120,6 +168,19 @@ describe.skipIf(skipsBrowser)('changes in the console', () => {
     await press(page, 'Change stable to 10%@0h,100%@2d');
     await page.getByText('The rollout of 2.8.0 on stable is changed').waitFor();
     expect(fixture.bodies.map(({ revision }) => revision)).toEqual([128, 129]);
+    await screen.close();
+  });
+
+  it('draws no line over time for a share that nothing changes later', async () => {
+    const screen = await open(ROLLOUT);
+    const { page } = screen;
+    await page.getByLabel('Share in percent').fill('75');
+    await press(page, 'Preview');
+    await page.getByText('What 10,000 installations would run after they have checked').waitFor();
+    const rows = page.getByRole('table', { name: 'Installations by version' }).getByRole('row');
+    expect((await rows.allInnerTexts())[1]).toMatch(/^2\.8\.0\s+7,500\s+75\.0 %/);
+    expect(await page.locator('.simulation canvas').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
     await screen.close();
   });
 

@@ -12,17 +12,17 @@ describe.skipIf(skipsBrowser)('the console while something is refused or out of 
     const screen = await open('/console/desktop');
     const { page, fixture } = screen;
     await page.getByText('2.8.0-beta.3').first().waitFor();
-    const storeIsRead = page.getByText(/Store OK, read at \d\d:\d\d:\d\d/);
+    const storeIsRead = page.getByText(/Store OK, read on \d+ \w+ \d{4}, \d\d:\d\d/);
     await storeIsRead.waitFor();
     fixture.problem = 'The store s3://releases did not answer.';
     await page.getByText('The store s3://releases did not answer.').waitFor();
-    await page.getByText(/^Shown as of \d\d:\d\d:\d\d/).waitFor();
+    await page.getByText(/^Shown as of \d+ \w+ \d{4}, \d\d:\d\d/).waitFor();
     expect(await storeIsRead.count()).toBe(0);
     fixture.isDown = true;
     await page
       .getByText("The console's server cannot be reached. Check that it still runs.")
       .waitFor();
-    await page.getByText(/^No answer since \d\d:\d\d:\d\d/).waitFor();
+    await page.getByText(/^No answer since \d+ \w+ \d{4}, \d\d:\d\d/).waitFor();
     expect(await page.getByRole('row', { name: /^2\.8\.0 / }).count()).toBe(1);
     expect(await violationsOf(page)).toEqual([]);
     fixture.isDown = false;

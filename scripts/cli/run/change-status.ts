@@ -10,7 +10,7 @@ import { clientsJson, printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
-import { printableText, printJson, printWhenLive } from '../output.ts';
+import { printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { wideQuestion } from '../wide-change.ts';
 
@@ -53,9 +53,13 @@ export function changeTo(verb: StatusVerb) {
     }
     if (!result.changed) {
       print(terminal, `Nothing to do: ${application} ${version} is ${stateOf(listed)} ${where}.`);
-      if (listed.some((item) => reason !== null && item.reason !== reason)) {
-        print(terminal, printableText(reasonKept(listed)));
-      }
+      return;
+    }
+    if (result.isReasonOnly) {
+      const same = listed.filter((item) => channels.includes(item.channel));
+      const what = `Recorded the reason: ${application} ${version} is ${stateOf(same)} ${where}`;
+      print(terminal, `${what}. Clients get the same as before.`);
+      printDifference(terminal, result, context.clock.now());
       return;
     }
     print(
@@ -100,12 +104,6 @@ function isFree({ after }: StatusChanged, version: string): boolean {
 function stateOf(listed: readonly ListedStatus[]): string {
   const preposition = listed[0]?.status === 'retired' ? 'from' : 'on';
   return `${listed[0]?.status} ${preposition} ${listed.map(({ channel }) => channel).join(', ')}`;
-}
-
-function reasonKept(listed: readonly ListedStatus[]): string {
-  const reasons = new Set(listed.map(({ reason }) => reason).filter((reason) => reason !== null));
-  const kept = reasons.size === 0 ? 'none' : [...reasons].map((r) => JSON.stringify(r)).join(', ');
-  return `The new reason is not recorded. Recorded: ${kept}.`;
 }
 
 function jsonOf({

@@ -10,8 +10,8 @@ export interface Outcome {
   readonly sentences: readonly string[];
   /** Whether the change was not made. */
   readonly isFailure?: boolean;
-  /** Only after a pause: the release that a button resumes. */
-  readonly resume: { readonly app: string; readonly version: string } | null;
+  /** Only after a pause: the release. The operator can add a reason, or resume it. */
+  readonly paused: { readonly app: string; readonly version: string } | null;
 }
 
 export interface Surroundings {

@@ -45,5 +45,13 @@ const matches = ({ version, targets }: OverviewRelease, word: string): boolean =
 export const isOffered = ({ cells }: { readonly cells: readonly ReleaseOnChannel[] }): boolean =>
   cells.some(({ status }) => status === 'active');
 
+/** The channels on which a pause stops the release. */
+export const offeringChannels = ({
+  cells,
+}: {
+  readonly cells: readonly ReleaseOnChannel[];
+}): readonly string[] =>
+  cells.filter(({ status }) => status === 'active').map(({ channel }) => channel);
+
 export const isPaused = ({ cells }: { readonly cells: readonly ReleaseOnChannel[] }): boolean =>
   cells.some(({ status }) => status === 'paused');

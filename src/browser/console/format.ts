@@ -56,7 +56,6 @@ export function span(seconds: number): string {
 
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 const SHORT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
@@ -64,7 +63,12 @@ export const shortDate = (at: number): string => SHORT.format(at);
 export const dayAndHour = (at: number): string => `${SHORT.format(at)} ${CLOCK.format(at)}`;
 export const dateOf = (at: number): string => DATE.format(at);
 export const dateAndTime = (at: number): string => `${DATE.format(at)}, ${CLOCK.format(at)}`;
-export const timeOfDay = (at: number): string => SECONDS.format(at);
+
+/** `2026-11-25 15:25:01Z` in a sentence of the server is written as {@link dateAndTime}. */
+export const withLocalTimes = (text: string): string =>
+  text.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, (time) =>
+    dateAndTime(Date.parse(time.replace(' ', 'T'))),
+  );
 
 /** @returns `2026-11-22 14:03:12 UTC` */
 export const utc = (iso: string): string => {

@@ -35,6 +35,9 @@ function statusConsequences(
 ): readonly string[] {
   if (status === undefined) return [];
   const { channels } = status;
+  if (status.isReasonOnly) {
+    return ['Only the recorded reason changes. Clients get the same as before.'];
+  }
   const on = channels.join(', ');
   const more = withdrawalSentences(verb, version, status);
   switch (verb) {

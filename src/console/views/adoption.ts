@@ -1,9 +1,10 @@
-import { periodOf, summarizeUsage } from '../../usage/adoption.ts';
+import { periodOf, summarizeUsage, type UsageSummary } from '../../usage/adoption.ts';
 import { countByDay } from '../../usage/adoption-days.ts';
 import { OTHER } from '../../usage/counts.ts';
 import type { AdoptedVersion, Adoption } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
+import { RECENT_DAYS } from './release.ts';
 
 /** A reader cannot distinguish more lines in a chart, so the other versions are summed. */
 const VERSIONS_MAX = 8;
@@ -37,6 +38,7 @@ export function adoptionOf(
     channels: all.channels.map(({ name }) => name),
     totals: { checks: whole.checks, offers: whole.offers, links: whole.links },
     totalsByDay: totals,
+    now: nowOf(summarizeUsage(usage.rows, { ...query, ...periodOf(now, RECENT_DAYS) })),
     versions: joinRest(counted, whole.checks),
     platforms: platforms.map(({ name, checks: own, share }) => ({ name, checks: own, share })),
     countedSince: usage.countedSince === undefined ? null : isoOf(usage.countedSince),
@@ -49,6 +51,21 @@ export function adoptionOf(
       ),
     ],
   };
+}
+
+/** More versions do not fit into a line. */
+const NOW_MAX = 4;
+
+function nowOf({ versions, whole }: UsageSummary): Adoption['now'] {
+  if (whole.checks === 0) return [];
+  const sorted = versions
+    .filter(({ name, checks }) => name !== OTHER && checks > 0)
+    .toSorted((a, b) => b.checks - a.checks)
+    .slice(0, NOW_MAX)
+    .map(({ name: version, checks }) => ({ version, share: checks / whole.checks }));
+  const rest = 1 - sorted.reduce((sum, { share }) => sum + share, 0);
+  // Less is an error of the sum of fractions.
+  return rest < 1e-9 ? sorted : [...sorted, { version: OTHER, share: rest }];
 }
 
 /** The most used versions, and one row for the others. */

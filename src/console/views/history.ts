@@ -4,7 +4,8 @@ import { AppError, isAppError } from '../../errors.ts';
 import { compareChannels } from '../../operations/compare-channels.ts';
 import { foreseeChanges } from '../../operations/foresee-changes.ts';
 import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';
-import { changeRows, clientCells } from '../../wording/difference.ts';
+import { clientRows } from '../../wording/client-rows.ts';
+import { changeRows } from '../../wording/difference.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
 import { shareChannels } from '../share-channels.ts';
 
@@ -93,6 +94,6 @@ export function differencesOf(
     differences: compareChannels(states, now)
       .flatMap(changeRows)
       .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
-    clients: foreseeChanges(states, now).map(clientCells),
+    clients: clientRows(foreseeChanges(states, now), states),
   };
 }

@@ -7,6 +7,7 @@ import { versionText } from '../../domain/version.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { Overview, OverviewChannel, OverviewRelease } from '../release-answers.ts';
 import { attentionOf } from './attention.ts';
+import { offeredNow } from './offered-now.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
 import { offersForAll } from './shown-offers.ts';
 import { newestFirstIn } from './version-order.ts';
@@ -49,6 +50,7 @@ function channelOf(name: string, { channels }: RevisionJson, now: number): Overv
 function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelease[] {
   const cells = releasesOnChannels(revision, now);
   const newestFirst = newestFirstIn(revision);
+  const current = offeredNow(revision.channels, now);
   const offers = new Map<string, Statement>();
   for (const { offers: listed, drafts = [] } of Object.values(revision.channels)) {
     for (const each of [...drafts, ...listed]) offers.set(each.version, each);
@@ -60,6 +62,7 @@ function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelea
       targets: targetsOf(offer),
       mandatoryFor: offer.mandatory_for,
       requires: offer.requires,
+      isOfferedNow: current.has(offer.version),
       cells: cells.get(offer.version) ?? [],
     }))
     .sort((a, b) => newestFirst(a.version, b.version));

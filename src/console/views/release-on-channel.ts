@@ -3,7 +3,7 @@ import { channelEntries } from '../../catalog/revision-document.ts';
 import { storedRamp } from '../../catalog/rollout-document.ts';
 import { ALL_CLIENTS, reachedAt } from '../../domain/rollout.ts';
 import { targetName } from '../../domain/target.ts';
-import { describeRollout } from '../../operations/describe-rollout.ts';
+import { type DescribedRollout, describeRollout } from '../../operations/describe-rollout.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
 import { isoOf } from '../catalog-source.ts';
 import type { ReleaseOnChannel } from '../release-answers.ts';
@@ -38,10 +38,16 @@ const HELD = {
 } as const;
 
 function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChannel {
-  const { share, isFrozen } = describeRollout(offer.rollout, now);
+  const { share, isFrozen } = describeOffer(offer, now);
   const { status, reason } = offer;
   const completeAt = status === 'active' ? completionOf(offer, now) : null;
   return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
+}
+
+/** Where the rollout of an offer is. The plan of a paused one stands still: the pause read its clock. */
+export function describeOffer({ status, rollout }: OfferJson, now: number): DescribedRollout {
+  const isPaused = status === 'paused' && rollout !== undefined;
+  return describeRollout(rollout, isPaused ? Date.parse(rollout.clock.at) : now);
 }
 
 /** When the rollout will have reached every client; null when it has, or never will. */

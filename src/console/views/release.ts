@@ -1,10 +1,9 @@
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
-import { storedRamp } from '../../catalog/rollout-document.ts';
+import { wholeRamp } from '../../catalog/rollout-document.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import { targetName } from '../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
-import { describeRollout } from '../../operations/describe-rollout.ts';
 import { showRelease } from '../../operations/list-releases.ts';
 import { renderMarkdown } from '../../pages/markdown.ts';
 import { periodOf, summarizeUsage } from '../../usage/adoption.ts';
@@ -16,7 +15,8 @@ import type {
   RolloutDetail,
 } from '../release-answers.ts';
 import type { SeenUsage } from '../usage-source.ts';
-import { releasesOnChannels } from './release-on-channel.ts';
+import { offeredNow } from './offered-now.ts';
+import { describeOffer, releasesOnChannels } from './release-on-channel.ts';
 import { offersForAll } from './shown-offers.ts';
 
 /** @throws AppError `unknown_version`, `document_corrupt`, and the store's */
@@ -43,6 +43,7 @@ export async function releaseOf(
     notes: notesOf(release.notes),
     artifacts: release.artifacts.map(artifactOf),
     signedDocuments: release.carried.map(({ name }) => name),
+    isOfferedNow: offeredNow(signed.channels, seen.now).has(version),
     cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
     rollouts: rolloutsOf(application, version, signed, seen.now, usage),
     rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
@@ -82,14 +83,18 @@ function rolloutsOf(
     const offer = offers.find((each) => each.version === version);
     if (offer === undefined) return [];
     const { rollout, status } = offer;
-    const { share, isFrozen, isLinear } = describeRollout(rollout, now);
-    const points = rollout === undefined ? [] : storedRamp(rollout).points;
+    const { share, isFrozen } = describeOffer(offer, now);
+    const { points, isLinear } =
+      rollout === undefined
+        ? { points: [], isLinear: false }
+        : wholeRamp(rollout, status === 'paused');
     return [
       {
         ...{ channel, status, share, isFrozen, isLinear },
         plan: rollout?.plan ?? null,
         freezeWindows: rollout?.freeze_windows ?? [],
         points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),
+        interruptedAt: rollout && rollout.clock.elapsed_ms > 0 ? rollout.clock.at : null,
         counts: countsOf({ application, channel, version }, now, usage),
       },
     ];
@@ -98,6 +103,8 @@ function rolloutsOf(
 
 /** A week, so that every weekday counts. */
 const COUNTED_DAYS = 7;
+/** Today has just begun at midnight: without yesterday, nothing would be counted. */
+export const RECENT_DAYS = 2;
 
 function countsOf(
   query: { readonly application: string; readonly channel: string; readonly version: string },
@@ -105,14 +112,20 @@ function countsOf(
   { rows, newestAt }: SeenUsage,
 ): RolloutCounts | null {
   const { application, channel, version } = query;
-  const period = periodOf(now, COUNTED_DAYS);
-  const { whole, versions } = summarizeUsage(rows, { application, channel, ...period });
-  const own = versions.find(({ name }) => name === version);
+  const inLast = (days: number) => {
+    const period = periodOf(now, days);
+    const { whole, versions } = summarizeUsage(rows, { application, channel, ...period });
+    return { whole, own: versions.find(({ name }) => name === version) };
+  };
+  const { whole, own } = inLast(COUNTED_DAYS);
+  const recent = inLast(RECENT_DAYS);
   if (whole.checks === 0 && own === undefined) return null;
   return {
     days: COUNTED_DAYS,
     checks: whole.checks,
     checksOnVersion: own?.checks ?? 0,
+    recentChecks: recent.whole.checks,
+    recentChecksOnVersion: recent.own?.checks ?? 0,
     offers: own?.offers ?? 0,
     links: own?.links ?? 0,
     countedUntil: newestAt === undefined ? null : isoOf(newestAt),

@@ -36,6 +36,11 @@ export function adoptionOf(count: number): Adoption {
     channels: ['stable', 'beta', 'nightly'],
     totals: { checks, offers: Math.round(checks / 9), links: Math.round(checks / 11) },
     totalsByDay,
+    now: [
+      { version: '2.7.1', share: 0.572 },
+      { version: '2.8.0', share: 0.181 },
+      { version: 'other', share: 0.247 },
+    ],
     versions: rows.map(([version, checksByDay]) => ({
       version,
       checks: sum(checksByDay),

@@ -21,7 +21,7 @@ export function answerPreview(fixture: Fixture, request: ChangeRequest): Answer<
   const refused = refuse(fixture, request);
   if (refused !== null) return refused;
   const { change } = request;
-  const simulation = change.kind === 'rollout' ? simulationOf() : null;
+  const simulation = change.kind === 'rollout' ? simulationOf(change.plan) : null;
   return {
     status: 200,
     body: {

@@ -59,6 +59,7 @@ const rolloutOf = (cell: OverviewRelease['cells'][number]): RolloutDetail[] =>
           share: cell.share,
           isFrozen: cell.isFrozen,
           isLinear: false,
+          interruptedAt: null,
           points: cell.share < 10_000 ? planPoints() : [{ at: before(20 * DAY), share: 10_000 }],
           counts:
             cell.channel === 'nightly'
@@ -67,6 +68,8 @@ const rolloutOf = (cell: OverviewRelease['cells'][number]): RolloutDetail[] =>
                   days: 7,
                   checks: 1_284_092,
                   checksOnVersion: 208_113,
+                  recentChecks: 400_000,
+                  recentChecksOnVersion: 96_000,
                   offers: 41_022,
                   links: 38_551,
                   countedUntil: before(1_800_000),
@@ -105,6 +108,7 @@ export function detailOf(seen: Seen, release: OverviewRelease): ReleaseDetail {
     ],
     artifacts: release.targets.map((target) => artifactOf(version, target)),
     signedDocuments: ['appcast.xml'],
+    isOfferedNow: release.isOfferedNow,
     cells,
     rollouts: cells.flatMap(rolloutOf),
     rollbackTargets: cells

@@ -45,9 +45,12 @@ const release = (
   targets: TARGETS,
   mandatoryFor: null,
   requires: null,
+  isOfferedNow: false,
   cells,
   ...change,
 });
+
+const NOW_OFFERED = { isOfferedNow: true };
 
 /** The newest ones, in every state that a release can be in. */
 function newest(): readonly OverviewRelease[] {
@@ -60,16 +63,27 @@ function newest(): readonly OverviewRelease[] {
         targets: TARGETS.filter((target) => target !== 'windows-arm64'),
       },
     ),
-    release('2.9.0-nightly.20261123', 0.3, [cellOn('nightly', { share: 5_000, isFrozen: true })]),
-    release('2.8.0', 1, [
-      cellOn('stable', { share: 2_550, completeAt: before(-2 * DAY) }),
-      cellOn('beta'),
-    ]),
+    release(
+      '2.9.0-nightly.20261123',
+      0.3,
+      [cellOn('nightly', { share: 5_000, isFrozen: true })],
+      NOW_OFFERED,
+    ),
+    release(
+      '2.8.0',
+      1,
+      [cellOn('stable', { share: 2_550, completeAt: before(-2 * DAY) }), cellOn('beta')],
+      NOW_OFFERED,
+    ),
     release('2.8.0-beta.3', 6, [cellOn('beta')]),
     release('2.7.2', 9, [
-      cellOn('stable', { status: 'paused', reason: 'crashes at start on Windows 10 before 22H2' }),
+      cellOn('stable', {
+        status: 'paused',
+        share: 1_000,
+        reason: 'crashes at start on Windows 10 before 22H2',
+      }),
     ]),
-    release('2.7.1', 14, [cellOn('stable')]),
+    release('2.7.1', 14, [cellOn('stable')], NOW_OFFERED),
     release('2.7.0', 16, [cellOn('stable', { status: 'yanked', reason: 'loses the settings' })]),
   ];
 }

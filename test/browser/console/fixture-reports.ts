@@ -123,7 +123,18 @@ export const revisionOf = (revision: number, newest: number) => ({
   clients: CLIENTS,
 });
 
-export function simulationOf(): SimulatedRollout {
+/** A share that stays, such as `75%`, has one moment. */
+export function simulationOf(plan: string): SimulatedRollout {
+  const [, only] = /^(\d+)%$/.exec(plan) ?? [];
+  if (only !== undefined) {
+    const count = Number(only) * 100;
+    const versions = [
+      { version: '2.8.0', counts: [count] },
+      { version: '2.7.1', counts: [10_000 - count] },
+    ];
+    const fleet = 'The fleet is made up.';
+    return { fleet, installations: 10_000, times: [before(0)], versions, stranded: [] };
+  }
   const times = Array.from({ length: 24 }, (_, index) => before(-index * 0.2 * DAY));
   const on = times.map((_, index) => Math.round(Math.min(1, 0.05 + (index / 18) ** 1.6) * 9_600));
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   counted,
+  dateAndTime,
   listed,
   percent,
   portion,
@@ -8,9 +9,18 @@ import {
   size,
   span,
   utc,
+  withLocalTimes,
 } from '../../../src/browser/console/format.ts';
 
 describe('how the console writes values', () => {
+  it('writes the times in sentences of the server as all others, and leaves other numbers', () => {
+    const at = Date.parse('2026-11-25T15:25:01Z');
+    const sentence = '4.1.1 waits for macos-x64 since 2026-11-25 15:25:01Z (HRB-2391).';
+    expect(withLocalTimes(sentence)).toBe(
+      `4.1.1 waits for macos-x64 since ${dateAndTime(at)} (HRB-2391).`,
+    );
+  });
+
   it.each([
     [0, '0 %'],
     [1, '0.01 %'],

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Seen } from '../../../console/answers.ts';
 import type { Failure } from '../api.ts';
-import { span, timeOfDay } from '../format.ts';
+import { dateAndTime, span } from '../format.ts';
 import { useNow } from '../state/now.ts';
 import type { Polled } from '../state/polled.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -59,7 +59,7 @@ function ShownAsOf({ seen }: { readonly seen: Seen }) {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   return (
     <>
-      <strong>Shown as of {timeOfDay(at)}</strong>
+      <strong>Shown as of {dateAndTime(at)}</strong>
       <span aria-hidden="true">, {span(seconds)} ago</span>
     </>
   );
@@ -70,7 +70,7 @@ function Since({ at, failure }: { readonly at: number; readonly failure: Failure
   return (
     <>
       <strong>
-        {failure.status === 0 ? 'No answer' : 'Not up to date'} since {timeOfDay(at)}
+        {failure.status === 0 ? 'No answer' : 'Not up to date'} since {dateAndTime(at)}
       </strong>
       <span aria-hidden="true">, for {span(Math.max(0, Math.round((now - at) / 1000)))}</span>
     </>

@@ -54,7 +54,7 @@ export function ChangeDialog(props: Props) {
         confirmLabel={props.confirmLabel}
         danger={props.danger ?? false}
         onDone={(changed) => {
-          tell({ title: props.doneTitle, sentences: changed.sentences, resume: null });
+          tell({ title: props.doneTitle, sentences: changed.sentences, paused: null });
           onClose();
           void reload();
         }}

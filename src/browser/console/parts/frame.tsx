@@ -130,6 +130,7 @@ export const Footer = ({ start }: { readonly start: Start | null }) => (
     {start !== null && (
       <>
         <span>Slipway {start.version}</span>
+        <span>Times of {Intl.DateTimeFormat().resolvedOptions().timeZone}</span>
         {start.store !== null && (
           <span>
             Store <bdi>{start.store}</bdi>

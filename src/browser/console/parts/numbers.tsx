@@ -1,8 +1,8 @@
 import { count } from '../format.ts';
 
 interface Props {
-  /** Names and counts. */
-  readonly numbers: readonly (readonly [string, number])[];
+  /** Names and counts, or shares. */
+  readonly numbers: readonly (readonly [string, number | string])[];
   readonly isCard?: boolean;
 }
 
@@ -12,8 +12,10 @@ export function Numbers({ numbers, isCard = false }: Props) {
     <dl class={isCard ? 'numbers card' : 'numbers'}>
       {numbers.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{count(value)}</dd>
+          <dt>
+            <bdi>{name}</bdi>
+          </dt>
+          <dd>{typeof value === 'number' ? count(value) : value}</dd>
         </div>
       ))}
     </dl>

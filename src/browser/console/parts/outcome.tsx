@@ -5,7 +5,9 @@ import type { Outcome } from '../context.ts';
 import { usePolled } from '../state/polled.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
+import { ReasonDialog } from './reason-dialog.tsx';
 import { ResumeDialog } from './resume-dialog.tsx';
+import { Sentence } from './sentence.tsx';
 
 interface Props {
   readonly outcome: Outcome | null;
@@ -14,7 +16,8 @@ interface Props {
 
 /** Says what was done, on every screen, until the operator closes it. */
 export function OutcomePanel({ outcome, onClose }: Props) {
-  const [resumed, setResumed] = useState<Outcome['resume']>(null);
+  const [asked, setAsked] = useState<Omit<AskedProps, 'onClose'> | null>(null);
+  const paused = outcome?.paused ?? null;
   return (
     <>
       <div class="outcome-place" role="status">
@@ -30,14 +33,19 @@ export function OutcomePanel({ outcome, onClose }: Props) {
               </strong>
               {outcome.sentences.map((sentence) => (
                 <p key={sentence}>
-                  <bdi>{sentence}</bdi>
+                  <Sentence text={sentence} />
                 </p>
               ))}
               <div class="actions">
-                {outcome.resume !== null && (
-                  <Button icon="play" onClick={() => setResumed(outcome.resume)}>
-                    Resume…
-                  </Button>
+                {paused !== null && (
+                  <>
+                    <Button onClick={() => setAsked({ ...paused, verb: 'reason' })}>
+                      Add the reason…
+                    </Button>
+                    <Button icon="play" onClick={() => setAsked({ ...paused, verb: 'resume' })}>
+                      Resume…
+                    </Button>
+                  </>
                 )}
                 <Button kind="quiet" onClick={onClose}>
                   Close
@@ -47,30 +55,24 @@ export function OutcomePanel({ outcome, onClose }: Props) {
           </section>
         )}
       </div>
-      {resumed !== null && <Resumed {...resumed} onClose={() => setResumed(null)} />}
+      {asked !== null && <AskedDialog {...asked} onClose={() => setAsked(null)} />}
     </>
   );
 }
 
-/** The panel stays when the screen changes, so it requests the revision itself. */
-function Resumed({
-  app,
-  version,
-  onClose,
-}: {
+interface AskedProps {
   readonly app: string;
   readonly version: string;
+  readonly verb: 'reason' | 'resume';
   readonly onClose: () => void;
-}) {
-  const polled = usePolled<Overview>(apiOf(app, 'overview'));
-  if (polled.value === null) return null;
-  return (
-    <ResumeDialog
-      app={app}
-      version={version}
-      seen={polled.value}
-      reload={polled.reload}
-      onClose={onClose}
-    />
-  );
+}
+
+/** The panel stays when the screen changes, so it requests the revision itself. */
+function AskedDialog({ app, version, verb, onClose }: AskedProps) {
+  const { value: seen, reload } = usePolled<Overview>(apiOf(app, 'overview'));
+  if (seen === null) return null;
+  const shown = { app, version, seen, reload, onClose };
+  if (verb === 'resume') return <ResumeDialog {...shown} />;
+  const release = seen.releases.find((each) => each.version === version);
+  return <ReasonDialog {...shown} cells={release?.cells ?? []} />;
 }

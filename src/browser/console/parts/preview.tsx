@@ -1,6 +1,7 @@
 import type { ClientRow, DifferenceRow } from '../../../console/answers.ts';
 import type { Preview } from '../../../console/change-answers.ts';
 import { Notice } from './banner.tsx';
+import { Sentence } from './sentence.tsx';
 import { SimulationChart } from './simulation.tsx';
 import { Table } from './table.tsx';
 
@@ -10,21 +11,38 @@ interface Props {
   readonly reason: string | null;
 }
 
-/** What a change would do: sentences first, then the details. */
-export function PreviewView({ preview, reason }: Props) {
-  const { changes, consequences, clients, differences, simulation, command } = preview;
+/** What a change would do, in sentences. */
+export function PreviewSummary({ preview }: Pick<Props, 'preview'>) {
+  const { changes, consequences, simulation } = preview;
   return (
     <div class="preview">
       {!changes && <Notice tone="info">There is nothing to confirm.</Notice>}
       <ul class="consequences">
         {consequences.map((sentence) => (
           <li key={sentence}>
-            <bdi>{sentence}</bdi>
+            <Sentence text={sentence} />
           </li>
         ))}
       </ul>
       {simulation !== null && <SimulationChart simulation={simulation} />}
-      {clients.length > 0 && <ClientsTable clients={clients} />}
+    </div>
+  );
+}
+
+/** A longer table hides what comes after it. */
+const ROWS_OPEN_MAX = 4;
+
+/** The details of a change, for those who want to read them before they decide. */
+export function PreviewDetails({ preview, reason }: Props) {
+  const { clients, differences, command } = preview;
+  return (
+    <div class="preview">
+      {clients.length > 0 && (
+        <details open={clients.length <= ROWS_OPEN_MAX}>
+          <summary>Clients that are offered another release than before ({clients.length})</summary>
+          <ClientsTable clients={clients} />
+        </details>
+      )}
       {differences.length > 0 && (
         <details>
           <summary>Every difference ({differences.length})</summary>
@@ -39,10 +57,15 @@ export function PreviewView({ preview, reason }: Props) {
   );
 }
 
-export const ClientsTable = ({ clients }: { readonly clients: readonly ClientRow[] }) => (
+interface ClientsProps {
+  readonly clients: readonly ClientRow[];
+  readonly showCaption?: boolean;
+}
+
+export const ClientsTable = ({ clients, showCaption = false }: ClientsProps) => (
   <Table
     caption="Clients that are offered another release than before"
-    showCaption
+    showCaption={showCaption}
     heads={['Channel', 'Client', 'Installed', 'Before', 'After']}
   >
     {clients.map((row) => (

@@ -2,6 +2,7 @@ import type { RolloutDetail } from '../../../console/release-answers.ts';
 import { dateAndTime, listed, percent } from '../format.ts';
 import { useNow } from '../state/now.ts';
 import { cornersOf, plateausOf, shareAt, spanOf } from './ramp.ts';
+import { Time } from './time.tsx';
 
 const WIDTH = 720;
 const HEIGHT = 180;
@@ -57,22 +58,29 @@ export function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
           style={{ insetInlineStart: `${(nowX / WIDTH) * 100}%` }}
           aria-hidden="true"
         >
-          now {percent(Math.round(share))}
+          {rollout.status === 'paused' ? 'paused at' : 'now'} {percent(Math.round(share))}
         </span>
       </div>
       <figcaption class="ramp-times">
         <span>{dateAndTime(span.from)}</span>
         <span>{dateAndTime(span.to)}</span>
       </figcaption>
+      {rollout.interruptedAt !== null && (
+        <p class="hint">
+          The plan was last stopped or started on <Time at={rollout.interruptedAt} />. The steps
+          before are drawn without the time in which it stood still.
+        </p>
+      )}
     </figure>
   );
 }
 
-function describe({ points, share, isFrozen, freezeWindows }: RolloutDetail): string {
+function describe({ status, points, share, isFrozen, freezeWindows }: RolloutDetail): string {
   const steps = points.map(
     (point) => `${percent(point.share)} from ${dateAndTime(Date.parse(point.at))}`,
   );
   const frozen = isFrozen ? ' It is frozen.' : '';
   const windows = freezeWindows.length === 0 ? '' : ` It stands still in ${listed(freezeWindows)}.`;
-  return `The rollout is at ${percent(share)} now: ${steps.join(', ')}.${frozen}${windows}`;
+  const state = status === 'paused' ? 'is paused at' : 'is at';
+  return `The rollout ${state} ${percent(share)} now: ${steps.join(', ')}.${frozen}${windows}`;
 }

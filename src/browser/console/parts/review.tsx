@@ -4,7 +4,7 @@ import type { ChangeState } from '../state/change.ts';
 import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
 import { FailureNotice } from './page.tsx';
-import { PreviewView } from './preview.tsx';
+import { PreviewDetails, PreviewSummary } from './preview.tsx';
 
 interface Props {
   readonly state: ChangeState;
@@ -38,9 +38,7 @@ export function Review({ state, change, confirmLabel, danger = false, onDone, ch
             Your change was not made. What you typed is still here. Preview it again, then confirm.
           </Notice>
         )}
-        {reviewed !== null && (
-          <PreviewView preview={reviewed.preview} reason={change?.reason ?? null} />
-        )}
+        {reviewed !== null && <PreviewSummary preview={reviewed.preview} />}
       </div>
       <FailureNotice
         failure={failure}
@@ -72,6 +70,9 @@ export function Review({ state, change, confirmLabel, danger = false, onDone, ch
         )}
         {children}
       </div>
+      {reviewed !== null && (
+        <PreviewDetails preview={reviewed.preview} reason={change?.reason ?? null} />
+      )}
     </div>
   );
 }

@@ -51,6 +51,11 @@ export function ChannelCell({ cell }: { readonly cell: ReleaseOnChannel }) {
       <span class="cell-line">
         <Status cell={cell} />
         {cell.status === 'active' && <ShareBar cell={cell} />}
+        {cell.status === 'paused' && (
+          <span class="muted">
+            had reached {cell.share >= 10_000 ? 'every client' : percent(cell.share)}
+          </span>
+        )}
       </span>
       {detail !== null && (
         <span class="cell-detail" title={detail}>

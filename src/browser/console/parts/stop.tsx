@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Seen } from '../../../console/answers.ts';
-import type { ReleaseDetail } from '../../../console/release-answers.ts';
-import { isOffered, isPaused } from '../filter.ts';
+import type { OverviewRelease, ReleaseDetail } from '../../../console/release-answers.ts';
+import { isOffered, isPaused, offeringChannels } from '../filter.ts';
+import { counted, listed } from '../format.ts';
 import { hrefOf } from '../router.ts';
 import { usePause } from '../state/pause.ts';
 import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
+import { ReasonDialog } from './reason-dialog.tsx';
 import { ResumeDialog } from './resume-dialog.tsx';
 import { RollbackDialog } from './rollback-dialog.tsx';
 import { YankDialog } from './yank-dialog.tsx';
@@ -19,7 +21,7 @@ interface Props {
 
 /** The changes for a bad release. The big button pauses at once, because Resume undoes it. */
 export function StopPanel({ app, detail, seen, reload }: Props) {
-  const [dialog, setDialog] = useState<'resume' | 'yank' | 'rollback' | null>(null);
+  const [dialog, setDialog] = useState<'resume' | 'reason' | 'yank' | 'rollback' | null>(null);
   const { version } = detail;
   const { isSending, failure, pause } = usePause(app, version, reload);
   const close = () => setDialog(null);
@@ -32,7 +34,7 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
       {isOffered(detail) ? (
         <>
           <Button
-            kind="danger"
+            kind={detail.isOfferedNow ? 'danger' : 'plain'}
             size="large"
             icon="stop"
             busy={isSending}
@@ -40,7 +42,11 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
           >
             Pause {version}
           </Button>
-          <p class="hint">This pauses the release at once on every channel. You can resume it.</p>
+          <p class="hint">
+            This pauses the release at once on {listed(offeringChannels(detail))}. You can resume
+            it.
+            {!detail.isOfferedNow && ' Clients are offered newer releases in its place already.'}
+          </p>
         </>
       ) : isPaused(detail) ? (
         <p>The release is paused. Clients that have it keep it.</p>
@@ -50,14 +56,20 @@ export function StopPanel({ app, detail, seen, reload }: Props) {
       <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
       <div class="actions">
         {isPaused(detail) && (
-          <Button icon="play" onClick={() => setDialog('resume')}>
-            Resume…
-          </Button>
+          <>
+            <Button icon="play" onClick={() => setDialog('resume')}>
+              Resume…
+            </Button>
+            <Button onClick={() => setDialog('reason')}>
+              {detail.cells.some(({ reason }) => reason !== null) ? 'Change' : 'Add'} the reason…
+            </Button>
+          </>
         )}
         {canYank && <Button onClick={() => setDialog('yank')}>Yank…</Button>}
         {canRollBack && <Button onClick={() => setDialog('rollback')}>Roll back…</Button>}
       </div>
       {dialog === 'resume' && <ResumeDialog {...common} version={version} />}
+      {dialog === 'reason' && <ReasonDialog {...common} version={version} cells={detail.cells} />}
       {dialog === 'yank' && <YankDialog {...common} detail={detail} />}
       {dialog === 'rollback' && <RollbackDialog {...common} detail={detail} />}
     </section>
@@ -81,36 +93,64 @@ function NotOffered({ detail }: { readonly detail: ReleaseDetail }) {
 
 interface RowProps {
   readonly app: string;
-  readonly version: string;
+  readonly release: OverviewRelease;
   readonly reload: () => Promise<void>;
 }
 
-/** Pauses a release with one click in a row of the overview. */
-export function StopButton({ app, version, reload }: RowProps) {
+/**
+ * What an operator can do about a release in a row of the overview. One click pauses a release that clients are offered
+ * now. The release's own screen has the rest: an old release is hardly the one that must be stopped.
+ */
+export function RowAction({ app, release, reload }: RowProps) {
+  const { version, isOfferedNow } = release;
+  if (isOffered(release)) {
+    return isOfferedNow ? (
+      <StopButton app={app} release={release} reload={reload} />
+    ) : (
+      <ReleaseLink app={app} version={version} verb="Pause" kind="quiet" />
+    );
+  }
+  return isPaused(release) ? <ReleaseLink app={app} version={version} verb="Resume" /> : null;
+}
+
+function StopButton({ app, release, reload }: RowProps) {
+  const { version } = release;
   const { isSending, pause } = usePause(app, version, reload, { tellsFailure: true });
+  const channels = offeringChannels(release);
+  const names = listed(channels);
   return (
-    <Button
-      kind="stop"
-      size="small"
-      icon="stop"
-      busy={isSending}
-      label={`Pause ${version}`}
-      onClick={() => void pause()}
-    >
-      Pause
-    </Button>
+    <span class="stop-row">
+      <Button
+        kind="stop"
+        size="small"
+        icon="stop"
+        busy={isSending}
+        label={`Pause ${version} on ${names}`}
+        onClick={() => void pause()}
+      >
+        Pause
+      </Button>
+      <span class="cell-detail" title={names} aria-hidden="true">
+        on {channels.length > 2 ? counted(channels.length, 'channel') : names}
+      </span>
+    </span>
   );
 }
 
-/** Leads to the release, where a paused one can be resumed. */
-export function ResumeLink({ app, version }: Omit<RowProps, 'reload'>) {
-  return (
-    <a
-      class="button plain small"
-      href={hrefOf({ screen: 'release', app, version })}
-      aria-label={`Resume ${version}`}
-    >
-      Resume…
-    </a>
-  );
+interface LinkProps {
+  readonly app: string;
+  readonly version: string;
+  readonly verb: 'Pause' | 'Resume';
+  readonly kind?: 'plain' | 'quiet';
 }
+
+/** Leads to the release. */
+const ReleaseLink = ({ app, version, verb, kind = 'plain' }: LinkProps) => (
+  <a
+    class={`button ${kind} small`}
+    href={hrefOf({ screen: 'release', app, version })}
+    aria-label={`${verb} ${version}`}
+  >
+    {verb}…
+  </a>
+);

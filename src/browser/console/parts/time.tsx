@@ -3,18 +3,18 @@ import { useTicking } from '../state/now.ts';
 
 interface Props {
   readonly at: string;
-  /** Shows the time, and how long ago it is. */
-  readonly full?: boolean;
+  /** Says how long ago it is as well. */
+  readonly ago?: boolean;
 }
 
-/** Local time; the title has UTC. */
-export function Time({ at, full = false }: Props) {
+/** A time in the one form that the console has for it: local time. The title has UTC. */
+export function Time({ at, ago: hasAgo = false }: Props) {
   const ms = Date.parse(at);
   const ago = useTicking((now) => relative(ms, now));
   if (Number.isNaN(ms)) return <span>{at || 'unknown'}</span>;
   return (
     <time dateTime={at} title={`${dateAndTime(ms)} (${utc(at)})`}>
-      {full ? `${dateAndTime(ms)} (${ago})` : ago}
+      {hasAgo ? `${dateAndTime(ms)} (${ago})` : dateAndTime(ms)}
     </time>
   );
 }

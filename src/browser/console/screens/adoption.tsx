@@ -1,8 +1,10 @@
 import type { Adoption } from '../../../console/answers.ts';
 import { apiOf } from '../api.ts';
+import { portion } from '../format.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';
 import { Numbers } from '../parts/numbers.tsx';
 import { Loading, Page } from '../parts/page.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { Time } from '../parts/time.tsx';
 import { replaceQuery, searchOf } from '../router.ts';
 import { type Polled, usePolled } from '../state/polled.ts';
@@ -68,7 +70,7 @@ function AdoptionBanner({ polled }: { readonly polled: Polled<Adoption> }) {
     <div role="status" class="freshness">
       <Notice tone="critical">
         <strong>
-          No answer since <Time at={at} full />
+          No answer since <Time at={at} ago />
         </strong>
         : {failure.message} The page shows the last data that it received.
       </Notice>
@@ -87,7 +89,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
     <>
       {problems.map((sentence) => (
         <Notice key={sentence} tone="warning">
-          <bdi>{sentence}</bdi>
+          <Sentence text={sentence} />
         </Notice>
       ))}
       {totals.checks === 0 && totals.offers === 0 && totals.links === 0 ? (
@@ -100,6 +102,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
         </div>
       ) : (
         <>
+          <Now now={adoption.now} />
           <Numbers numbers={numbers} isCard />
           <AdoptionCharts adoption={adoption} />
           <AdoptionTables adoption={adoption} />
@@ -107,9 +110,21 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
       )}
       {countedSince !== null && countedUntil !== null && (
         <p class="hint">
-          Counted from <Time at={countedSince} full /> to <Time at={countedUntil} full />.
+          Counted from <Time at={countedSince} ago /> to <Time at={countedUntil} ago />.
         </p>
       )}
     </>
+  );
+}
+
+/** Which versions clients run now: the counts of a period are mostly from the past. */
+function Now({ now }: Pick<Adoption, 'now'>) {
+  if (now.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="now-heading">
+      <h2 id="now-heading">Now</h2>
+      <Numbers numbers={now.map(({ version, share }) => [version, portion(share)] as const)} />
+      <p class="hint">Shares of the checks of yesterday and today.</p>
+    </section>
   );
 }

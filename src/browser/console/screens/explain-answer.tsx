@@ -1,5 +1,6 @@
 import type { Explained, ExplainedRelease } from '../../../console/answers.ts';
 import { Icon } from '../parts/icon.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
@@ -16,10 +17,10 @@ export function ExplainAnswer({ app, explained }: Props) {
         <Icon name={offered === null ? 'skip' : 'check'} />
         <div>
           <h2>
-            <bdi>{headline}</bdi>
+            <Sentence text={headline} />
           </h2>
           <p class="hint">
-            Decided for <Time at={at} full /> from revision {revision}.
+            Decided for <Time at={at} ago /> from revision {revision}.
           </p>
         </div>
       </section>
@@ -29,7 +30,7 @@ export function ExplainAnswer({ app, explained }: Props) {
           <ul class="plain-list">
             {remedies.map((remedy) => (
               <li key={remedy}>
-                <bdi>{remedy}</bdi>
+                <Sentence text={remedy} />
               </li>
             ))}
           </ul>
@@ -78,7 +79,7 @@ function Rules({ app, release, isOpen }: RulesProps) {
               {passes ? 'passes' : 'fails'}
             </span>
             <strong>{rule.replaceAll('_', ' ')}</strong>
-            <bdi>{sentence}</bdi>
+            <Sentence text={sentence} />
           </li>
         ))}
       </ol>

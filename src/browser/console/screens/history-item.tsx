@@ -49,7 +49,7 @@ export function HistoryItem({ app, entry }: Props) {
           </p>
         )}
         <p class="hint">
-          <bdi>{by}</bdi>, <Time at={at} full />
+          <bdi>{by}</bdi>, <Time at={at} ago />
           {targets.length > 0 && ` · ${targets.join(', ')}`}
         </p>
         {isOpen && <Difference app={app} revision={revision} />}
@@ -80,7 +80,7 @@ function Difference({ app, revision }: { readonly app: string; readonly revision
       ) : (
         <Differences rows={value.differences} />
       )}
-      {value.clients.length > 0 && <ClientsTable clients={value.clients} />}
+      {value.clients.length > 0 && <ClientsTable clients={value.clients} showCaption />}
     </div>
   );
 }

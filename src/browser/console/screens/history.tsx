@@ -28,7 +28,7 @@ export function HistoryScreen({ app, query }: Props) {
         {value !== null && lost !== null && failingSince !== null && (
           <Notice tone="critical">
             <strong>
-              No answer since <Time at={new Date(failingSince).toISOString()} full />
+              No answer since <Time at={new Date(failingSince).toISOString()} ago />
             </strong>
             : {lost.message} The page shows the last data that it received.
           </Notice>

@@ -94,7 +94,7 @@ export function NotesEditor({ app, detail, reload, locale: first, onClose }: Pro
           tell({
             title: `The notes of ${version} are ${isRemoval ? 'removed' : 'saved'}`,
             sentences: changed.sentences,
-            resume: null,
+            paused: null,
           });
           void reload();
           onClose();

@@ -3,6 +3,7 @@ import type { Attention } from '../../../console/release-answers.ts';
 import { counted } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
+import { Sentence } from '../parts/sentence.tsx';
 import { hrefOf, type Query, type Route } from '../router.ts';
 
 const SHOWN = 4;
@@ -47,7 +48,7 @@ export function AttentionList({ app, attention }: Props) {
 function Item({ app, item }: { readonly app: string; readonly item: Attention }) {
   const [icon, word] = LEVELS[item.severity];
   const target = targetOf(app, item);
-  const sentence = <bdi>{item.sentence}</bdi>;
+  const sentence = <Sentence text={item.sentence} />;
   return (
     <li class={item.severity}>
       <Icon name={icon} />

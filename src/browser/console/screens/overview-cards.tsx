@@ -1,8 +1,7 @@
 import { useSurroundings } from '../context.ts';
-import { isOffered, isPaused } from '../filter.ts';
 import { counted } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';
-import { ResumeLink, StopButton } from '../parts/stop.tsx';
+import { RowAction } from '../parts/stop.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 import type { ListProps } from './overview-matrix.tsx';
@@ -24,12 +23,7 @@ export function OverviewCards({ overview, releases, reload }: ListProps) {
                 <bdi>{release.version}</bdi>
               </a>
             </h2>
-            {start.mayChange && isOffered(release) && (
-              <StopButton app={app} version={release.version} reload={reload} />
-            )}
-            {start.mayChange && !isOffered(release) && isPaused(release) && (
-              <ResumeLink app={app} version={release.version} />
-            )}
+            {start.mayChange && <RowAction app={app} release={release} reload={reload} />}
           </div>
           <p class="release-facts">
             <Time at={release.releasedAt} /> · {counted(release.targets.length, 'target')}

@@ -5,10 +5,9 @@ import type {
   OverviewRelease,
 } from '../../../console/release-answers.ts';
 import { useSurroundings } from '../context.ts';
-import { isOffered, isPaused } from '../filter.ts';
 import { counted, listed } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';
-import { ResumeLink, StopButton } from '../parts/stop.tsx';
+import { RowAction } from '../parts/stop.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
@@ -113,11 +112,7 @@ class Row extends Component<RowProps> {
         })}
         {mayChange && (
           <td class="stop-column">
-            {isOffered(release) ? (
-              <StopButton app={app} version={version} reload={reload} />
-            ) : (
-              isPaused(release) && <ResumeLink app={app} version={version} />
-            )}
+            <RowAction app={app} release={release} reload={reload} />
           </td>
         )}
       </tr>

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Overview } from '../../../console/release-answers.ts';
 import { apiOf } from '../api.ts';
 import { filterReleases, isFiltered, parseFilter } from '../filter.ts';
-import { count, counted, timeOfDay } from '../format.ts';
+import { count, counted, dateAndTime } from '../format.ts';
 import { FreshnessBanner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
 import { Loading, Page } from '../parts/page.tsx';
@@ -30,7 +30,7 @@ export function OverviewScreen({ app, query }: Props) {
       above={
         <span class="above-row">
           <span>Application</span>
-          {storeReadAt !== null && <span>Store OK, read at {timeOfDay(storeReadAt)}</span>}
+          {storeReadAt !== null && <span>Store OK, read on {dateAndTime(storeReadAt)}</span>}
         </span>
       }
       below={
@@ -38,7 +38,7 @@ export function OverviewScreen({ app, query }: Props) {
           <span class="bone short" />
         ) : (
           <>
-            Revision {value.revision}, <Time at={value.revisionAt} /> by{' '}
+            Revision {value.revision}, <Time at={value.revisionAt} ago /> by{' '}
             <bdi>{value.revisionBy}</bdi>
           </>
         )

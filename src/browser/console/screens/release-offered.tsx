@@ -1,5 +1,6 @@
-import type { ReleaseDetail } from '../../../console/release-answers.ts';
+import type { ReleaseDetail, RolloutCounts } from '../../../console/release-answers.ts';
 import { useSurroundings } from '../context.ts';
+import { count, portion } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
@@ -14,6 +15,8 @@ export function OfferedCard({
 }) {
   const { start } = useSurroundings();
   const { cells, version, rollouts } = detail;
+  const countsOn = (channel: string) =>
+    rollouts.find((rollout) => rollout.channel === channel)?.counts ?? null;
   return (
     <section class="card" aria-labelledby="offered-heading">
       <h2 id="offered-heading">Where it is offered</h2>
@@ -26,16 +29,17 @@ export function OfferedCard({
               <ChannelCell cell={cell} />
               {cell.completeAt !== null && (
                 <span class="cell-detail">
-                  every client <Time at={cell.completeAt} />
+                  every client from <Time at={cell.completeAt} ago /> on
                 </span>
               )}
+              <Running counts={countsOn(cell.channel)} channel={cell.channel} />
             </div>
             {rollouts.some(({ channel }) => channel === cell.channel) && (
               <a
                 class="button"
                 href={hrefOf({ screen: 'rollout', app, version }, { channel: cell.channel })}
               >
-                {start.mayChange && cell.status !== 'yanked' ? 'Change rollout' : 'Rollout'}
+                {start.mayChange && cell.status === 'active' ? 'Change rollout' : 'Rollout'}
                 <span class="visually-hidden"> on {cell.channel}</span>
               </a>
             )}
@@ -43,5 +47,22 @@ export function OfferedCard({
         ))}
       </ul>
     </section>
+  );
+}
+
+interface RunningProps {
+  readonly counts: RolloutCounts | null;
+  readonly channel: string;
+}
+
+/** How many clients run the release. Services count checks, not clients. */
+function Running({ counts, channel }: RunningProps) {
+  if (counts === null || counts.recentChecks === 0) return null;
+  const { recentChecks, recentChecksOnVersion: own } = counts;
+  return (
+    <span class="cell-detail">
+      {portion(own / recentChecks)} of the checks on {channel} came from clients that run it (
+      {count(own)} of {count(recentChecks)}, yesterday and today)
+    </span>
   );
 }

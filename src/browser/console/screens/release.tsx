@@ -43,7 +43,7 @@ export function ReleaseScreen({ app, version }: Props) {
                 <bdi>{value.name}</bdi> ·{' '}
               </>
             )}
-            released <Time at={value.releasedAt} full />
+            released <Time at={value.releasedAt} ago />
           </>
         )
       }

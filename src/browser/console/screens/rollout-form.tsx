@@ -103,7 +103,7 @@ export function RolloutForm({ app, detail, rollout, reload }: Props) {
           tell({
             title: `The rollout of ${version} on ${channel} is changed`,
             sentences: changed.sentences,
-            resume: null,
+            paused: null,
           });
           state.forget();
           void reload();

@@ -1,7 +1,7 @@
 import type { ReleaseDetail, RolloutDetail } from '../../../console/release-answers.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
-import { FreshnessBanner } from '../parts/banner.tsx';
+import { FreshnessBanner, Notice } from '../parts/banner.tsx';
 import { Numbers } from '../parts/numbers.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { RampPicture } from '../parts/ramp-picture.tsx';
@@ -120,15 +120,21 @@ function Rollout({ app, detail, rollout, reload }: RolloutProps) {
           {completeAt != null && (
             <>
               {' '}
-              · every client <Time at={completeAt} />
+              · every client from <Time at={completeAt} ago /> on
             </>
           )}
         </p>
         <RampPicture rollout={rollout} />
         <Counts rollout={rollout} />
       </section>
-      {start.mayChange && rollout.status !== 'yanked' && (
+      {start.mayChange && rollout.status === 'active' && (
         <RolloutForm app={app} detail={detail} rollout={rollout} reload={reload} />
+      )}
+      {rollout.status === 'paused' && (
+        <Notice tone="info">
+          While the release is paused, its plan stands still. To change the rollout,{' '}
+          <a href={hrefOf({ screen: 'release', app, version: detail.version })}>resume it</a> first.
+        </Notice>
       )}
     </>
   );
@@ -152,7 +158,7 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
         Counted in the last {days} days
         {countedUntil !== null && (
           <>
-            , until <Time at={countedUntil} full />
+            , until <Time at={countedUntil} ago />
           </>
         )}
         .

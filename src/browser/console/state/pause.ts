@@ -31,14 +31,14 @@ export function usePause(
       tell({
         title: `${version} is paused`,
         sentences: answer.sentences,
-        resume: { app, version },
+        paused: { app, version },
       });
       await reload();
     } catch (error) {
       const why = error instanceof Failure ? error.message : String(error);
       const title = `${version} was not paused. ${why}`;
       // A cell of a table has no room for the sentence.
-      if (tellsFailure) tell({ title, sentences: [], resume: null, isFailure: true });
+      if (tellsFailure) tell({ title, sentences: [], paused: null, isFailure: true });
       else setFailure(title);
     } finally {
       isBusy.current = false;

@@ -1,0 +1,42 @@
+import type { ChannelStates } from '../operations/compare-channels.ts';
+import type { ForeseenChange } from '../operations/foresee-changes.ts';
+import { buildName, targetsOf } from '../operations/foresee-updates.ts';
+import { clientCells } from './difference.ts';
+
+/** Groups of clients for a table, with one row for all targets whose clients get the same. */
+
+type Cells = ReturnType<typeof clientCells>;
+
+/** People install a disk image by hand: no updater asks for one. */
+const isDiskImage = (target: string): boolean => target.endsWith(' dmg');
+const isForUpdaters = (target: string): boolean =>
+  target.startsWith('macos-') && !isDiskImage(target);
+
+/**
+ * One row for the clients that get the same. Its target is `all targets` when the application has no others. It leaves
+ * out the disk images, unless the application has no other build for macOS.
+ */
+export function clientRows(
+  changes: readonly ForeseenChange[],
+  { before, after }: ChannelStates,
+): readonly Cells[] {
+  const offers = [before, after].flatMap((channels) =>
+    Object.values(channels).flatMap((channel) => channel.offers),
+  );
+  const names = targetsOf(offers).map(buildName);
+  const leavesOut = names.some(isForUpdaters);
+  const shown = new Set(names.filter((name) => !(leavesOut && isDiskImage(name))));
+  const rows = new Map<string, { readonly cells: Cells; readonly targets: string[] }>();
+  for (const { target, ...cells } of changes.map(clientCells)) {
+    if (!shown.has(target)) continue;
+    const key = JSON.stringify(cells);
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, { cells: { ...cells, target }, targets: [target] });
+    else row.targets.push(target);
+  }
+  return [...rows.values()].map(({ cells, targets }) => ({
+    ...cells,
+    target:
+      targets.length > 1 && targets.length === shown.size ? 'all targets' : targets.join(', '),
+  }));
+}
