@@ -36,6 +36,9 @@ const json =
       .writeHead(status, { 'content-type': 'application/json' })
       .end(JSON.stringify(verdict));
 
+/** Longer than an answer takes on a busy machine. */
+const PATIENT_MS = 30_000;
+
 const visitor = { token: 'token-1', remoteAddress: '192.0.2.7' };
 
 describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (kind) => {
@@ -43,10 +46,10 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
   beforeEach(() => {
     outcomes.length = 0;
   });
-  const captchaFor = (hostnames: readonly string[] = []) =>
+  const captchaFor = (hostnames: readonly string[] = [], timeoutMs = PATIENT_MS) =>
     createCaptcha(
       { kind, secret: new Secret('our-secret'), verifyUrl: url, hostnames },
-      { timeoutMs: 300, onOutcome: (ok, sentence) => void outcomes.push([ok, sentence]) },
+      { timeoutMs, onOutcome: (ok, sentence) => void outcomes.push([ok, sentence]) },
     );
   const unavailable = { code: 'captcha_unavailable', kind: 'unavailable', retryAfterSeconds: 15 };
 
@@ -122,8 +125,6 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
       (response) => void response.end(`{"success":true,"x":"${'x'.repeat(20_000)}"}`),
     ],
     ['a broken connection', (response) => void response.destroy()],
-    ['silence', () => {}],
-    ['half an answer', (response) => void response.writeHead(200).write('{"success":')],
     [
       'a redirect',
       (response) => void response.writeHead(307, { location: `${url}/elsewhere` }).end(),
@@ -136,6 +137,18 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
     expect(outcomes[0]?.[0]).toBe(false);
   });
 
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['silence', () => {}],
+    ['half an answer', (response) => void response.writeHead(200).write('{"success":')],
+  ])(
+    'is unavailable after the time-out when the service answers with %s',
+    async (_what, behavior) => {
+      answer = behavior;
+      await expect(captchaFor([], 300).verify(visitor)).rejects.toMatchObject(unavailable);
+      expect(outcomes).toEqual([[false, expect.any(String)]]);
+    },
+  );
+
   it('logs the beginning and the end of an outage once each', async () => {
     const lines: string[] = [];
     const log = {
@@ -145,7 +158,7 @@ describe.each<CaptchaProvider>(['turnstile', 'hcaptcha', 'recaptcha'])('%s', (ki
     };
     const captcha = createCaptcha(
       { kind, secret: new Secret('our-secret'), verifyUrl: url, hostnames: [] },
-      { log, timeoutMs: 300 },
+      { log, timeoutMs: PATIENT_MS },
     );
     for (const status of [503, 503, 200, 200]) {
       answer = json({ success: true }, status);
