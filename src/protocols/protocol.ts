@@ -94,6 +94,11 @@ interface Dialect {
   readonly takesAnyInstaller?: boolean;
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
+  /**
+   * True when clients state no version, and install what they get without comparing versions: see
+   * `UpdateQuery.installsOlder`.
+   */
+  readonly installsOlder?: boolean;
   /** The facts that clients on a platform may leave out; absent: none. */
   mayOmit?(platform: Platform): readonly ('version' | 'arch')[];
   /**
