@@ -139,6 +139,14 @@ describe('update addresses', () => {
     const beta = await ask('/update/osx/beta/latest-mac.yml');
     expect(beta.body).toContain(`url: '${BASE}/feeds/desktop/beta/electron/1.1.0/`);
   });
+
+  it('names the archive for Intel Macs first, as electron-builder does', async () => {
+    const archives = ['macos universal zip', 'macos arm64 zip', 'macos x64 zip'];
+    await release(service, '1.0.0', archives, { application: 'photos' });
+    const { body } = await ask('/update/flavor/photos/osx/latest-mac.yml');
+    const names = [...body.matchAll(/url: '.*-(\w+)\.zip'/g)].map(([, name]) => name);
+    expect(names).toEqual(['x64', 'arm64', 'universal']);
+  });
 });
 
 describe('download addresses', () => {
