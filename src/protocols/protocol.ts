@@ -258,7 +258,7 @@ export function commonQuery(
     channel,
     osVersion,
     osGate: osVersion === null ? osGate : 'server',
-    // `stagingId` is what Velopack's HTTP source sends.
+    // `stagingId` is what Velopack's HTTP source sends, from a version between 0.0.1053 and 0.0.1298 on.
     installationId: query.installation_id || query.stagingId || null,
     isManual: false,
     allowDowngrade: false,
