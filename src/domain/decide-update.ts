@@ -119,7 +119,8 @@ export function mayGoBack(
 /**
  * Why a client that installs what it is offered must not be offered a release; false when it may be. It may have each
  * newer release that has a build for its machine and whose rollout has reached it: it was offered the release before it
- * was paused or yanked, or a person installed it by hand.
+ * was paused or yanked, or a person installed it by hand. The plan of a yanked rollout goes on, so it counts for more
+ * clients than were offered it.
  */
 function mayBeAhead(
   { version }: Offer,
