@@ -5,7 +5,9 @@ import {
   type FieldChange,
 } from '../../src/operations/compare-channels.ts';
 import { type ForeseenChange, foreseeChanges } from '../../src/operations/foresee-changes.ts';
+import { foreseeZsync } from '../../src/operations/foresee-zsync.ts';
 import { changeRows, clientCells, isRollout } from '../../src/wording/difference.ts';
+import { zsyncSentences } from '../../src/wording/zsync.ts';
 import { alignColumns, firstLines } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
@@ -24,9 +26,17 @@ export function differenceJson(changed: ChannelStates, now: number): object {
   };
 }
 
-/** Prints the difference that a change would make, in a dry run. @param now by the store's clock */
+/**
+ * Prints the difference that a change would make, in a dry run; and always, what the tables do not say.
+ *
+ * @param now by the store's clock
+ */
 export function printDifference(terminal: Terminal, changed: ChannelStates, now: number): void {
-  if (terminal.session?.isDryRun !== true) return;
+  if (terminal.session?.isDryRun === true) printTables(terminal, changed, now);
+  for (const sentence of zsyncSentences(foreseeZsync(changed, now))) print(terminal, sentence);
+}
+
+function printTables(terminal: Terminal, changed: ChannelStates, now: number): void {
   const changes = compareChannels(changed, now);
   if (changes.length === 0) {
     print(terminal, 'Difference: none.');

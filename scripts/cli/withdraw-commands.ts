@@ -59,7 +59,7 @@ function addRollback(program: Command, run: Runner): void {
     summary: 'withdraw every release above a version',
     does: 'Yanks every release of a channel that is newer than a version, on every channel that lists it, in one commit. First it shows what clients get afterwards. On a terminal it asks.',
     effect:
-      'clients with the version or an older one are offered nothing newer than it on this channel. Clients that have a yanked release keep it until they are offered a newer one: no client goes back by itself. To move them to the old code, build its source again under a higher version. A yank cannot be undone.',
+      'clients with the version or an older one are offered nothing newer than it on this channel. Clients that have a yanked release keep it until they are offered a newer one: no client goes back by itself unless its application allows downgrades. To move them to the old code, build its source again under a higher version. A yank cannot be undone.',
     examples: [
       'rollback --to 1.4.0 --dry-run',
       'rollback --to 1.4.0 --reason "1.5.0 loses settings"',
@@ -79,7 +79,7 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
     summary: 'stop offering a release for now',
     does: 'Stops offering a release, on one channel or on every channel that lists it, until it is resumed.',
     effect:
-      'clients are offered the newest other release that fits. Clients that have the release keep it, and its downloads by version still work. For a release that is paused already, --reason records the reason.',
+      'clients are offered the newest other release that fits; AppImages that update with zsync are offered nothing meanwhile, because they would install an older one. Clients that have the release keep it, and its downloads by version still work. For a release that is paused already, --reason records the reason.',
     examples: ['pause 1.4.0 --reason "crashes at start"', 'pause 1.4.0 --channel beta'],
   },
   resume: {
@@ -92,7 +92,7 @@ const STATUS_COMMANDS: Readonly<Record<StatusVerb, Description>> = {
     summary: 'withdraw a bad release permanently',
     does: 'Withdraws a bad release, on one channel or on every channel that lists it, in one commit.',
     effect:
-      'it is never offered again, and its downloads answer 410. Clients that have it move to the next newer release, never to an older one. A yank cannot be undone: publish a new version.',
+      'it is never offered again, and its downloads answer 410. Clients that have it move to the next newer release, and to no older one unless their application allows downgrades. A yank cannot be undone: publish a new version.',
     examples: ['yank 1.4.0 --reason "deletes files"', 'yank 1.4.0 --dry-run'],
   },
   retire: {

@@ -6,6 +6,7 @@ import type { Clues, Evidence } from './clues.ts';
 import { type Machine, machineOfFile } from './file-magic.ts';
 import { archInName } from './infer.ts';
 import { type ApplicationArch, readAppTar, readAppZip } from './mac-application.ts';
+import { isBundle, readMsix } from './msix.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { type NupkgClues, readNupkg } from './nupkg.ts';
 import { refusal } from './refusal.ts';
@@ -36,14 +37,16 @@ export async function decideArch(
   const stated = archInName(nupkg?.runtime ?? '') ?? machine?.arch;
   const { arch: inside, problem } =
     stated === undefined ? await readInside(file, nupkg, platform, format) : { arch: stated };
+  // The name of a bundle may list some of its architectures: `App_1.0.0_x64_arm64.msixbundle`.
+  if (inside === 'universal' && isBundle(file.name)) return inside;
   const evidence: Evidence[] = [
     ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
     ...(clues.arch === undefined ? [] : [clues.arch]),
-    ...(inside === undefined ? [] : [{ arch: inside, source: 'the program in it' }]),
+    ...(inside === undefined ? [] : [{ arch: inside, source: sourceInside(format) }]),
   ];
   const [first] = evidence;
   if (first !== undefined) {
-    checkAgreement(file, evidence);
+    checkAgreement(file, format, evidence);
     return first.arch;
   }
   const usual = clues.usualArch ?? file.imported?.usualArch;
@@ -58,11 +61,11 @@ export async function decideArch(
 }
 
 /** A universal program runs on several architectures, so its name may state only one of them. */
-function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
+function checkAgreement(file: SourceFile, format: Format, evidence: readonly Evidence[]): void {
   const [first, ...others] = evidence as [Evidence, ...Evidence[]];
   const other = others.find(
     ({ arch, source }) =>
-      arch !== first.arch && !(arch === 'universal' && source === 'the program in it'),
+      arch !== first.arch && !(arch === 'universal' && source === sourceInside(format)),
   );
   if (other === undefined) return;
   // An import reads the files of many releases, and describes none of them on the command line.
@@ -72,6 +75,10 @@ function checkAgreement(file: SourceFile, evidence: readonly Evidence[]): void {
     file.path,
     `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. ${advice}`,
   );
+}
+
+function sourceInside(format: Format): string {
+  return format === 'msix' ? 'its manifest' : 'the program in it';
 }
 
 /** A corrupt archive is no evidence; it is reported when nothing else states the architecture. */
@@ -85,6 +92,7 @@ async function readInside(
     return { problem: 'it is not a NuGet package that can be read' };
   }
   if (format === 'appimage') return { arch: (await machineOfFile(file.path))?.arch };
+  if (format === 'msix') return readMsix(file.path);
   if (platform === 'macos' && format === 'tar.gz') return readAppTar(file.path);
   if (platform === 'macos' && format === 'zip') return readAppZip(file.path);
   return {};

@@ -93,6 +93,8 @@ export interface ChannelView {
   readonly allowsDowngrade: boolean;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];
+  /** Newest first. */
+  readonly yanked: readonly Offer[];
   /** The `offers` with an artifact that runs on the machine. */
   readonly offersFor: MachineIndex;
   /** @param now by the store's clock; milliseconds since the epoch */
@@ -121,9 +123,10 @@ export function* createChannelViewInSteps(
     for (const offer of each.offers) byVersion.set(versionText(offer.version), offer);
   }
   yield;
-  const shown = [...byVersion.values()].filter((offer) => offer.status !== 'yanked');
+  const listed = yield* sortInSteps([...byVersion.values()], newestFirst);
+  const offers = listed.filter((offer) => offer.status !== 'yanked');
+  const yanked = listed.filter((offer) => offer.status === 'yanked');
   yield;
-  const offers = yield* sortInSteps(shown, newestFirst);
   const offersFor = yield* indexByMachine(offers);
   const parts = new Map<string, ChannelView>();
   const view: ChannelView = {
@@ -133,6 +136,7 @@ export function* createChannelViewInSteps(
     givesEarlyAccess: channel.givesEarlyAccess,
     allowsDowngrade: channel.allowsDowngrade,
     offers,
+    yanked,
     offersFor,
     rolloutStage: createRolloutStages(offers.map(({ rollout }) => rollout)),
     offerOf: (version) => byVersion.get(version),
@@ -159,6 +163,7 @@ export function createClosedView(name: string): ChannelView {
     givesEarlyAccess: false,
     allowsDowngrade: false,
     offers: [],
+    yanked: [],
     offersFor: NO_OFFERS,
     rolloutStage: createRolloutStages([]),
     offerOf: () => undefined,

@@ -88,6 +88,8 @@ export function decideUpdate(
     // The explanation has all its steps: only the result is missing.
     else if (outcome !== 'offer' && admitted !== undefined) index = admitted() - 1;
     if (typeof judgement !== 'string') {
+      const ahead = query.installsOlder === true && mayBeAhead(offer, query, channel, isReached);
+      if (ahead !== false) return { reason: ahead, path };
       return {
         reason: 'offer',
         offer,
@@ -112,6 +114,28 @@ export function mayGoBack(
   const version = versionText(currentVersion);
   const offer = channel.offerOf(version);
   return offer === undefined ? !channel.isRetired(version) : offer.status === 'yanked';
+}
+
+/**
+ * Why a client that installs what it is offered must not be offered a release; false when it may be. It may have each
+ * newer release that has a build for its machine and whose rollout has reached it: it was offered the release before it
+ * was paused or yanked, or a person installed it by hand. The plan of a yanked rollout goes on, so it counts for more
+ * clients than were offered it.
+ */
+function mayBeAhead(
+  { version }: Offer,
+  query: UpdateQuery,
+  channel: ChannelView,
+  isReached: (rollout: Rollout) => boolean,
+): Exclude<Reason, 'offer'> | false {
+  const choose = chooserFor({ ...query, osGate: 'client' });
+  const mayHave = (newer: Offer): boolean =>
+    (newer.rollout === null || isReached(newer.rollout)) && 'artifact' in choose(newer);
+  const { offers } = channel.offersFor(query.platform, query.arch);
+  const kept = offers.slice(0, indexUpTo(offers, version)).find(mayHave);
+  if (kept !== undefined) return obstacleFor(kept, query, isReached) ?? 'unsupported_os_version';
+  const { yanked } = channel;
+  return yanked.slice(0, indexUpTo(yanked, version)).some(mayHave) ? 'no_release' : false;
 }
 
 /** The reason of the newest offer. A release without a native build for the machine does not count as newer. */

@@ -32,6 +32,11 @@ export interface UpdateQuery {
   readonly purpose: 'download' | 'update';
   /** The signature that the client requires; null: none. */
   readonly signatureScheme: SignatureScheme | null;
+  /**
+   * True when the client states no version, and installs what it is offered without comparing versions. It is then
+   * offered nothing while it may have a newer release than it would be offered. Absent: no.
+   */
+  readonly installsOlder?: boolean;
 }
 
 /** The part of a query that decides which artifacts the machine can install. */

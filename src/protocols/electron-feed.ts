@@ -85,8 +85,7 @@ function listFiles(
   { platform, arch }: Pick<UpdateQuery, 'platform' | 'arch'>,
 ): readonly Artifact[] {
   const formats = UPDATE_INFO_FORMATS[platform];
-  const arches: readonly Arch[] =
-    arch === null ? ['universal', 'x64', 'arm64', 'ia32', 'armv7'] : admittedArches(platform, arch);
+  const arches: readonly Arch[] = arch === null ? UNSTATED_ARCHES : admittedArches(platform, arch);
   const files = release.artifacts
     .filter((a) => a.platform === platform && formats.includes(a.format))
     .filter((a) => arches.includes(a.arch))
@@ -101,7 +100,24 @@ function listFiles(
   const complete = files.filter(({ format }) => format !== 'nsis-web');
   const native = arch === null ? [] : complete.filter((file) => isNativeOn(arch, file));
   const listed = native.length > 0 ? native : complete;
-  return listed.filter((file) => !isMistakable(file, arch));
+  const choosable = listed.filter((file) => !isMistakable(file, arch));
+  return platform === 'macos' && arch === null ? orderForMacs(choosable) : choosable;
+}
+
+/** The best for clients that take the first file. The universal one is an NSIS installer for several architectures. */
+const UNSTATED_ARCHES: readonly Arch[] = ['universal', 'x64', 'arm64', 'ia32', 'armv7'];
+
+/**
+ * As electron-builder orders its own feed (`writeUpdateInfoFiles`): x64, arm64, universal. An Intel Mac takes the first
+ * archive without `arm64` in its name. A Mac with Apple silicon takes the one with `arm64`; when there is none, it takes
+ * the first one as well. Then the universal archive stays in front, because x64 would take its native build.
+ */
+function orderForMacs(files: readonly Artifact[]): readonly Artifact[] {
+  if (!files.some(({ arch }) => arch === 'arm64')) return files;
+  return [
+    ...files.filter(({ arch }) => arch !== 'universal'),
+    ...files.filter(({ arch }) => arch === 'universal'),
+  ];
 }
 
 /**

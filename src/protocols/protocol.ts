@@ -94,6 +94,11 @@ interface Dialect {
   readonly takesAnyInstaller?: boolean;
   /** Which side compares versions of the system. */
   readonly osGate: UpdateQuery['osGate'];
+  /**
+   * True when clients state no version, and install what they get without comparing versions: see
+   * `UpdateQuery.installsOlder`.
+   */
+  readonly installsOlder?: boolean;
   /** The facts that clients on a platform may leave out; absent: none. */
   mayOmit?(platform: Platform): readonly ('version' | 'arch')[];
   /**
@@ -253,7 +258,7 @@ export function commonQuery(
     channel,
     osVersion,
     osGate: osVersion === null ? osGate : 'server',
-    // `stagingId` is what Velopack's HTTP source sends.
+    // `stagingId` is what Velopack's HTTP source sends, from a version between 0.0.1053 and 0.0.1298 on.
     installationId: query.installation_id || query.stagingId || null,
     isManual: false,
     allowDowngrade: false,

@@ -30,7 +30,7 @@ import { listVelopackAddresses } from './velopack-static.ts';
  *
  * | library | query |
  * | --- | --- |
- * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, `stagingId` |
+ * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, and `stagingId` (not yet in 0.0.1053) |
  * | C# | `arch`, `os`, `rid`; `id` and `localVersion` of the newest full package on the machine, when there is one |
  *
  * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes full packages only into

@@ -1,4 +1,5 @@
 import { ZSYNC } from '../domain/companion.ts';
+import type { Reason } from '../domain/decide-update.ts';
 import { type Arch, archOf, parseArch } from '../domain/platform.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
 import { fitsInLine, parseZsync, zsyncHeader } from '../domain/zsync.ts';
@@ -27,9 +28,10 @@ import { listZsyncAddresses } from './zsync-static.ts';
  *   version, a release that is published during a download would mix two files.
  * - `Filename` is the requested name, so that the client updates the file that it knows.
  *
- * The client states nothing about itself. It compares the SHA-1 in the answer with that of its own file, so "no update"
- * is the answer that describes the file that it has. It is never offered a release with `requires`. When the offered
- * release has no zsync file, the answer is 404: the file of an older release would be a downgrade.
+ * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file, so "no
+ * update" is the answer that describes the file that it has, and an older release is a downgrade. There is no "no update"
+ * for all clients, so the answer is 404 when the newest release that the client may have is paused or yanked, has a
+ * `requires`, or has no zsync file. Both clients then report an error, and leave the file as it is.
  */
 export const zsync: PollProtocol = {
   shape: 'poll',
@@ -43,13 +45,14 @@ export const zsync: PollProtocol = {
   signatureScheme: null,
   osGate: 'server',
   mayOmit: () => ['version'],
+  installsOlder: true,
   parseRequest,
   listStatic: listZsyncAddresses,
   describeSetUp: describeZsyncSetUp,
   readsFile: (artifact, document) =>
     document === APPIMAGE ? undefined : artifact.companions.find(({ kind }) => kind === ZSYNC),
   renderOffer,
-  renderNoUpdate: () => undefined,
+  renderNoUpdate,
 };
 
 /** The document that redirects to the AppImage. Every other document is the name in the answer. */
@@ -73,6 +76,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
     query: {
       ...commonQuery(request, zsync),
       currentVersion: null,
+      // The redirect is for a person who downloads the AppImage.
+      installsOlder: suffix !== undefined,
       platform: 'linux',
       arch: arch === undefined || arch === '' ? archInName(name) : parseArch(arch),
       formats: zsync.formatsFor('linux'),
@@ -113,6 +118,14 @@ function renderOffer({ document, release, artifact, bytes, fileUrl }: PollOffer)
     headers: { 'content-type': 'application/x-zsync' },
     body: joinBytes(new TextEncoder().encode(header), bytes.subarray(stored.checksumsAt)),
   };
+}
+
+function renderNoUpdate({ document, query }: Question, reason: Reason): undefined {
+  if (document === APPIMAGE) return undefined;
+  throw new AppError(
+    'no_release',
+    `${query.channel} of ${query.application} offers this client nothing (${reason}). A zsync client states no version, and installs whatever it gets. So it gets no release that is older than one that it may have.`,
+  );
 }
 
 function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {

@@ -114,7 +114,9 @@ describe('the sentences that commands print about a release', () => {
     ]);
     expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
     expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 +1\.7\.0/);
-    expect(stdout).toMatch(/Publish a newer release to move these clients off 1\.6\.0\.\n$/);
+    expect(stdout).toMatch(
+      /Publish a newer release to move these clients off 1\.6\.0\.\nAppImages that update with zsync report an error on stable, internal from now on,/,
+    );
   });
 
   it('a withdrawn stepping stone is reported with the release that it led to', async () => {

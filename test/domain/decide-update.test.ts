@@ -122,6 +122,53 @@ describe('decideUpdate', () => {
     expect(decide([yanked])).toBe('no_release');
   });
 
+  describe('to a client that states no version and installs an older release', () => {
+    const blind = { currentVersion: null, installsOlder: true };
+    const newer = (fields: Partial<Offer> & { requiresText?: string }, asked = {}) =>
+      decide([offer('1.2.0', fields), offer('1.1.0')], { ...blind, ...asked });
+
+    it('offers the newest release', () => {
+      expect(decide([offer('1.2.0'), offer('1.1.0', { status: 'yanked' })], blind)).toBe(
+        '1.2.0 x64 nsis',
+      );
+    });
+
+    it('offers nothing while it may have a newer one', () => {
+      expect(newer({ status: 'paused' })).toBe('paused');
+      expect(newer({ status: 'yanked' })).toBe('no_release');
+      expect(newer({ requiresText: '>=1.1.0' })).toBe('must_step_through');
+      const artifacts = [{ ...WINDOWS, minimumOsVersion: '10.0' }];
+      expect(newer({ artifacts })).toBe('unsupported_os_version');
+      expect(newer({ artifacts }, { osVersion: '10.0' })).toBe('1.2.0 x64 nsis');
+    });
+
+    it('ignores newer releases for other machines and of other formats', () => {
+      const other = (artifact: Partial<OfferedArtifact>, status: Offer['status']) =>
+        newer({ status, artifacts: [{ ...WINDOWS, ...artifact }] }, { formats: ['nsis'] });
+      for (const status of ['paused', 'yanked'] as const) {
+        expect(other({ platform: 'linux' }, status)).toBe('1.1.0 x64 nsis');
+        expect(other({ arch: 'arm64' }, status)).toBe('1.1.0 x64 nsis');
+        expect(other({ format: 'msi' }, status)).toBe('1.1.0 x64 nsis');
+      }
+    });
+
+    it('ignores newer releases whose rollout has not reached it', () => {
+      const rollout = { seed: 1, ramp: { points: [{ at: 0, share: 5_000 }], isLinear: false } };
+      for (const status of ['active', 'paused', 'yanked'] as const) {
+        expect(newer({ status, rollout })).toBe('1.1.0 x64 nsis');
+      }
+      const ids = Array.from({ length: 50 }, (_, index) => `id ${index}`);
+      const got = ids.map((installationId) =>
+        newer({ status: 'yanked', rollout }, { installationId }),
+      );
+      expect(new Set(got)).toEqual(new Set(['1.1.0 x64 nsis', 'no_release']));
+      const had = ids.map((installationId) => newer({ rollout }, { installationId }));
+      expect(got.map((each) => each === 'no_release')).toEqual(
+        had.map((each) => each === '1.2.0 x64 nsis'),
+      );
+    });
+  });
+
   it('offers a release only to versions in its `requires`', () => {
     const offers = [offer('3.0.0', { requiresText: '>=2.0.0' }), offer('2.0.0'), offer('1.5.0')];
     expect(decide(offers)).toBe('2.0.0 x64 nsis');

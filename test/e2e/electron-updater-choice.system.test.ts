@@ -265,6 +265,18 @@ describe('machines', () => {
     expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-arm64-mac.zip');
   });
 
+  it('offers an Intel Mac its own archive, and no Mac a worse one, beside a universal archive', async () => {
+    const mac = { kind: 'mac', version: '1.0.0' } as const;
+    await release('2.0.0', {
+      'App-2.0.0-universal-mac.zip': { ...MAC, arch: 'universal' },
+      'App-2.0.0-mac.zip': { ...MAC, arch: 'x64' },
+    });
+    expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-universal-mac.zip');
+    await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });
+    expect(await fileFor({ ...mac, arch: 'x64' })).toBe('App-2.0.0-mac.zip');
+    expect(await fileFor({ ...mac, arch: 'arm64' })).toBe('App-2.0.0-arm64-mac.zip');
+  });
+
   it('offers an Intel Mac no release that has only an Apple silicon archive', async () => {
     await release('1.0.0', { 'App-1.0.0-mac.zip': { ...MAC, arch: 'x64' } });
     await release('2.0.0', { 'App-2.0.0-arm64-mac.zip': { ...MAC, arch: 'arm64' } });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
 import { elf } from '../build-output/materialize.ts';
+import { setStatus } from '../http/support.ts';
 import { editedBytes, seededBytes } from '../support/electron-build.ts';
 import { hasProgram } from '../support/programs.ts';
 import { publish } from '../support/release.ts';
@@ -77,12 +78,12 @@ function define(open: Open): void {
     await mkdir(cwd);
     for (const [file, bytes] of Object.entries(files)) await writeFile(path.join(cwd, file), bytes);
     counter.received = 0;
-    const { stdout, stderr } = await promisify(execFile)('zsync', args, {
-      ...{ cwd, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' },
-    });
+    const options = { cwd, timeout: TIMEOUT_MS, killSignal: 'SIGKILL' } as const;
+    const ran = promisify(execFile)('zsync', args, options);
+    const { code = 0, stdout, stderr } = await ran.catch((error) => error);
     const bytes = await readFile(path.join(cwd, name));
     const [, fetched] = /fetched (\d+)/.exec(stdout + stderr) ?? [];
-    return { bytes, received: counter.received, fetched: Number(fetched ?? Number.NaN) };
+    return { code, bytes, received: counter.received, fetched: Number(fetched ?? Number.NaN) };
   }
 
   const address = () => `${base}/${encodeURIComponent(NAME)}.zsync`;
@@ -124,6 +125,25 @@ function define(open: Open): void {
     const next = await sync(NAME, ['-q', address()], { [NAME]: NEW });
     expect(next.bytes.equals(NEWEST)).toBe(true);
     expect(next.received).toBeLessThan(NEWEST.length / 10);
+  });
+
+  it('moves no client back: it reports an error while the newest release is paused or yanked', async () => {
+    const update = (own: Buffer) => sync(NAME, ['-q', address()], { [NAME]: own });
+    const expectUntouched = async () => {
+      for (const own of [NEWEST, OLD]) {
+        const { code, bytes } = await update(own);
+        expect(code).not.toBe(0);
+        expect(bytes.equals(own)).toBe(true);
+      }
+    };
+    await setStatus(service, 'pause', '3.0.0');
+    await expectUntouched();
+    await setStatus(service, 'resume', '3.0.0');
+    expect((await update(OLD)).bytes.equals(NEWEST)).toBe(true);
+    await setStatus(service, 'yank', '3.0.0');
+    await expectUntouched();
+    await publishAppImage('3.0.1', NEW);
+    expect((await update(NEWEST)).bytes.equals(NEW)).toBe(true);
   });
 }
 

@@ -202,6 +202,24 @@ describe('renderListing', () => {
     expect(names({ arch: 'x64' })).toEqual(['x64', 'universal']);
   });
 
+  it.each([
+    [
+      ['universal', 'arm64', 'x64'],
+      ['x64', 'arm64', 'universal'],
+    ],
+    // A Mac with Apple silicon takes the first, too.
+    [
+      ['x64', 'universal'],
+      ['universal', 'x64'],
+    ],
+  ] as const)('lists the archives %j for Macs in the order %j', (arches, listed) => {
+    const zip = { platform: 'macos', format: 'zip' } as const;
+    const artifacts = arches.map((arch) => artifact(`${arch}.zip`, { ...zip, arch }));
+    const { files, path } = render('latest-mac.yml', { artifacts });
+    expect(files.map(({ url }) => url)).toEqual(listed.map((arch) => `2.0.0/${arch}.zip`));
+    expect(path).toBe(files[0]?.url);
+  });
+
   it('states what the client needs to know of each file', () => {
     const setup = artifact('App Setup.exe', { needsAdminRights: true });
     const facts = { platform: 'linux', format: 'appimage', blockMapSize: 42 } as const;

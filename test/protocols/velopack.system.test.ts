@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeRollout } from '../../src/operations/change-rollout.ts';
 import { setStatus } from '../http/support.ts';
 import {
   type BuiltPackage,
@@ -101,6 +102,18 @@ describe('Velopack', () => {
     expect(await ask('1.1.0', 'linux', { AllowVersionDowngrade: true })).toBeNull();
     await expectUpdate('0.9.0', (one as PackageBuild).full);
     expect(await ask('1.0.0', 'osx')).toBeNull();
+  });
+
+  it('gets a release when its rollout is complete, because this version sends no id', async () => {
+    const options = { channel: 'linux', rid: 'linux-x64' };
+    await buildAndPublish(['1.0.0'], options);
+    const staged = { rollout: { text: '99.99%', freezeWindows: [] } };
+    const [next] = await buildAndPublish(['1.1.0'], options, staged);
+    expect(await ask('1.0.0')).toBeNull();
+    const about = { application: 'desktop', channel: undefined, version: '1.1.0', reason: null };
+    await changeRollout({ ...service, actor: 'test' }, { ...about, action: { kind: 'complete' } });
+    await service.refresh();
+    await expectUpdate('1.0.0', (next as PackageBuild).full);
   });
 
   it('reports an error for an unknown application, channel or platform', async () => {

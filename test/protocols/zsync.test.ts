@@ -175,13 +175,25 @@ describe('the feed', () => {
     expect([await status('zsync'), await status('electron')]).toEqual([206, 302]);
   });
 
-  it('offers no older release when the newest is for another architecture or yanked', async () => {
+  it('offers no older release while the newest is paused or yanked', async () => {
     expect((await get('App-aarch64.AppImage.zsync')).statusCode).toBe(404);
+    const length = async () => {
+      const answer = await get('App-x86_64.AppImage.zsync');
+      if (answer.statusCode !== 200) return answer.json().detail;
+      const read = parseZsync(answer.rawPayload);
+      return typeof read === 'string' ? read : read.length;
+    };
+    await setStatus(service, 'pause', '2.0.0');
+    expect(await length()).toMatch(/^stable of desktop offers this client nothing \(paused\)/);
+    // A person who downloads the AppImage is offered what every visitor is offered.
+    expect((await get('App-x86_64.AppImage')).headers.location).toContain('/1.0.0/');
+    await setStatus(service, 'resume', '2.0.0');
+    expect(await length()).toBe(2 * BYTES.length);
     await setStatus(service, 'yank', '2.0.0');
-    const read = parseZsync((await get('App-x86_64.AppImage.zsync')).rawPayload);
-    expect(read).toMatchObject({ length: BYTES.length });
-    const yanked = await get('2.0.0/App-2.0.0-x86_64.AppImage');
-    expect(yanked.statusCode).toBe(410);
+    expect(await length()).toMatch(/\(no_release\)/);
+    expect((await get('2.0.0/App-2.0.0-x86_64.AppImage')).statusCode).toBe(410);
+    await publishAppImage('2.0.1', Buffer.concat([BYTES, Buffer.from('1')]));
+    expect(await length()).toBe(BYTES.length + 1);
   });
 
   it('counts as memory of its client, because no other answer has the same bytes', async () => {

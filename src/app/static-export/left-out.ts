@@ -75,7 +75,7 @@ function onlyFromVersions(application: string, channel: OpenChannel): readonly L
     .map(({ release }) => release.version);
   if (versions.length === 0) return [];
   const detail =
-    'A release with --requires is only for some versions. Clients whose address does not contain their version get the newest release without --requires.';
+    'A release with --requires is only for some versions. Clients whose address does not contain their version get the newest release without --requires. zsync clients get none while a release with --requires is the newest, because they would install an older one.';
   return [
     {
       ...{ reason: 'requires', application, channel: channel.view.name, dialect: null },
@@ -95,8 +95,11 @@ function ofDialect(
     .filter((each) => artifactsFor(protocol, each).some((file) => file.minimumOsVersion !== null))
     .map(({ release }) => release.version);
   if (versions.length === 0) return [];
-  const detail =
-    'For these clients, only the service compares a minimum version of the system. They get the newest release that states none.';
+  const instead =
+    protocol.installsOlder === true
+      ? 'While such a release is the newest, they get none, because they would install an older one.'
+      : 'They get the newest release that states none.';
+  const detail = `For these clients, only the service compares a minimum version of the system. ${instead}`;
   return [{ ...facts, reason: 'minimum_system', versions, detail }];
 }
 

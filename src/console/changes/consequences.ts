@@ -1,14 +1,20 @@
 import { counted, listed } from '../../counted.ts';
 import { shareText } from '../../domain/rollout-text.ts';
+import { foreseeZsync } from '../../operations/foresee-zsync.ts';
 import { rollbackSentences } from '../../wording/rollback.ts';
 import { wideSentence } from '../../wording/wide-change.ts';
 import { withdrawalSentences } from '../../wording/withdrawal.ts';
+import { zsyncSentences } from '../../wording/zsync.ts';
 import type { Change } from '../change-answers.ts';
 import type { Made } from './make-change.ts';
 
 /** What a change means, in whole sentences; the most important first. @param now by the store's clock */
 export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
   if (!made.changed) return ['The catalog is already in this state, so nothing would change.'];
+  return [...sentencesOf(change, made, now), ...zsyncSentences(foreseeZsync(made, now))];
+}
+
+function sentencesOf(change: Change, made: Made, now: number): readonly string[] {
   switch (change.kind) {
     case 'pause':
     case 'resume':

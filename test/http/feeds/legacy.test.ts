@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerApplication } from '../../../src/catalog/change.ts';
 import { LEGACY_SERVER_NAMES } from '../../../src/config/legacy.ts';
@@ -139,6 +140,14 @@ describe('update addresses', () => {
     const beta = await ask('/update/osx/beta/latest-mac.yml');
     expect(beta.body).toContain(`url: '${BASE}/feeds/desktop/beta/electron/1.1.0/`);
   });
+
+  it('names the archive for Intel Macs first, as electron-builder does', async () => {
+    const archives = ['macos universal zip', 'macos arm64 zip', 'macos x64 zip'];
+    await release(service, '1.0.0', archives, { application: 'photos' });
+    const { body } = await ask('/update/flavor/photos/osx/latest-mac.yml');
+    const names = [...body.matchAll(/url: '.*-(\w+)\.zip'/g)].map(([, name]) => name);
+    expect(names).toEqual(['x64', 'arm64', 'universal']);
+  });
 });
 
 describe('download addresses', () => {
@@ -171,6 +180,42 @@ describe('download addresses', () => {
     expect(headers.location).toContain('App-1.1.0-macos-universal.dmg');
     expect(headers.vary).toContain('User-Agent');
   });
+});
+
+/** The newest version gets no update, and a file is at the store's address. */
+function statusFor(path: string): number {
+  if (path.endsWith('/1.1.0')) return 204;
+  return path.endsWith('.zip') ? 302 : 200;
+}
+
+it('answers every address of the page about leaving the other servers', async () => {
+  const page = await readFile('docs/publishing/leave-update-electronjs.md', 'utf8');
+  const env = Object.fromEntries(
+    [...page.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  expect(Object.keys(env)).toContain('LEGACY_APPS');
+  const moved = await createTestService({ env });
+  for (const version of ['1.0.0', '1.1.0']) {
+    await release(
+      moved,
+      version,
+      [
+        { machine: 'macos arm64 zip', filename: `Notes-darwin-arm64-${version}.zip` },
+        { machine: 'windows x64 squirrel', filename: `Notes-${version}-full.nupkg` },
+      ],
+      { application: env.DEFAULT_APP },
+    );
+  }
+  const addresses = page.matchAll(/https:\/\/(?:updates|old)\.example\.com(\/\S+)/g);
+  const paths = [...new Set([...addresses].map(([, path = '']) => path))];
+  expect(paths.length).toBeGreaterThan(4);
+  for (const path of [...paths, '/update/win32/1.0.0/RELEASES']) {
+    const { statusCode } = await moved.app.http.inject({ url: path });
+    expect([path, statusCode]).toEqual([path, statusFor(path)]);
+  }
+  const newest = await moved.app.http.inject({ url: '/acme/notes/win32-x64/1.1.0/RELEASES' });
+  expect(newest.body).toMatch(/^\S+ \S+\/Notes-1\.1\.0-full\.nupkg \d+\s*$/);
+  await moved.close();
 });
 
 describe('the service’s own addresses', () => {

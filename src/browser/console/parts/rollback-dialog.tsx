@@ -28,8 +28,8 @@ export function RollbackDialog({ detail, ...shown }: Props) {
       danger
     >
       <p>
-        A rollback yanks every newer release of the channel. It moves no client back, and it cannot
-        be undone.
+        A rollback yanks every newer release of the channel. It moves no client back unless its
+        application allows downgrades, and it cannot be undone.
       </p>
       <div class="fields">
         {targets.length > 1 && (
