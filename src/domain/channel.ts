@@ -91,6 +91,8 @@ export interface ChannelView {
   /** See {@link Channel}. */
   readonly givesEarlyAccess: boolean;
   readonly allowsDowngrade: boolean;
+  /** Whether it lists or listed a release, of whatever status. */
+  readonly hadRelease: boolean;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];
   /** The `offers` with an artifact that runs on the machine. */
@@ -132,6 +134,7 @@ export function* createChannelViewInSteps(
     inherits: inherited.map(({ name }) => name),
     givesEarlyAccess: channel.givesEarlyAccess,
     allowsDowngrade: channel.allowsDowngrade,
+    hadRelease: byVersion.size > 0 || shownChannels.some(({ retired }) => retired.size > 0),
     offers,
     offersFor,
     rolloutStage: createRolloutStages(offers.map(({ rollout }) => rollout)),
@@ -158,6 +161,7 @@ export function createClosedView(name: string): ChannelView {
     inherits: [],
     givesEarlyAccess: false,
     allowsDowngrade: false,
+    hadRelease: false,
     offers: [],
     offersFor: NO_OFFERS,
     rolloutStage: createRolloutStages([]),
