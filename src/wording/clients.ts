@@ -45,8 +45,8 @@ function versionsText({ newest, oldest, below }: InstalledVersions): string {
 const boundText = (version: string): string => version.replace(/-0$/, '');
 
 /**
- * Says which group a client belongs to when its version is not named, and how many of the counted ones are on versions
- * that are in no group.
+ * Says which line is about a version that the channel never listed, and how many of the counted checks came from versions
+ * that no channel lists.
  */
 export function clientSentences(
   groups: readonly ClientGroup[],
@@ -62,7 +62,7 @@ export function clientSentences(
         ];
   });
   return [
-    'A client on a version that is not named here gets what the next older version gets.',
+    'Each line is also about versions that the channel never listed, up to its next newer version.',
     ...unlisted,
   ];
 }
