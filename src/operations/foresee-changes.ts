@@ -89,9 +89,8 @@ function changesOn(
       (a, b) => haveSameOffer(a.before, b.before) && haveSameOffer(a.after, b.after),
       { listed, above: undefined },
     );
-    const [before = NOTHING, after = NOTHING] = [old, next].map((view) =>
-      view === undefined ? NOTHING : visitorAnswer(view, artifact, now),
-    );
+    const before = visitorAnswer(old, artifact, now);
+    const after = visitorAnswer(next, artifact, now);
     return [...groups, { installed: null, of: { before, after } }]
       .filter(({ of }) => !haveSameOffer(of.before, of.after))
       .map(({ installed, of }) => ({

@@ -279,10 +279,11 @@ export function answers(
  * installation id, so no rollout below 100 % reaches one.
  */
 export function visitorAnswer(
-  view: ChannelView,
+  view: ChannelView | undefined,
   artifact: OfferedArtifact,
   now: number,
 ): ForeseenAnswer {
+  if (view === undefined) return NOTHING;
   const question = { ...updateQuestion(view.name, artifact, null), purpose: 'download' as const };
   const decision = decideUpdate(question, view, now);
   if (decision.reason !== 'offer') return NOTHING;

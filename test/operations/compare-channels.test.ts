@@ -4,7 +4,7 @@ import { rolloutJsonOf } from '../../src/catalog/rollout-document.ts';
 import { parseRollout } from '../../src/domain/rollout-text.ts';
 import { type ChannelChange, compareChannels } from '../../src/operations/compare-channels.ts';
 import { foreseeChanges } from '../../src/operations/foresee-changes.ts';
-import { installedText } from '../../src/wording/clients.ts';
+import { clientSentences, installedText } from '../../src/wording/clients.ts';
 import { offerJson } from './offer-json.ts';
 
 const LINUX = { os: 'linux', arch: 'x64', format: 'deb' } as const;
@@ -207,5 +207,26 @@ describe('the clients that are offered something else', () => {
       'stable windows-x64 nsis 1.9997.0 and older: 1.9999.0 -> 1.9998.0',
       'stable windows-x64 nsis new visitors: 1.9999.0 -> 1.9998.0',
     ]);
+  });
+
+  it('have their share of the counted checks, also on versions that another channel lists', () => {
+    const before = { stable: channel([offer('1.0.0'), offer('1.3.0')]) };
+    const after = { stable: channel([offer('1.0.0'), offer('1.3.0', { status: 'paused' })]) };
+    const checks = (version: string, count: number, over: object = {}) => ({
+      ...{ channel: 'stable', platform: 'linux', version, checks: count },
+      ...over,
+    });
+    const seen = [
+      ...[checks('1.0.0', 50), checks('1.1.0', 20), checks('1.3.0', 25), checks('0.9.0', 5)],
+      ...[checks('other', 100), checks('unstated', 100)],
+      ...[checks('1.0.0', 100, { platform: 'macos' }), checks('1.0.0', 100, { channel: 'beta' })],
+    ];
+    const groups = foreseeChanges({ before, after }, 0, seen);
+    expect(groups.map((group) => [installedText(group), group.seen])).toEqual([
+      ['1.1.0 to 1.0.0 (70.0% of checks)', 0.7],
+      ['0.9.0 and older (5.0% of checks)', 0.05],
+      ['new visitors', null],
+    ]);
+    expect(clientSentences(groups, seen)[1]).toMatch(/^On stable, 33\.3% of the counted checks /);
   });
 });

@@ -5,12 +5,14 @@ import { viewsOf } from '../../src/catalog/snapshot.ts';
 import type { ChannelView } from '../../src/domain/channel.ts';
 import { decideUpdate } from '../../src/domain/decide-update.ts';
 import type { OfferedArtifact } from '../../src/domain/offer.ts';
+import { findUnserved } from '../../src/domain/unserved-visitors.ts';
 import {
   compareVersions,
   parseVersion,
   type Version,
   versionText,
 } from '../../src/domain/version.ts';
+import { foreseeUnserved } from '../../src/operations/foresee-unserved.ts';
 import {
   type ForeseenUpdate,
   foreseeUpdates,
@@ -211,6 +213,58 @@ describe('clients on versions that the channel never listed', () => {
       }),
       { numRuns: rounds(150, 5_000) },
     );
+  });
+});
+
+describe('new visitors without a release', () => {
+  const MAC: Machine = ['macos', 'arm64', 'zip'];
+  const paused = { status: 'paused' } as const;
+  const yanked = { status: 'yanked' } as const;
+  it.each<[string, Record<string, ChannelJson>, readonly string[]]>([
+    ['none: a channel that never had a release', { stable: channel([]) }, []],
+    ['none: a release for every client', { stable: channel([offer('1.0.0')]) }, []],
+    ['all: the only release is paused', { stable: channel([offer('1.0.0', paused)]) }, ['stable']],
+    ['all: the only release is yanked', { stable: channel([offer('1.0.0', yanked)]) }, ['stable']],
+    ['all: every release is retired', { stable: channel([], { retired: ['1.0.0'] }) }, ['stable']],
+    [
+      'those with a platform whose only release is paused',
+      { stable: channel([offer('1.0.0'), offer('1.1.0', paused, [LINUX, MAC])]) },
+      ['stable macos'],
+    ],
+    [
+      'none of a channel that inherits a release',
+      {
+        stable: channel([offer('1.0.0')]),
+        beta: channel([offer('1.1.0', paused)], { inherits: 'stable' }),
+      },
+      [],
+    ],
+    [
+      'all of a channel whose own offer of the version is paused',
+      {
+        stable: channel([offer('1.0.0')]),
+        beta: channel([offer('1.0.0', paused)], { inherits: 'stable' }),
+      },
+      ['beta'],
+    ],
+  ])('are %s', (_what, channels, expected) => {
+    const found = findUnserved(viewsOf(channels), 0);
+    expect(found.map((each) => [each.channel, each.platform ?? []].flat().join(' '))).toEqual(
+      expected,
+    );
+  });
+
+  it('are foreseen where they got one before', () => {
+    const full = { stable: channel([offer('1.0.0', {}, [LINUX, MAC])]) };
+    const mac = { stable: channel([offer('1.0.0', paused, [LINUX, MAC]), offer('1.1.0')]) };
+    const none = { stable: channel([offer('1.0.0', paused, [LINUX, MAC])]) };
+    const all = { channel: 'stable', platform: null };
+    expect(foreseeUnserved({ before: full, after: none }, 0)).toEqual([all]);
+    expect(foreseeUnserved({ before: full, after: mac }, 0)).toEqual([
+      { ...all, platform: 'macos' },
+    ]);
+    expect(foreseeUnserved({ before: mac, after: none }, 0)).toEqual([all]);
+    expect(foreseeUnserved({ before: none, after: mac }, 0)).toEqual([]);
   });
 });
 
