@@ -13,10 +13,3 @@ export function printClientTable(terminal: Terminal, clients: readonly ForeseenU
     clients.map((group) => [group.channel, group.target, installedText(group), updateText(group)]),
   );
 }
-
-export function clientsJson(clients: readonly ForeseenUpdate[]): readonly object[] {
-  return clients.map(({ newest, oldest, ...group }) => ({
-    ...group,
-    installed: { newest, oldest },
-  }));
-}

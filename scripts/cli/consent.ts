@@ -1,5 +1,8 @@
 import { createInterface } from 'node:readline/promises';
+import type { ChangeKind } from '../../src/catalog/revision-document.ts';
 import { AppError, type ErrorCode, isAppError } from '../../src/errors.ts';
+import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -54,10 +57,43 @@ export async function requireConsent(
   if (!isInteractive(terminal)) return;
   const text = typeof question === 'string' ? question : await question();
   if (text === undefined) return;
-  if (!(await confirm(terminal, text))) {
-    throw new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
-  }
+  if (!(await confirm(terminal, text))) throw notConfirmed();
   if (session !== undefined) session.hasConsented = true;
+}
+
+/** Changes that stop a release. They must work at night, and from scripts, which get only a warning. */
+const STOPPING: ReadonlySet<ChangeKind> = new Set(['pause', 'yank', 'rollback', 'rollout']);
+
+/**
+ * Asks before a change after which new visitors get no release of a channel, or none for a platform. Without a terminal,
+ * it refuses a change after which a channel has none, unless the change stops a release. `--yes` answers.
+ *
+ * @param now by the store's clock @throws AppError `status_forbids`
+ */
+export async function askAboutVisitors(
+  terminal: Terminal,
+  kind: ChangeKind,
+  states: ChannelStates,
+  now: number,
+): Promise<void> {
+  const { session } = terminal;
+  if (session === undefined || session.isDryRun === true || session.acceptsUnserved) return;
+  const unserved = foreseeUnserved(states, now);
+  if (unserved.length === 0) return;
+  const warning = `After this change: ${unserved.map(unservedSentence).join(' ')}`;
+  if (isInteractive(terminal)) {
+    if (!(await confirm(terminal, warning))) throw notConfirmed();
+  } else if (STOPPING.has(kind) || unserved.every(({ platform }) => platform !== null)) {
+    terminal.stderr.write(`${printableText(`slipway: ${warning}`)}\n`);
+  } else {
+    const why = `${warning} Nothing was changed. To make the change all the same, add --yes.`;
+    throw new AppError('status_forbids', why);
+  }
+  session.acceptsUnserved = true;
+}
+
+function notConfirmed(): AppError {
+  return new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
 }
 
 /** Whether an operator can answer: a script must never wait for an answer. */

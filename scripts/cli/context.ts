@@ -1,7 +1,10 @@
 import { hostname, userInfo } from 'node:os';
 import { openPublisher, type Publisher } from '../../src/app/stores.ts';
+import type { ChangeKind } from '../../src/catalog/revision-document.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
+import { askAboutVisitors } from './consent.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { type Environment, print, type Terminal, type Trial } from './terminal.ts';
 
@@ -9,6 +12,8 @@ import { type Environment, print, type Terminal, type Trial } from './terminal.t
 export interface Context extends Publisher {
   readonly config: Config;
   readonly actor: string;
+  /** Undefined for a command that changes nothing. */
+  readonly beforeCommit: ((kind: ChangeKind, states: ChannelStates) => Promise<void>) | undefined;
   readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
   /** The store that the command works on. Every output names it. */
   readonly place: Place;
@@ -51,8 +56,13 @@ export async function openContext(
     }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
   sayDryRun(terminal, writesTo ?? place.text);
+  const review: Context['beforeCommit'] = (kind, states) =>
+    askAboutVisitors(terminal, kind, states, publisher.clock.now());
   return {
     ...publisher,
+    // The console changes nothing from here, and asks in the browser.
+    beforeCommit: session?.isDryRun === undefined ? undefined : review,
+    rehearse: () => ({ ...publisher.rehearse(), beforeCommit: undefined }),
     skipCorrupt: session?.skipCorrupt ?? [],
     config,
     place,

@@ -5,38 +5,59 @@ import {
   type FieldChange,
 } from '../../src/operations/compare-channels.ts';
 import { type ForeseenChange, foreseeChanges } from '../../src/operations/foresee-changes.ts';
+import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';
 import { foreseeZsync } from '../../src/operations/foresee-zsync.ts';
+import type { SeenChecks } from '../../src/operations/seen-checks.ts';
+import { clientSentences } from '../../src/wording/clients.ts';
 import { changeRows, clientCells, isRollout } from '../../src/wording/difference.ts';
 import { zsyncSentences } from '../../src/wording/zsync.ts';
+import type { Context } from './context.ts';
 import { alignColumns, firstLines } from './output.ts';
+import { readSeenChecks } from './seen-checks.ts';
 import { print, type Terminal } from './terminal.ts';
 
 /** What a change makes different: on the channels, and for clients. */
 
-/** For `--json`. @param now by the store's clock */
-export function differenceJson(changed: ChannelStates, now: number): object {
+/** For `--json`. In a dry run it has the shares of the counted checks. */
+export async function differenceJson(
+  terminal: Terminal,
+  context: Context,
+  application: string,
+  changed: ChannelStates,
+): Promise<object> {
+  const now = context.clock.now();
+  const isDryRun = terminal.session?.isDryRun === true;
+  const seen = isDryRun ? await readSeenChecks(context, application) : [];
   return {
     difference: {
       changes: compareChannels(changed, now).map(changeJson),
-      clients: foreseeChanges(changed, now).map(({ newest, oldest, ...group }) => ({
-        ...group,
-        installed: { newest, oldest },
-      })),
+      clients: foreseeChanges(changed, now, seen),
+      warnings: foreseeUnserved(changed, now).map(unservedSentence),
     },
   };
 }
 
-/**
- * Prints the difference that a change would make, in a dry run; and always, what the tables do not say.
- *
- * @param now by the store's clock
- */
-export function printDifference(terminal: Terminal, changed: ChannelStates, now: number): void {
-  if (terminal.session?.isDryRun === true) printTables(terminal, changed, now);
+/** Prints the difference that a change would make, in a dry run; and always, what the tables do not say. */
+export async function printDifference(
+  terminal: Terminal,
+  context: Context,
+  application: string,
+  changed: ChannelStates,
+): Promise<void> {
+  const now = context.clock.now();
+  if (terminal.session?.isDryRun === true) {
+    printTables(terminal, changed, now, await readSeenChecks(context, application));
+  }
   for (const sentence of zsyncSentences(foreseeZsync(changed, now))) print(terminal, sentence);
 }
 
-function printTables(terminal: Terminal, changed: ChannelStates, now: number): void {
+/** @param now by the store's clock */
+function printTables(
+  terminal: Terminal,
+  changed: ChannelStates,
+  now: number,
+  seen: readonly SeenChecks[],
+): void {
   const changes = compareChannels(changed, now);
   if (changes.length === 0) {
     print(terminal, 'Difference: none.');
@@ -46,7 +67,7 @@ function printTables(terminal: Terminal, changed: ChannelStates, now: number): v
   for (const line of firstLines(alignColumns(changes.flatMap(changeRows)))) {
     print(terminal, `  ${line}`);
   }
-  const clients = foreseeChanges(changed, now);
+  const clients = foreseeChanges(changed, now, seen);
   print(
     terminal,
     clients.length === 0
@@ -54,6 +75,10 @@ function printTables(terminal: Terminal, changed: ChannelStates, now: number): v
       : 'Clients that are offered another release than before:',
   );
   for (const line of firstLines(clientLines(clients))) print(terminal, `  ${line}`);
+  for (const sentence of clientSentences(clients, seen)) print(terminal, sentence);
+  for (const unserved of foreseeUnserved(changed, now)) {
+    print(terminal, `Warning: ${unservedSentence(unserved)}`);
+  }
 }
 
 /** `stable  linux-x64 deb  1.4.0 to 1.2.0  1.4.0 → 1.5.0` */

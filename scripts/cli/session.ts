@@ -6,6 +6,6 @@ import type { Session } from './terminal.ts';
 export function sessionOf(command: Command): Session {
   const options = command.opts<Partial<ChangeOptions & ConsentOptions & { app: string }>>();
   const { skipCorrupt = [], dryRun, json = false, yes = false, app: application } = options;
-  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes };
+  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes, acceptsUnserved: yes };
   return { skipCorrupt, ...flags, application, place: undefined };
 }

@@ -10,6 +10,7 @@ import type {
 import { DETAIL_DAYS } from '../../src/usage/condense.ts';
 import { type Counts, dayOf, OTHER, UNSTATED } from '../../src/usage/counts.ts';
 import type { ReadUsage } from '../../src/usage/read-usage.ts';
+import { percentText } from '../../src/wording/clients.ts';
 import { barsFor } from './bars.ts';
 import type { Context } from './context.ts';
 import { formatTime, printableText, printTable } from './output.ts';
@@ -121,10 +122,6 @@ function flushInterval({ config }: Context): string {
 
 function countsText({ checks, offers, links }: Counts): string {
   return `${counted(checks, 'check')}, ${counted(offers, 'offer')}, ${counted(links, 'link')}`;
-}
-
-function percentText(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
 }
 
 function periodText({ query, days }: StatsReport): string {

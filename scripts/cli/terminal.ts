@@ -27,6 +27,8 @@ export interface Session {
   namesCommand?: boolean;
   /** Whether the operator agreed to the change: with `--yes`, or by an answer. */
   hasConsented: boolean;
+  /** Whether the operator agreed that new visitors get no release, or was told so: see `askAboutVisitors`. */
+  acceptsUnserved: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;
   /** Printed when a signal interrupts the command; undefined: the sentence about a change. */

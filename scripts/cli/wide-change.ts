@@ -1,8 +1,11 @@
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { foreseeChanges } from '../../src/operations/foresee-changes.ts';
+import { clientSentences } from '../../src/wording/clients.ts';
 import { type Changed, wideSentence } from '../../src/wording/wide-change.ts';
+import type { Context } from './context.ts';
 import { clientLines } from './difference-report.ts';
 import { firstLines } from './output.ts';
+import { readSeenChecks } from './seen-checks.ts';
 
 /** The question before a change that newly offers a release to many clients. */
 
@@ -12,20 +15,24 @@ const LINES_MAX = 12;
  * Says which clients are offered the release, on which channels, and what they get otherwise.
  *
  * @param what the change: `Resuming 1.5.0`
- * @param states the channels before the change, and as it would leave them @param now by the store's clock
+ * @param states the channels before the change, and as it would leave them
  */
-export function wideQuestion(
+export async function wideQuestion(
+  context: Context,
+  application: string,
   what: string,
   states: ChannelStates,
   about: Changed,
-  now: number,
-): string {
-  const lines = clientLines(foreseeChanges(states, now));
+): Promise<string> {
+  const now = context.clock.now();
+  const seen = await readSeenChecks(context, application);
+  const clients = foreseeChanges(states, now, seen);
   return [
     wideSentence(what, states, about, now),
-    lines.length === 0
-      ? 'No client on a version that the channel lists is offered another release than before.'
+    clients.length === 0
+      ? 'No client of these channels is offered another release than before.'
       : 'Clients that are offered another release than before:',
-    ...firstLines(lines, LINES_MAX).map((line) => `  ${line}`),
+    ...firstLines(clientLines(clients), LINES_MAX).map((line) => `  ${line}`),
+    ...clientSentences(clients, seen),
   ].join('\n');
 }

@@ -110,6 +110,5 @@ function addStatusCommand(program: Command, run: Runner, verb: StatusVerb): void
     .option('--channel <name>', 'only on this channel (default: every channel that lists it)')
     .option('--reason <text>', 'the reason, for the history')
     .action(run(async () => (await import('./run/change-status.ts')).changeTo(verb)));
-  // Going on may reach many clients. Stopping never asks.
-  addChangeOptions(verb === 'resume' ? addConsentOption(command) : command);
+  addChangeOptions(addConsentOption(command));
 }

@@ -45,6 +45,16 @@ export interface WriterDeps extends AppendDeps {
    * Absent: the change is made to the newest state.
    */
   readonly seenRevision?: number;
+  /**
+   * Called after all checks and before each commit, with the kind of the change. Called again when another writer was
+   * first. An error that it throws refuses the change.
+   */
+  readonly beforeCommit?:
+    | ((
+        kind: ChangeKind,
+        states: { readonly before: Channels; readonly after: Channels },
+      ) => Promise<void>)
+    | undefined;
   /** A catalog revision that a manifest names and that is above the newest stored one. */
   readonly named?: Announced | undefined;
 }
@@ -128,6 +138,7 @@ export async function changeCatalog(
     const settings = edited.settings ?? settingsBefore;
     if (edited.needsRoom === true || ADDS.has(edited.change.kind))
       refuseTooLarge(application, edited.channels, removed);
+    await deps.beforeCommit?.(edited.change.kind, { before, after });
     // For a first revision, the newest hint is looked up only when the change is announced.
     if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
     return seal({

@@ -60,6 +60,7 @@ export interface Attention {
     | 'frozen'
     | 'rolling_out'
     | 'yanked_newest'
+    | 'unserved'
     | 'store';
   readonly severity: 'info' | 'warning' | 'critical';
   /** A whole sentence. */

@@ -91,6 +91,8 @@ export interface ChannelView {
   /** See {@link Channel}. */
   readonly givesEarlyAccess: boolean;
   readonly allowsDowngrade: boolean;
+  /** Whether it lists or listed a release, of whatever status. */
+  readonly hadRelease: boolean;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];
   /** Newest first. */
@@ -135,6 +137,7 @@ export function* createChannelViewInSteps(
     inherits: inherited.map(({ name }) => name),
     givesEarlyAccess: channel.givesEarlyAccess,
     allowsDowngrade: channel.allowsDowngrade,
+    hadRelease: byVersion.size > 0 || shownChannels.some(({ retired }) => retired.size > 0),
     offers,
     yanked,
     offersFor,
@@ -162,6 +165,7 @@ export function createClosedView(name: string): ChannelView {
     inherits: [],
     givesEarlyAccess: false,
     allowsDowngrade: false,
+    hadRelease: false,
     offers: [],
     yanked: [],
     offersFor: NO_OFFERS,

@@ -196,12 +196,31 @@ export function representatives(
   versions: readonly Version[],
 ): readonly Version[] {
   const bounds = [
-    new semver.SemVer('0.0.0-0'),
+    OLDEST_VERSION,
     ...ranges.flatMap(({ set }) => set.flat().map((comparator) => comparator.semver)),
     ...versions,
   ].filter((bound) => bound instanceof semver.SemVer);
   const texts = new Set(bounds.flatMap((bound) => [bound.version, ...afterwards(bound)]));
   return [...texts].map((text) => new semver.SemVer(text)).sort(compareVersions);
+}
+
+/** Older than every other version. */
+export const OLDEST_VERSION: Version = new semver.SemVer('0.0.0-0');
+
+/**
+ * The versions at which the ranges begin and end: from one of them up to the next, each range contains all versions or
+ * none.
+ */
+export function boundariesOf(ranges: Iterable<VersionRange>): readonly Version[] {
+  const texts = new Set<string>();
+  for (const { operator, semver: bound } of [...ranges].flatMap(({ set }) => set.flat())) {
+    // The range of all versions has a comparator without a bound.
+    if (!(bound instanceof semver.SemVer)) continue;
+    const [next = bound.version] = afterwards(bound);
+    if (operator !== '>' && operator !== '<=') texts.add(bound.version);
+    if (operator !== '>=' && operator !== '<') texts.add(next);
+  }
+  return [...texts].map((text) => new semver.SemVer(text));
 }
 
 /** The next possible version, and the next release. */

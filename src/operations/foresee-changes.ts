@@ -11,11 +11,14 @@ import {
   type ForeseenAnswer,
   groupVersions,
   haveSameOffer,
-  newestFirst,
+  NOTHING,
+  runnableVersions,
   seesChange,
   targetsOf,
   versionsOf,
+  visitorAnswer,
 } from './foresee-updates.ts';
+import { countsOf, type SeenChecks, type SeenCounts } from './seen-checks.ts';
 
 /** Clients that are offered something else after a change. */
 export interface ForeseenChange extends ClientGroup {
@@ -23,34 +26,28 @@ export interface ForeseenChange extends ClientGroup {
   readonly after: ForeseenAnswer;
 }
 
-/** The answer where the channel does not exist. */
-const NO_CHANNEL: ForeseenAnswer = {
-  offered: null,
-  reason: 'no_release',
-  withheld: null,
-  reached: [],
-};
-
 /**
- * The clients that are offered something else after a change, on every channel that it affects. It considers the
- * versions that the channel lists or listed, and the targets of its offers.
+ * The clients that are offered something else after a change, on every channel that it affects: clients on any version,
+ * and new visitors, for the targets of its offers. See {@link runnableVersions}.
  *
- * @param now by the store's clock
+ * @param now by the store's clock @param seen counted checks of the application
  */
 export function foreseeChanges(
   { before, after }: ChannelStates,
   now: number,
+  seen: readonly SeenChecks[] = [],
 ): readonly ForeseenChange[] {
   const changed = changedNames(before, after);
   if (changed.length === 0) return [];
   const [old, next] = [viewsOf(before), viewsOf(after)];
   const names = [...new Set([...next.keys(), ...old.keys()])];
+  const counts = countsOf(seen);
   return names.flatMap((name) => {
     const views = [old.get(name), next.get(name)] as const;
     const isAffected =
       changed.includes(name) ||
       views.some((view) => view !== undefined && seesChange(view, changed));
-    return isAffected ? changesOn(name, { before, after }, views, now) : [];
+    return isAffected ? changesOn(name, { before, after }, views, { now, counts }) : [];
   });
 }
 
@@ -64,13 +61,17 @@ function changesOn(
   name: string,
   { before, after }: ChannelStates,
   [old, next]: readonly [ChannelView | undefined, ChannelView | undefined],
-  now: number,
+  { now, counts }: { readonly now: number; readonly counts: SeenCounts },
 ): readonly ForeseenChange[] {
   const states = [
     ...(old === undefined ? [] : [{ channels: before, view: old }]),
     ...(next === undefined ? [] : [{ channels: after, view: next }]),
   ];
-  const versions = newestFirst(states.flatMap(({ channels, view }) => versionsOf(channels, view)));
+  const { versions, listed } = runnableVersions(
+    states.map(({ view }) => view),
+    states.flatMap(({ channels, view }) => versionsOf(channels, view)),
+    counts,
+  );
   const shown = states.flatMap(({ channels, view }) => shownOn(channels, view));
   const platforms = changedPlatforms(before, after);
   const targets = targetsOf(shown.flatMap(({ offers }) => offers)).filter(
@@ -80,17 +81,21 @@ function changesOn(
     const [was = [], is = []] = [old, next].map((view) =>
       view === undefined ? [] : answers(view, artifact, versions, now),
     );
-    return groupVersions(
+    const groups = groupVersions(
       versions.map((version, index) => ({
         version,
-        of: { before: was[index]?.of ?? NO_CHANNEL, after: is[index]?.of ?? NO_CHANNEL },
+        of: { before: was[index]?.of ?? NOTHING, after: is[index]?.of ?? NOTHING },
       })),
       (a, b) => haveSameOffer(a.before, b.before) && haveSameOffer(a.after, b.after),
-    )
+      { listed, above: undefined },
+    );
+    const before = visitorAnswer(old, artifact, now);
+    const after = visitorAnswer(next, artifact, now);
+    return [...groups, { installed: null, of: { before, after } }]
       .filter(({ of }) => !haveSameOffer(of.before, of.after))
-      .map(({ of, ...range }) => ({
-        ...{ channel: name, target: buildName(artifact) },
-        ...range,
+      .map(({ installed, of }) => ({
+        ...{ channel: name, target: buildName(artifact), installed },
+        seen: installed === null ? null : counts.shareOf(name, artifact.platform, installed),
         ...of,
       }));
   });

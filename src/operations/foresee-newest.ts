@@ -1,10 +1,6 @@
 import type { Channels } from '../catalog/change.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
-import type { ChannelView } from '../domain/channel.ts';
-import { decideUpdate } from '../domain/decide-update.ts';
-import type { OfferedArtifact } from '../domain/offer.ts';
-import { parseVersion, versionText } from '../domain/version.ts';
-import { buildName, updateQuestion } from './foresee-updates.ts';
+import { buildName, visitorAnswer } from './foresee-updates.ts';
 
 /** The newest release for new clients of a channel and target, before a change and after it. */
 export interface ForeseenNewest {
@@ -44,21 +40,9 @@ export function foreseeNewest(
     return [...targets]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([target, artifact]) => {
-        const [first, second] = views.map((view) => newestOf(view, artifact, now));
+        const [first, second] = views.map((view) => visitorAnswer(view, artifact, now).offered);
         return { channel, target, before: first ?? null, after: second ?? null };
       })
       .filter((newest) => newest.before !== newest.after);
   });
-}
-
-function newestOf(
-  view: ChannelView | undefined,
-  artifact: OfferedArtifact,
-  now: number,
-): string | null {
-  if (view === undefined) return null;
-  // A visitor may install any release, whatever it requires of updaters.
-  const question = updateQuestion(view.name, artifact, parseVersion('0.0.0-0'));
-  const decision = decideUpdate({ ...question, purpose: 'download' }, view, now);
-  return decision.reason === 'offer' ? versionText(decision.offer.version) : null;
 }

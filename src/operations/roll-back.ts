@@ -16,6 +16,7 @@ import { AppError } from '../errors.ts';
 import { editStatus } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
 import { checkRequest } from './listed-release.ts';
+import type { SeenChecks } from './seen-checks.ts';
 import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 interface RollbackRequest {
@@ -52,16 +53,18 @@ export interface RolledBack extends Committed, Rollback {}
 /**
  * Says what a rollback would do now. Writes nothing.
  *
+ * @param seen counted checks of the application
  * @throws AppError as {@link rollBack}
  */
 export async function planRollback(
   deps: ReaderDeps & Pick<WriterDeps, 'clock'>,
   asked: RollbackRequest,
+  seen: readonly SeenChecks[] = [],
 ): Promise<Rollback> {
   const request = checked(asked);
   const before = (await readRevision(deps, request.application))?.signed.channels ?? {};
   if (Object.keys(before).length === 0) throw await unknownApplication(deps, request.application);
-  return foreseeRollback(before, request, deps.clock.now());
+  return foreseeRollback(before, request, deps.clock.now(), seen);
 }
 
 /**
@@ -74,8 +77,9 @@ export function foreseeRollback(
   channels: Channels,
   request: RollbackRequest,
   now: number,
+  seen: readonly SeenChecks[] = [],
 ): Rollback {
-  return describe(channels, withdraw(channels, request, now), request, now);
+  return describe(channels, withdraw(channels, request, now), request, { now, seen });
 }
 
 /**
@@ -111,7 +115,10 @@ export async function rollBack(
   });
   if (edit === undefined) throw new AppError('internal', 'A rollback ended without an edit.');
   // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
-  const described = describe(committed.before, edit, request, deps.clock.now());
+  const described = describe(committed.before, edit, request, {
+    now: deps.clock.now(),
+    seen: [],
+  });
   return { ...committed, ...described };
 }
 
@@ -233,7 +240,7 @@ function describe(
   before: Channels,
   { withdrawn, after, changed }: Withdrawal,
   { to, channel }: RollbackRequest,
-  now: number,
+  { now, seen }: { readonly now: number; readonly seen: readonly SeenChecks[] },
 ): Rollback {
   const versions = withdrawn.map(({ version }) => version);
   const inherited = shownBy(after, channel)
@@ -243,7 +250,7 @@ function describe(
         .filter(({ status }) => status === 'active')
         .map(({ version }) => ({ version, channel: name })),
     );
-  const clients = foreseeUpdates({ before, after }, versions, changed, now);
+  const clients = foreseeUpdates({ before, after }, versions, changed, now, seen);
   const held = (after[channel]?.drafts ?? [])
     .map(({ version }) => version)
     .filter((version) => compareVersions(parseVersion(version), parseVersion(to)) > 0);

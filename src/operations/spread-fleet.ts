@@ -8,9 +8,16 @@ import type { OfferedArtifact } from '../domain/offer.ts';
 import { type Platform, platformOf } from '../domain/platform.ts';
 import { ALL_CLIENTS, type Rollout, shareAt } from '../domain/rollout.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { parseVersion, tryParseVersion, type Version } from '../domain/version.ts';
+import {
+  OLDEST_VERSION,
+  parseVersion,
+  tryParseVersion,
+  type Version,
+  versionText,
+} from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { versionsOf } from './foresee-updates.ts';
+import { runnableVersions, versionsOf } from './foresee-updates.ts';
+import { countsOf, isUnlisted, type SeenChecks } from './seen-checks.ts';
 import { unknownChannel } from './unknown-release.ts';
 
 /** Fleets for simulations: made up from a channel, or from counts of checks. */
@@ -23,7 +30,8 @@ export interface DescribedFleet {
 
 /**
  * Spreads installations evenly over the versions that a channel shows or showed, and the targets that each is for; a
- * retired version counts for all targets. A version whose rollout is under way has no installations yet.
+ * retired version counts for all targets. A version whose rollout is under way has no installations yet. Some run
+ * versions that the channel never listed: older ones, and those at which a rule of a release begins or ends.
  *
  * @param now by the store's clock; milliseconds since the epoch
  * @throws AppError `unknown_channel`; `no_release` for a channel without versions
@@ -41,7 +49,8 @@ export function spreadFleet(
   const reached = versions.filter(({ rollout }) => isComplete(rollout, now));
   const used = reached.length > 0 ? reached : versions;
   const targets = joinTargets(versions.flatMap((version) => version.targets));
-  const places = used.flatMap(({ version, targets: own }) =>
+  const unlisted = unlistedVersions(channels, view);
+  const places = [...used, ...unlisted].flatMap(({ version, targets: own }) =>
     (own.length > 0 ? own : targets).map((target) => ({ version, target })),
   );
   if (places.length === 0) {
@@ -52,6 +61,7 @@ export function spreadFleet(
     count,
     places.map(() => 1),
   );
+  const texts = unlisted.map(({ version }) => versionText(version));
   const groups = places.map(({ version, target }, index) => ({
     ...machineOf(target),
     channel,
@@ -60,8 +70,18 @@ export function spreadFleet(
   }));
   return {
     groups: joinGroups(groups),
-    description: `The fleet is made up: its installations are spread evenly over ${counted(used.length, 'version')} of ${channel} and the targets of each.`,
+    description: `The fleet is made up: its installations are spread evenly over ${counted(used.length, 'version')} of ${channel} and the targets of each, and over versions that it never listed: ${texts.join(', ')}. The last one stands for all older versions. A client that is newer than all releases is offered nothing, so there is none.`,
   };
+}
+
+/** The versions that stand for those that the channel never listed. Newer ones are left out: they are offered nothing. */
+function unlistedVersions(channels: Channels, view: ChannelView): readonly ShownVersion[] {
+  const { versions, listed } = runnableVersions([view], versionsOf(channels, view), countsOf([]));
+  const newest = versions.findIndex((version) => listed.has(versionText(version)));
+  return versions
+    .slice(newest)
+    .filter((version) => !listed.has(versionText(version)))
+    .map((version) => ({ version, rollout: null, targets: [] }));
 }
 
 interface ShownVersion {
@@ -97,14 +117,6 @@ function joinTargets(targets: readonly Target[]): readonly Target[] {
 
 const machineOf = (target: Target) => ({ ...target, format: null, osVersion: null });
 
-/** Checks that clients made: what the stored counts have. */
-export interface SeenChecks {
-  readonly channel: string;
-  readonly platform: string;
-  readonly version: string;
-  readonly checks: number;
-}
-
 /** The architecture that most machines of a platform have. Counts do not have it. */
 const USUAL_ARCH: Readonly<Record<Platform, Target['arch']>> = {
   windows: 'x64',
@@ -113,8 +125,8 @@ const USUAL_ARCH: Readonly<Record<Platform, Target['arch']>> = {
 };
 
 /**
- * Spreads installations in proportion to the checks that clients made. Leaves out clients that stated no version, and
- * versions that the catalog did not know.
+ * Spreads installations in proportion to the checks that clients made. Leaves out clients that stated no version.
+ * Versions that no channel lists count as older than all.
  *
  * @throws AppError `invalid_request` when no check is left
  */
@@ -125,7 +137,7 @@ export function seenFleet(
 ): DescribedFleet {
   const usable = seen.flatMap(({ channel, platform: name, version: text, checks }) => {
     const platform = platformOf(name);
-    const version = tryParseVersion(text);
+    const version = isUnlisted({ version: text }) ? OLDEST_VERSION : tryParseVersion(text);
     if (platform === undefined || version === undefined || checks === 0) return [];
     if (!Object.hasOwn(channels, channel)) return [];
     const target = { platform, arch: USUAL_ARCH[platform] };
@@ -134,7 +146,7 @@ export function seenFleet(
   const used = usable.reduce((sum, { checks }) => sum + checks, 0);
   if (used === 0) {
     const why =
-      'The stored counts have no checks of known versions in this time. Give more --days, a file with --csv, or neither --seen nor --csv for a made-up fleet.';
+      'The stored counts have no checks with a version in this time. Give more --days, a file with --csv, or neither --seen nor --csv for a made-up fleet.';
     throw new AppError('invalid_request', why);
   }
   const counts = apportion(
@@ -150,10 +162,17 @@ export function seenFleet(
   const leftOut =
     rest === 0
       ? ''
-      : ` ${rest} checks are left out: their clients stated no version, or a channel or version that is not known.`;
+      : ` ${rest} checks are left out: their clients stated no version, or a channel that is not known.`;
+  const unlisted = usable
+    .filter(({ version }) => version === OLDEST_VERSION)
+    .reduce((sum, { checks }) => sum + checks, 0);
+  const assumed =
+    unlisted === 0
+      ? ''
+      : ` Of these, ${unlisted} came from versions that no channel lists: they are assumed to be older than all, and ${versionText(OLDEST_VERSION)} stands for them.`;
   const arches = Object.entries(USUAL_ARCH).map((names) => names.join('-'));
   return {
     groups: joinGroups(groups),
-    description: `The fleet is in proportion to ${used} counted checks, because counts do not have installations.${leftOut} Counts do not have the architecture: the usual ones are assumed (${arches.join(', ')}).`,
+    description: `The fleet is in proportion to ${used} counted checks, because counts do not have installations.${assumed}${leftOut} Counts do not have the architecture: the usual ones are assumed (${arches.join(', ')}).`,
   };
 }

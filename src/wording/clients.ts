@@ -1,5 +1,11 @@
 import { shareText } from '../domain/rollout-text.ts';
-import type { ClientGroup, ForeseenAnswer, ForeseenUpdate } from '../operations/foresee-updates.ts';
+import type {
+  ClientGroup,
+  ForeseenAnswer,
+  ForeseenUpdate,
+  InstalledVersions,
+} from '../operations/foresee-updates.ts';
+import { type SeenChecks, unlistedPart } from '../operations/seen-checks.ts';
 
 /** Groups of clients, and what these are offered, in words. */
 
@@ -12,13 +18,58 @@ export function updateText(group: ForeseenUpdate): string {
 
 /** Where all clients of the group stay. */
 function staysText(group: ForeseenUpdate): string {
-  const stays = answerText(group) === NOTHING_NEWER && group.newest === group.oldest;
-  return stays ? `: stays on ${group.newest}` : '';
+  const { newest = null, oldest = null } = group.installed ?? {};
+  const stays = answerText(group) === NOTHING_NEWER && newest !== null && newest === oldest;
+  return stays ? `: stays on ${newest}` : '';
 }
 
-/** `1.4.0 to 1.2.0` */
-export function installedText({ newest, oldest }: ClientGroup): string {
-  return newest === oldest ? newest : `${newest} to ${oldest}`;
+/** `1.4.0 to 1.2.0`, `1.2.0 and older (8% of checks)`, `new visitors` */
+export function installedText({ installed, seen }: ClientGroup): string {
+  if (installed === null) return 'new visitors';
+  const share = seen === null ? '' : ` (${percentText(seen)} of checks)`;
+  return `${versionsText(installed)}${share}`;
+}
+
+function versionsText({ newest, oldest, below }: InstalledVersions): string {
+  if (newest !== null && newest === oldest) return newest;
+  if (oldest === null) {
+    if (newest !== null) return `${newest} and older`;
+    return below === null ? 'any version' : `older than ${boundText(below)}`;
+  }
+  return newest === null
+    ? `from ${boundText(oldest)} to before ${below === null ? 'any newer' : boundText(below)}`
+    : `${newest} to ${boundText(oldest)}`;
+}
+
+/** The first possible version of a release is its first pre-release: `2.0.0-0` is written 2.0.0. */
+const boundText = (version: string): string => version.replace(/-0$/, '');
+
+/**
+ * Says which line is about a version that the channel never listed, and how many of the counted checks came from versions
+ * that no channel lists.
+ */
+export function clientSentences(
+  groups: readonly ClientGroup[],
+  seen: readonly SeenChecks[],
+): readonly string[] {
+  if (!groups.some(({ installed }) => installed !== null)) return [];
+  const unlisted = [...new Set(groups.map(({ channel }) => channel))].flatMap((channel) => {
+    const part = unlistedPart(seen, channel);
+    return part === 0
+      ? []
+      : [
+          `On ${channel}, ${percentText(part)} of the counted checks came from versions that no channel lists. They are in no percentage: such a version may be older, newer or in between.`,
+        ];
+  });
+  return [
+    'Each line is also about versions that the channel never listed, up to its next newer version.',
+    ...unlisted,
+  ];
+}
+
+/** Of a part from 0 to 1: `42.0%`. */
+export function percentText(part: number): string {
+  return `${(100 * part).toFixed(1)}%`;
 }
 
 /** What clients get: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
@@ -47,6 +98,8 @@ function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): st
       return `nothing (${withheld} has no build of this kind)`;
     case 'held_by_rollout':
       return `nothing (${withheld} is at 0%)`;
+    case 'no_release':
+      return 'nothing';
     default:
       return NOTHING_NEWER;
   }

@@ -8,11 +8,15 @@ export function withdrawalSentences(
 ): readonly string[] {
   if (verb === 'resume') return [];
   const cutOff = new Map<string, Set<string>>();
-  for (const { reason, withheld, channel } of clients) {
+  for (const { reason, withheld, channel, installed } of clients) {
     if (reason !== 'must_step_through' || withheld === null) continue;
+    // Clients that are older than all releases may never have been able to reach it.
+    if ((installed?.newest ?? null) === null) continue;
     cutOff.set(withheld, (cutOff.get(withheld) ?? new Set()).add(channel));
   }
-  const isStuck = clients.some(({ newest, offered }) => newest === version && offered === null);
+  const isStuck = clients.some(
+    ({ installed, offered }) => installed?.newest === version && offered === null,
+  );
   return [
     ...[...cutOff].map(
       ([newer, channels]) =>

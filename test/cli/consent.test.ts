@@ -1,7 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { createTestService } from '../support/service.ts';
 import { json, slipway } from './support.ts';
 
 /** Refusals that an operator may overrule. The tests build on each other. */
@@ -205,6 +206,127 @@ describe('machines that a release leaves behind', () => {
       expect(stderr).toContain(
         'is not a platform with an architecture. Write it like windows-arm64',
       );
+    } finally {
+      await directory.remove();
+    }
+  });
+});
+
+/** The tests build on each other. */
+describe('a change after which new visitors get no release', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  const file = (version: string, os = 'linux') =>
+    `${version}.zip,os=${os},arch=x64,format=zip,name=${version}-${os}.zip`;
+  const run = (words: readonly string[], typed?: string) =>
+    slipway(words, {
+      cwd: directory.path,
+      ...(typed === undefined ? {} : { stdin: typed, isTerminal: true }),
+    });
+  const NOTHING = 'After this change: No release is offered to everybody on stable: ';
+  const uploads = async (): Promise<boolean> =>
+    (await readdir(directory.path)).includes('data') &&
+    (await readdir(path.join(directory.path, 'data/objects/apps'))).length > 0;
+
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+      await writeFile(path.join(directory.path, `${version}.zip`), version);
+    }
+    await mkdir(path.join(directory.path, 'data/objects/apps'), { recursive: true });
+  });
+  afterAll(() => directory.remove());
+
+  it('is asked about before the upload: a first release for a share of the clients', async () => {
+    const words = ['publish', '1.0.0', file('1.0.0'), '--create', '--rollout', '5%'];
+    const script = await run(words);
+    expect([script.code, script.stdout]).toEqual([3, '']);
+    expect(script.stderr).toContain(NOTHING);
+    expect(script.stderr).toContain('add --yes.');
+    const no = await run(words, 'n\n');
+    expect([no.code, no.stderr.includes(NOTHING)]).toEqual([3, true]);
+    expect(await uploads()).toBe(false);
+    const dry = await run([...words, '--dry-run']);
+    expect([dry.code, dry.stderr]).toEqual([0, '']);
+    expect(dry.stdout).toContain('\nWarning: No release is offered to everybody on stable: ');
+    const yes = await run(words, 'y\n');
+    expect([yes.code, yes.stderr.match(/Continue\?/g)?.length]).toEqual([0, 1]);
+    // The state before was no better.
+    const more = await run(['publish', '1.1.0', file('1.1.0'), '--rollout', '5%']);
+    expect([more.code, more.stderr]).toEqual([0, '']);
+  });
+
+  it('is asked about when a release is stopped, and a script only gets a warning', async () => {
+    await run(['rollout', '1.0.0', '--complete']);
+    const no = await run(['pause', '1.0.0'], 'n\n');
+    expect([no.code, no.stdout]).toEqual([3, '']);
+    expect(no.stderr).toContain(NOTHING);
+    const dry = json(await run(['pause', '1.0.0', '--dry-run', '--json']));
+    expect(dry.difference.warnings).toEqual([
+      expect.stringMatching(/^No release is offered to everybody on stable: /),
+    ]);
+    expect(dry.difference.clients).toContainEqual(
+      expect.objectContaining({
+        ...{ installed: null, before: expect.objectContaining({ offered: '1.0.0' }) },
+        after: expect.objectContaining({ offered: null }),
+      }),
+    );
+    const script = await run(['pause', '1.0.0']);
+    expect([script.code, script.stderr.startsWith(`slipway: ${NOTHING}`)]).toEqual([0, true]);
+    await run(['resume', '1.0.0']);
+    expect((await run(['yank', '1.0.0', '--yes'], '')).stderr).toBe('');
+  });
+
+  it('is refused in a script when it stops nothing: retire', async () => {
+    await run(['publish', '1.2.0', file('1.2.0')]);
+    const refused = await run(['retire', '1.2.0']);
+    expect([refused.code, refused.stderr.includes(NOTHING)]).toEqual([3, true]);
+    expect((await run(['retire', '1.2.0', '--yes'])).code).toBe(0);
+  });
+
+  it('is only a warning in a script when visitors with other platforms get one', async () => {
+    await run(['publish', '2.0.0', `${file('1.2.0').replace('1.2.0-', '2.0.0-')}`]);
+    const mac = file('1.1.0', 'macos').replace('1.1.0-', '2.1.0-');
+    const script = await run(['publish', '2.1.0', mac, '--rollout', '5%']);
+    expect([script.code, script.stderr]).toEqual([
+      0,
+      'slipway: After this change: No release for macos is offered to everybody on stable: new visitors with macos get no file.\n',
+    ]);
+  });
+});
+
+/** What the person who pauses a release at night is told. */
+describe('the difference of a pause', () => {
+  it('has the clients on versions that the channel does not list, and weighs them by the counts', async () => {
+    const directory = await makeTemporaryDirectory();
+    const run = (...words: string[]) => slipway(words, { cwd: directory.path });
+    try {
+      await writeFile(path.join(directory.path, 'app.zip'), 'app');
+      await run('publish', '1.5.0', 'app.zip,os=linux,arch=x64,format=zip', '--create');
+      const counted = await createTestService({
+        env: { DATA_DIR: path.join(directory.path, 'data') },
+        start: false,
+      });
+      await counted.refresh();
+      const check = (version: string | null) =>
+        counted.app.usage.countCheck({
+          ...{ application: 'desktop', channel: 'stable', platform: 'linux', version },
+          offered: null,
+        });
+      for (const version of ['1.5.0', '1.5.0', '1.5.0', '1.1.0']) check(version);
+      await counted.app.usage.refresh();
+      await counted.close();
+      const { stdout } = await run('pause', '1.5.0', '--dry-run');
+      const lines = stdout.trimEnd().split('\n');
+      expect(lines.slice(lines.indexOf('Difference:'))).toEqual([
+        'Difference:',
+        '  ~  stable  1.5.0  status active → paused',
+        'Clients that are offered another release than before:',
+        '  stable  linux-x64 zip  older than 1.5.0 (0.0% of checks)  1.5.0 → nothing (1.5.0 is paused)',
+        '  stable  linux-x64 zip  new visitors                       1.5.0 → nothing',
+        'Each line is also about versions that the channel never listed, up to its next newer version.',
+        'On stable, 25.0% of the counted checks came from versions that no channel lists. They are in no percentage: such a version may be older, newer or in between.',
+        'Warning: No release is offered to everybody on stable: new visitors get no file, and the download page says "Nothing is released here".',
+      ]);
     } finally {
       await directory.remove();
     }

@@ -22,6 +22,8 @@ describe('the difference of a dry run', () => {
   }
   const file = (version: string, as = 'os=linux,arch=x64,format=deb') => `${version}.bin,${as}`;
   const SAME = 'No client of these channels is offered another release than before.';
+  const UNNAMED =
+    'Each line is also about versions that the channel never listed, up to its next newer version.';
   const OTHER = 'Clients that are offered another release than before:';
 
   beforeAll(async () => {
@@ -37,7 +39,10 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  +  stable  channel  new',
       '  +  stable  1.0.0    active, to every client: linux-x64 deb',
-      SAME,
+      OTHER,
+      '  stable  linux-x64 deb  older than 1.0.0  nothing → 1.0.0',
+      '  stable  linux-x64 deb  new visitors      nothing → 1.0.0',
+      UNNAMED,
     ]);
     expect(
       await difference('publish', '1.1.0', file('1.1.0'), '--rollout', '5%@0h,100%@2d'),
@@ -45,14 +50,19 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  +  stable  1.1.0  active, to 5% (5%@0h,100%@2d): linux-x64 deb',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  nothing newer → 1.1.0 for 5%, nothing for others',
+      '  stable  linux-x64 deb  1.0.0             nothing newer → 1.1.0 for 5%, nothing for others',
+      '  stable  linux-x64 deb  older than 1.0.0  1.0.0 → 1.1.0 for 5%, 1.0.0 for others',
+      UNNAMED,
     ]);
     const mac = file('mac', 'os=macos,arch=arm64,format=zip');
     expect(await difference('publish', '1.0.0', mac)).toEqual([
       'Difference:',
       '  ~  stable  1.0.0  builds +macos-arm64 zip',
       '  ~  stable  1.0.0  manifest 1 → 2',
-      SAME,
+      OTHER,
+      '  stable  macos-arm64 zip  older than 1.0.0  nothing (1.1.0 has no build of this kind) → 1.0.0',
+      '  stable  macos-arm64 zip  new visitors      nothing → 1.0.0',
+      UNNAMED,
     ]);
     expect(await difference('publish', '1.0.0', mac)).toEqual(['Difference: none.']);
   });
@@ -67,7 +77,9 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  ~  stable  1.1.0  rollout 5% (5%@0h,100%@2d), frozen → 25%',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  1.1.0 for 5%, nothing for others → 1.1.0 for 25%, nothing for others',
+      '  stable  linux-x64 deb  1.0.0             1.1.0 for 5%, nothing for others → 1.1.0 for 25%, nothing for others',
+      '  stable  linux-x64 deb  older than 1.0.0  1.1.0 for 5%, 1.0.0 for others → 1.1.0 for 25%, 1.0.0 for others',
+      UNNAMED,
     ]);
   });
 
@@ -78,7 +90,12 @@ describe('the difference of a dry run', () => {
       '  ~  beta  inherits  none → stable',
       '  +  beta  1.0.0     active, to every client: linux-x64 deb, macos-arm64 zip',
       OTHER,
-      '  beta  linux-x64 deb  1.0.0  nothing newer → 1.1.0 for 25%, nothing for others',
+      '  beta  linux-x64 deb    1.0.0             nothing → 1.1.0 for 25%, nothing for others',
+      '  beta  linux-x64 deb    older than 1.0.0  nothing → 1.1.0 for 25%, 1.0.0 for others',
+      '  beta  linux-x64 deb    new visitors      nothing → 1.0.0',
+      '  beta  macos-arm64 zip  older than 1.0.0  nothing → 1.0.0',
+      '  beta  macos-arm64 zip  new visitors      nothing → 1.0.0',
+      UNNAMED,
     ]);
   });
 
@@ -88,8 +105,13 @@ describe('the difference of a dry run', () => {
       'Difference:',
       '  ~  stable  1.1.0  status active → paused (slow)',
       OTHER,
-      '  stable  linux-x64 deb  1.0.0  1.1.0 → nothing (1.1.0 is paused)',
-      '  beta    linux-x64 deb  1.0.0  1.1.0 → nothing (1.1.0 is paused)',
+      '  stable  linux-x64 deb  1.0.0             1.1.0 → nothing (1.1.0 is paused)',
+      '  stable  linux-x64 deb  older than 1.0.0  1.1.0 → 1.0.0',
+      '  stable  linux-x64 deb  new visitors      1.1.0 → 1.0.0',
+      '  beta    linux-x64 deb  1.0.0             1.1.0 → nothing (1.1.0 is paused)',
+      '  beta    linux-x64 deb  older than 1.0.0  1.1.0 → 1.0.0',
+      '  beta    linux-x64 deb  new visitors      1.1.0 → 1.0.0',
+      UNNAMED,
     ]);
     expect(await difference('resume', '1.1.0')).toContain(
       '  ~  stable  1.1.0  status paused → active',

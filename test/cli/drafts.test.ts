@@ -90,7 +90,7 @@ describe('drafts on the command line', () => {
     expect(await refusal('publish', '1.5.0')).toMatch(
       /no build for these .*: macos-arm64\. .*partial/,
     );
-    const words = ['publish', '1.5.0', MACOS, ...EXPECT, '--rollout', '5%'];
+    const words = ['publish', '1.5.0', MACOS, ...EXPECT, '--rollout', '5%', '--yes'];
     const [, planned] = await lines(...words, '--dry-run');
     const done = await lines(...words);
     expect(planned).toBe(done[0]);
@@ -116,7 +116,7 @@ describe('drafts on the command line', () => {
     expect(added[0]).toMatch(/it waits for "slipway publish 1\.6\.0 --channel beta" since/);
     expect(added.at(-1)).toBe('To offer it, run slipway publish 1.6.0 --channel beta.');
     expect(await refusal('publish', '1.6.0')).toMatch(/It is a draft on beta: .* --channel beta\./);
-    const opened = await lines('publish', '1.6.0', '--channel', 'beta');
+    const opened = await lines('publish', '1.6.0', '--channel', 'beta', '--yes');
     expect(opened.slice(0, 2)).toEqual([
       'Published desktop 1.6.0 to beta in ./data (catalog revision 4).',
       '  windows  x64  nsis  App.exe  7 B  offered',

@@ -24,11 +24,11 @@ describe('slipway history', () => {
     await writeFile(path.join(directory.path, 'notes.md'), 'New.');
     await run(['publish', '1.0.0', file('1.0.0'), '--create']);
     await run(['publish', '1.1.0', file('1.1.0'), '--rollout', '5%@0h,100%@2d']);
-    await run(['publish', '1.1.0', file('mac', 'os=macos,arch=arm64,format=dmg')]);
+    await run(['publish', '1.1.0', file('mac', 'os=macos,arch=arm64,format=dmg'), '--yes']);
     await run(['notes', '1.1.0', '--file', 'notes.md']);
     await run(['rollout', '1.1.0', '25%']);
     await run(['rollout', '1.1.0', '--complete']);
-    await run(['promote', '1.1.0', '--to', 'internal', '--create', '--rollout', '10%']);
+    await run(['promote', '1.1.0', '--to', 'internal', '--create', '--rollout', '10%', '--yes']);
     await run(['rollback', '--to', '1.0.0', '--reason', REASON]);
   });
   afterAll(() => directory.remove());

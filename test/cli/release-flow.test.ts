@@ -84,11 +84,18 @@ describe('the command line, from publish to retire', () => {
         clients: [
           {
             ...{ channel: 'stable', target: 'linux-x64 appimage' },
-            installed: { newest: '1.0.0', oldest: '1.0.0' },
+            installed: { newest: '1.0.0', oldest: '1.0.0', below: '1.1.0' },
+            seen: null,
             before: { offered: null, reason: 'up_to_date', withheld: null, reached: [] },
             after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: [] },
           },
+          {
+            ...{ channel: 'stable', target: 'linux-x64 appimage', installed: null, seen: null },
+            before: { offered: '1.0.0', reason: 'offer', withheld: null, reached: [] },
+            after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: [] },
+          },
         ],
+        warnings: [],
       },
       dry_run: false,
       artifacts: [
@@ -201,7 +208,13 @@ describe('the command line, from publish to retire', () => {
             ],
           },
         ],
-        clients: [expect.objectContaining({ installed: { newest: '1.0.0', oldest: '1.0.0' } })],
+        clients: [
+          expect.objectContaining({
+            installed: { newest: '1.0.0', oldest: '1.0.0', below: '1.1.0' },
+          }),
+          expect.objectContaining({ installed: null }),
+        ],
+        warnings: [],
       },
     });
     expect(await latest()).toBe('1.1.0');

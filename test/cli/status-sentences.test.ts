@@ -110,10 +110,10 @@ describe('the sentences that commands print about a release', () => {
       'Yanked desktop 1.6.0 on stable, internal in ./data (catalog revision 12).',
       'Running services answer with it within 5 seconds.',
       'Clients on 1.6.0 and older versions now get:',
-      'CHANNEL   TARGET              INSTALLED  GETS',
+      'CHANNEL   TARGET              INSTALLED         GETS',
     ]);
     expect(stdout).toMatch(/stable +linux-x64 appimage +1\.6\.0 +nothing newer: stays on 1\.6\.0/);
-    expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 +1\.7\.0/);
+    expect(stdout).toMatch(/beta +linux-x64 appimage +1\.5\.0 and older +1\.7\.0/);
     expect(stdout).toMatch(
       /Publish a newer release to move these clients off 1\.6\.0\.\nAppImages that update with zsync report an error on stable, internal from now on,/,
     );

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { type Finished, json, slipway } from './support.ts';
 
+const UNNAMED =
+  'Each line is also about versions that the channel never listed, up to its next newer version.';
+
 /** Questions before a change that reaches many clients. The tests build on each other. */
 describe('on a terminal', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
@@ -80,8 +83,11 @@ describe('on a terminal', () => {
     expect((await question(publish('1.2.0'))).split('\n')).toEqual([
       'Publishing 1.2.0 offers it to every client of stable.',
       'Clients that are offered another release than before:',
-      '  stable  linux-x64 appimage  1.1.0  nothing newer → 1.2.0',
-      '  stable  linux-x64 appimage  1.0.0  1.1.0 for 5%, nothing for others → 1.2.0',
+      '  stable  linux-x64 appimage  1.1.0             nothing newer → 1.2.0',
+      '  stable  linux-x64 appimage  1.0.0             1.1.0 for 5%, nothing for others → 1.2.0',
+      '  stable  linux-x64 appimage  older than 1.0.0  1.1.0 for 5%, 1.0.0 for others → 1.2.0',
+      '  stable  linux-x64 appimage  new visitors      1.0.0 → 1.2.0',
+      UNNAMED,
       'To offer it to a share of the installations first, answer no and add --rollout 5%.',
     ]);
     const { code, stdout } = await run(publish('1.2.0'), 'y\n');
@@ -104,8 +110,10 @@ describe('on a terminal', () => {
       [
         'Resuming 1.3.0 offers it to every client of stable.',
         'Clients that are offered another release than before:',
-        '  stable  linux-x64 appimage  1.2.0           nothing (1.3.0 is paused) → 1.3.0',
-        '  stable  linux-x64 appimage  1.1.0 to 1.0.0  1.2.0 → 1.3.0',
+        '  stable  linux-x64 appimage  1.2.0            nothing (1.3.0 is paused) → 1.3.0',
+        '  stable  linux-x64 appimage  1.1.0 and older  1.2.0 → 1.3.0',
+        '  stable  linux-x64 appimage  new visitors     1.2.0 → 1.3.0',
+        UNNAMED,
       ].join('\n'),
     );
     expect((await run(['resume', '1.3.0'], 'yes\n')).stdout).toMatch(/^Resumed desktop 1\.3\.0/);
@@ -125,7 +133,8 @@ describe('on a terminal', () => {
       expect.stringMatching(/^ {2}stable +linux-x64 appimage +1\.3\.0 /),
       expect.stringContaining('1.5.0 for 5%, 1.3.0 for others → 1.5.0 for 55%, 1.3.0 for others'),
       expect.stringMatching(/^ {2}beta /),
-      expect.stringMatching(/^ {2}beta /),
+      expect.stringMatching(/^ {2}beta .* and older /),
+      UNNAMED,
     ]);
     await withoutQuestion(['rollout', '1.5.0', '--plan', '1%@0h,100%@2d']);
     await withoutQuestion(['rollout', '1.5.0', '--freeze']);

@@ -252,6 +252,26 @@ describe('the console', () => {
     ).rejects.toMatchObject({ code: 'invalid_rollout' });
   });
 
+  it('says that new visitors get no release: before the change, and afterwards', async () => {
+    const { revision } = await ada.overview('desktop');
+    const WARNING = /^No release is offered to everybody on stable: new visitors get no file/;
+    const change = stop('pause', '1.0.0');
+    const preview = await ada.preview('desktop', { change, revision });
+    expect(preview.consequences[0]).toMatch(WARNING);
+    expect(
+      preview.clients.map(({ installed, before, after }) => [installed, before, after]),
+    ).toEqual([
+      ['older than 1.0.0', '1.1.0 for 25%, 1.0.0 for others', '1.1.0 for 25%, nothing for others'],
+      ['new visitors', '1.0.0', 'nothing'],
+    ]);
+    await ada.change('desktop', { change, revision });
+    const { attention } = await ada.overview('desktop');
+    expect(attention).toContainEqual({
+      ...{ kind: 'unserved', severity: 'warning', sentence: expect.stringMatching(WARNING) },
+      ...{ version: null, channel: 'stable' },
+    });
+  });
+
   it('corrects notes, and rolls back', async () => {
     const { revision } = await ada.overview('desktop');
     const notes = {

@@ -66,6 +66,8 @@ const RELAXED: Readonly<Record<string, readonly (readonly [from: string, to: str
     ['> 100', '> 0'],
     ['< 0.05', '> 0'],
   ],
+  // The channel "early" has such visitors.
+  SlipwayVisitorsWithoutRelease: [],
   SlipwayStoreSlow: [['> 0.05', '>= 0']],
 };
 /** This one has series only when the store fails. */
@@ -102,13 +104,14 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     await directory.remove();
   });
 
-  /** 1.0.0 for all clients, 1.1.0 for a quarter of them, and 1.2.0 is paused. */
+  /** 1.0.0 for all clients, 1.1.0 for a quarter of them, and 1.2.0 is paused. The channel "early" has only 1.1.0. */
   async function publishRollout(): Promise<void> {
     const publisher = await createTestService({ env: { DATA_DIR: data }, start: false });
     const artifacts = [await makeArtifact(directory.path)];
     const rollout = { text: '25%', freezeWindows: [] };
     await publish(publisher, { version: '1.0.0', artifacts });
     await publish(publisher, { version: '1.1.0', artifacts, rollout });
+    await publish(publisher, { version: '1.1.0', artifacts, rollout, channel: 'early' });
     await publish(publisher, { version: '1.2.0', artifacts });
     const request = { application: 'desktop', version: '1.2.0', channel: undefined, reason: null };
     await changeStatus({ ...publisher, actor: 'test' }, 'pause', request);
@@ -219,8 +222,9 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
   function instancesOf({ alert }: Alert): (string | undefined)[] {
     const [one, withWorkers] = instances.map(({ instance }) => instance);
     if (alert === 'SlipwayWorkersMissing') return [withWorkers];
-    // The downloads of a version are counted over all services.
-    return alert === 'SlipwayDownloadsMissing' ? [undefined] : [one, withWorkers];
+    // They are about a version or a channel, whichever service says it.
+    const isOfAll = ['SlipwayDownloadsMissing', 'SlipwayVisitorsWithoutRelease'].includes(alert);
+    return isOfAll ? [undefined] : [one, withWorkers];
   }
 
   it('evaluates every alert without an error, and none fires', async () => {

@@ -4,6 +4,7 @@ import { rolloutJsonOf } from '../../src/catalog/rollout-document.ts';
 import { parseRollout } from '../../src/domain/rollout-text.ts';
 import { type ChannelChange, compareChannels } from '../../src/operations/compare-channels.ts';
 import { foreseeChanges } from '../../src/operations/foresee-changes.ts';
+import { clientSentences, installedText } from '../../src/wording/clients.ts';
 import { offerJson } from './offer-json.ts';
 
 const LINUX = { os: 'linux', arch: 'x64', format: 'deb' } as const;
@@ -23,11 +24,11 @@ const compare = (before: Channels, after: Channels, now = 0) =>
   compareChannels({ before, after }, now);
 /** `stable linux-x64 deb 1.1.0..1.0.0: 1.1.0 -> 1.2.0@500` */
 const clients = (before: Channels, after: Channels, now = 0): readonly string[] =>
-  foreseeChanges({ before, after }, now).map(({ newest, oldest, ...group }) => {
+  foreseeChanges({ before, after }, now).map((group) => {
     const [was, is] = [group.before, group.after].map(({ offered, reached }) =>
       [...reached.map(({ version, share }) => `${version}@${share}`), String(offered)].join('/'),
     );
-    return `${group.channel} ${group.target} ${newest}${newest === oldest ? '' : `..${oldest}`}: ${was} -> ${is}`;
+    return `${group.channel} ${group.target} ${installedText(group)}: ${was} -> ${is}`;
   });
 const fields = (changes: readonly ChannelChange[]) =>
   changes.map((change) =>
@@ -75,6 +76,7 @@ describe('the difference between two states of the channels', () => {
     });
     expect(clients(with18('1%'), with18('95%'))).toEqual([
       'stable linux-x64 deb 1.7.0: 1.9.0@100/1.8.0@100/null -> 1.9.0@100/1.8.0@9500/null',
+      'stable linux-x64 deb older than 1.7.0: 1.9.0@100/1.8.0@100/1.7.0 -> 1.9.0@100/1.8.0@9500/1.7.0',
     ]);
   });
 
@@ -155,7 +157,8 @@ describe('the clients that are offered something else', () => {
     const after = { stable: channel([...before.stable.offers, offer('1.2.0')]) };
     expect(clients(before, after)).toEqual([
       'stable linux-x64 deb 1.1.0: null -> 1.2.0',
-      'stable linux-x64 deb 1.0.0: 1.1.0 -> 1.2.0',
+      'stable linux-x64 deb 1.0.0 and older: 1.1.0 -> 1.2.0',
+      'stable linux-x64 deb new visitors: 1.1.0 -> 1.2.0',
     ]);
   });
 
@@ -165,10 +168,10 @@ describe('the clients that are offered something else', () => {
     });
     expect(clients(before, at('5%'))).toEqual([
       'stable linux-x64 deb 1.1.0: null -> 1.2.0@500/null',
-      'stable linux-x64 deb 1.0.0: 1.1.0 -> 1.2.0@500/1.1.0',
+      'stable linux-x64 deb 1.0.0 and older: 1.1.0 -> 1.2.0@500/1.1.0',
     ]);
     expect(clients(at('5%'), at('25%'))[1]).toBe(
-      'stable linux-x64 deb 1.0.0: 1.2.0@500/1.1.0 -> 1.2.0@2500/1.1.0',
+      'stable linux-x64 deb 1.0.0 and older: 1.2.0@500/1.1.0 -> 1.2.0@2500/1.1.0',
     );
     expect(clients(before, at('0'))).toEqual([]);
   });
@@ -178,12 +181,14 @@ describe('the clients that are offered something else', () => {
     const after = { stable: channel([...before.stable.offers, offer('1.2.0')]), beta };
     expect(clients({ ...before, beta }, after).filter((line) => line.startsWith('beta'))).toEqual([
       'beta linux-x64 deb 1.1.0: null -> 1.2.0',
-      'beta linux-x64 deb 1.1.0-beta.1..1.0.0: 1.1.0 -> 1.2.0',
+      'beta linux-x64 deb 1.1.0-beta.1 and older: 1.1.0 -> 1.2.0',
+      'beta linux-x64 deb new visitors: 1.1.0 -> 1.2.0',
     ]);
     const alone = { ...before, beta: { ...beta, inherits: null } };
     expect(clients(alone, { ...before, beta })).toEqual([
       'beta linux-x64 deb 1.1.0-beta.1: null -> 1.1.0',
-      'beta linux-x64 deb 1.0.0: 1.1.0-beta.1 -> 1.1.0',
+      'beta linux-x64 deb 1.0.0 and older: 1.1.0-beta.1 -> 1.1.0',
+      'beta linux-x64 deb new visitors: 1.1.0-beta.1 -> 1.1.0',
     ]);
   });
 
@@ -196,9 +201,32 @@ describe('the clients that are offered something else', () => {
     const lines = clients({ stable: channel(offers) }, { stable: channel(after) });
     expect(lines).toEqual([
       'stable linux-x64 deb 1.9998.0: 1.9999.0 -> null',
-      'stable linux-x64 deb 1.9997.0..1.0.0: 1.9999.0 -> 1.9998.0',
+      'stable linux-x64 deb 1.9997.0 and older: 1.9999.0 -> 1.9998.0',
+      'stable linux-x64 deb new visitors: 1.9999.0 -> 1.9998.0',
       'stable windows-x64 nsis 1.9998.0: 1.9999.0 -> null',
-      'stable windows-x64 nsis 1.9997.0..1.0.0: 1.9999.0 -> 1.9998.0',
+      'stable windows-x64 nsis 1.9997.0 and older: 1.9999.0 -> 1.9998.0',
+      'stable windows-x64 nsis new visitors: 1.9999.0 -> 1.9998.0',
     ]);
+  });
+
+  it('have their share of the counted checks, also on versions that another channel lists', () => {
+    const before = { stable: channel([offer('1.0.0'), offer('1.3.0')]) };
+    const after = { stable: channel([offer('1.0.0'), offer('1.3.0', { status: 'paused' })]) };
+    const checks = (version: string, count: number, over: object = {}) => ({
+      ...{ channel: 'stable', platform: 'linux', version, checks: count },
+      ...over,
+    });
+    const seen = [
+      ...[checks('1.0.0', 50), checks('1.1.0', 20), checks('1.3.0', 25), checks('0.9.0', 5)],
+      ...[checks('other', 100), checks('unstated', 100)],
+      ...[checks('1.0.0', 100, { platform: 'macos' }), checks('1.0.0', 100, { channel: 'beta' })],
+    ];
+    const groups = foreseeChanges({ before, after }, 0, seen);
+    expect(groups.map((group) => [installedText(group), group.seen])).toEqual([
+      ['1.1.0 to 1.0.0 (70.0% of checks)', 0.7],
+      ['0.9.0 and older (5.0% of checks)', 0.05],
+      ['new visitors', null],
+    ]);
+    expect(clientSentences(groups, seen)[1]).toMatch(/^On stable, 33\.3% of the counted checks /);
   });
 });

@@ -10,6 +10,7 @@ import { changeStatus, type StatusVerb } from '../../src/operations/change-statu
 import { promoteRelease } from '../../src/operations/promote-release.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { planRollback, rollBack } from '../../src/operations/roll-back.ts';
+import { installedText } from '../../src/wording/clients.ts';
 import { offerOf, setUpLarge } from '../catalog/large-revision.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
@@ -108,10 +109,11 @@ describe('a rollback', () => {
 
   it('says what clients get afterwards, the same before and after the commit', async () => {
     const plan = await planRollback(deps, requestTo('1.4.0'));
-    expect(plan.clients.map(({ newest, oldest, offered }) => [newest, oldest, offered])).toEqual([
-      ['1.5.1', '1.5.0', null],
-      ['1.4.0', '1.4.0', null],
-      ['1.3.0', '1.3.0', '1.4.0'],
+    expect(plan.clients.map((each) => [installedText(each), each.offered])).toEqual([
+      ['1.5.1 to 1.5.0', null],
+      ['1.4.0', null],
+      ['1.3.0 and older', '1.4.0'],
+      ['new visitors', '1.4.0'],
     ]);
     expect((await statuses()).stable).not.toContain('yanked');
     expect((await rollBack(deps, requestTo('1.4.0'), plan.withdrawn)).clients).toEqual(
@@ -127,7 +129,10 @@ describe('a rollback', () => {
       { version: '1.5.1', channel: 'stable' },
       { version: '1.5.0', channel: 'stable' },
     ]);
-    expect(done.clients[0]).toMatchObject({ newest: '1.6.0-beta.1', offered: null });
+    expect(done.clients[0]).toMatchObject({
+      installed: { newest: '1.6.0-beta.1' },
+      offered: null,
+    });
     expect((await statuses()).stable).not.toContain('yanked');
   });
 

@@ -4,6 +4,7 @@ import { groupName } from '../../src/domain/fleet.ts';
 import { simulateFleet } from '../../src/operations/simulate-fleet.ts';
 import { seenFleet, spreadFleet } from '../../src/operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../src/operations/summarize-simulation.ts';
+import { OTHER, UNSTATED } from '../../src/usage/counts.ts';
 import { offerJson } from './offer-json.ts';
 
 const NOW = Date.parse('2026-11-21T09:00:00Z');
@@ -44,19 +45,24 @@ describe('a made-up fleet', () => {
         { retired: ['1.0.0'] },
       ),
     };
-    const { groups, description } = spreadFleet('desktop', channels, 'stable', 71, NOW);
+    const { groups, description } = spreadFleet('desktop', channels, 'stable', 100, NOW);
     expect(names([...groups])).toEqual([
-      'stable 1.1.0 windows-x64: 11',
+      'stable 1.1.0 windows-x64: 10',
       'stable 1.1.0 macos-x64: 10',
       'stable 1.1.0 macos-arm64: 10',
       'stable 1.2.0 windows-x64: 10',
       'stable 1.0.0 windows-x64: 10',
       'stable 1.0.0 macos-x64: 10',
       'stable 1.0.0 macos-arm64: 10',
+      // They stand for clients on versions that were never published here.
+      'stable 0.0.0-0 windows-x64: 10',
+      'stable 0.0.0-0 macos-x64: 10',
+      'stable 0.0.0-0 macos-arm64: 10',
     ]);
+    expect(description).toContain('and over versions that it never listed: 0.0.0-0. The last');
     expect(description).toContain('spread evenly over 3 versions of stable');
     // An hour later its rollout has reached every client.
-    const later = spreadFleet('desktop', channels, 'stable', 8, NOW + 3_600_000).groups;
+    const later = spreadFleet('desktop', channels, 'stable', 11, NOW + 3_600_000).groups;
     expect(names([...later])).toContain('stable 1.3.0 windows-x64: 1');
   });
 
@@ -66,12 +72,28 @@ describe('a made-up fleet', () => {
       beta: channel([offerJson('1.1.0-beta.1', WINDOWS)], { inherits: 'stable' }),
       edge: channel([offerJson('2.0.0', WINDOWS, { rollout: rollout(500) })]),
     };
-    expect(names([...spreadFleet('desktop', channels, 'beta', 2, NOW).groups])).toEqual([
+    expect(names([...spreadFleet('desktop', channels, 'beta', 3, NOW).groups])).toEqual([
       'beta 1.1.0-beta.1 windows-x64: 1',
       'beta 1.0.0 windows-x64: 1',
+      'beta 0.0.0-0 windows-x64: 1',
     ]);
-    expect(names([...spreadFleet('desktop', channels, 'edge', 2, NOW).groups])).toEqual([
+    expect(names([...spreadFleet('desktop', channels, 'edge', 4, NOW).groups])).toEqual([
       'edge 2.0.0 windows-x64: 2',
+      'edge 0.0.0-0 windows-x64: 2',
+    ]);
+  });
+
+  it('has the versions at which a rule begins or ends, but none above all releases', () => {
+    const channels = {
+      stable: channel([
+        offerJson('1.0.0', WINDOWS),
+        offerJson('2.0.0', WINDOWS, { requires: '>=1.0.0 <1.5.0' }),
+        offerJson('3.0.0', WINDOWS, { requires: '>1.6.0 <9.0.0' }),
+      ]),
+    };
+    const { groups } = spreadFleet('desktop', channels, 'stable', 6, NOW);
+    expect(groups.map(({ version }) => version.version)).toEqual([
+      ...['1.0.0', '2.0.0', '3.0.0', '1.6.1-0', '1.5.0', '0.0.0-0'],
     ]);
   });
 
@@ -93,24 +115,28 @@ describe('a fleet from counts', () => {
     const rows = [
       seen(),
       seen({ platform: 'macos', checks: 10 }),
-      seen({ version: 'other', checks: 5 }),
-      seen({ version: 'unstated', checks: 4 }),
+      seen({ version: OTHER, checks: 10 }),
+      seen({ version: UNSTATED, checks: 4 }),
       seen({ platform: 'other', checks: 3 }),
       seen({ channel: 'gone', checks: 2 }),
       seen({ version: '1.1.0', checks: 0 }),
     ];
     const { groups, description } = seenFleet(rows, channels, 100);
     expect(names([...groups])).toEqual([
-      'stable 1.0.0 windows-x64: 75',
-      'stable 1.0.0 macos-arm64: 25',
+      'stable 1.0.0 windows-x64: 60',
+      'stable 1.0.0 macos-arm64: 20',
+      'stable 0.0.0-0 windows-x64: 20',
     ]);
-    expect(description).toContain('in proportion to 40 counted checks');
-    expect(description).toContain('14 checks');
+    expect(description).toContain('in proportion to 50 counted checks');
+    expect(description).toContain('10 came from versions that no channel lists');
+    expect(description).toContain('9 checks');
     expect(description).toContain('windows-x64, macos-arm64, linux-x64');
   });
 
   it('is refused when no check is left', () => {
-    expect(() => seenFleet([seen({ version: 'other' })], channels, 100)).toThrow(/no checks of/);
+    expect(() => seenFleet([seen({ version: UNSTATED })], channels, 100)).toThrow(
+      /no checks with a version/,
+    );
   });
 });
 
@@ -127,7 +153,7 @@ describe('a simulated fleet', () => {
     ),
   });
   const simulate = async (after: typeof before | null) => {
-    const fleet = spreadFleet('desktop', before, 'stable', 300, NOW).groups;
+    const fleet = spreadFleet('desktop', before, 'stable', 400, NOW).groups;
     const request = { application: 'desktop', before, after, fleet, now: NOW, seed: 1 };
     const simulation = await simulateFleet({ ...request, onProgress: () => {} });
     const fates = simulation.after ?? simulation.before;
@@ -137,16 +163,17 @@ describe('a simulated fleet', () => {
 
   it('compares two states at the same times, and asks in both for the same installations', async () => {
     const { simulation } = await simulate(with110({ rollout: rollout(5_000) }));
-    expect(simulation.installations).toBe(300);
+    expect(simulation.installations).toBe(400);
     expect(simulation.times.map(({ at, isStep }) => [at - NOW, isStep])).toEqual([
       [0, false],
       [3_600_000, true],
     ]);
     const before = summarizeSimulation(simulation.before, { stable: channel(step) }, 2);
     expect(before.totals).toEqual([
-      { version: '1.2.0', installed: 100, counts: [300, 300] },
+      { version: '1.2.0', installed: 100, counts: [400, 400] },
       { version: '1.1.0', installed: 100, counts: [0, 0] },
       { version: '1.0.0', installed: 100, counts: [0, 0] },
+      { version: '0.0.0-0', installed: 100, counts: [0, 0] },
     ]);
   });
 
@@ -163,6 +190,8 @@ describe('a simulated fleet', () => {
         requires: '>=1.1.0',
         between: [{ version: '1.1.0', outcome: 'paused' }],
       },
+      // Clients older than all releases update to 1.0.0, and get no further.
+      expect.objectContaining({ version: '0.0.0-0', count: 100, stays: '1.0.0', missed: '1.2.0' }),
     ]);
     const yanked = (await simulate(with110({ status: 'yanked' }))).summary;
     expect(yanked.stranded[0]?.between).toEqual([{ version: '1.1.0', outcome: 'yanked' }]);
@@ -230,6 +259,7 @@ describe('a simulated fleet', () => {
     expect(summary.waiting).toEqual([
       { channel: 'stable', version: '1.0.0', reason: 'withdrawn', withheld: '1.2.0', count: 100 },
       { channel: 'stable', version: '1.1.0', reason: 'paused', withheld: '1.2.0', count: 100 },
+      { channel: 'stable', version: '0.0.0-0', reason: 'paused', withheld: '1.2.0', count: 100 },
     ]);
   });
 
@@ -237,7 +267,7 @@ describe('a simulated fleet', () => {
     const { summary } = await simulate(null);
     expect(summary.rows.map(({ newest, oldest, gets }) => [newest, oldest, gets])).toEqual([
       ['1.2.0', '1.2.0', [{ version: null, counts: [100] }]],
-      ['1.1.0', '1.0.0', [{ version: '1.2.0', counts: [200] }]],
+      ['1.1.0', '0.0.0-0', [{ version: '1.2.0', counts: [300] }]],
     ]);
   });
 

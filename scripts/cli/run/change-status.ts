@@ -6,7 +6,7 @@ import {
 } from '../../../src/operations/change-status.ts';
 import { withdrawalSentences } from '../../../src/wording/withdrawal.ts';
 import type { ChangeOptions } from '../arguments.ts';
-import { clientsJson, printClientTable } from '../client-report.ts';
+import { printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
@@ -37,7 +37,7 @@ export function changeTo(verb: StatusVerb) {
     if (verb === 'resume') await askToResume(terminal, context, request);
     const result = await changeStatus(context, verb, request);
     if (options.json) {
-      const difference = differenceJson(result, context.clock.now());
+      const difference = await differenceJson(terminal, context, application, result);
       printJson(terminal, { app: application, version, ...jsonOf(result), ...difference });
       return;
     }
@@ -59,7 +59,7 @@ export function changeTo(verb: StatusVerb) {
       const same = listed.filter((item) => channels.includes(item.channel));
       const what = `Recorded the reason: ${application} ${version} is ${stateOf(same)} ${where}`;
       print(terminal, `${what}. Clients get the same as before.`);
-      printDifference(terminal, result, context.clock.now());
+      await printDifference(terminal, context, application, result);
       return;
     }
     print(
@@ -73,7 +73,7 @@ export function changeTo(verb: StatusVerb) {
       printClientTable(terminal, result.clients);
     }
     for (const sentence of withdrawalSentences(verb, version, result)) print(terminal, sentence);
-    printDifference(terminal, result, context.clock.now());
+    await printDifference(terminal, context, application, result);
   };
 }
 
@@ -88,7 +88,7 @@ async function askToResume(
     if (!would.changed) return undefined;
     const { version } = request;
     const about = { version, channels: would.channels };
-    return wideQuestion(`Resuming ${version}`, would, about, context.clock.now());
+    return wideQuestion(context, request.application, `Resuming ${version}`, would, about);
   });
 }
 
@@ -120,6 +120,6 @@ function jsonOf({
     changed,
     listed,
     discarded,
-    clients: clientsJson(clients),
+    clients,
   };
 }

@@ -177,7 +177,7 @@ async function change(
       settings_before: settingsJson(settingsBefore),
       dropped,
       clients,
-      ...differenceJson(changed, context.clock.now()),
+      ...(await differenceJson(terminal, context, application, changed)),
     });
     return;
   }
@@ -200,5 +200,5 @@ async function change(
   }
   for (const line of clientEffects(changed, true)) print(terminal, line);
   printWhenLive(terminal, context, changed.announced);
-  printDifference(terminal, changed, context.clock.now());
+  await printDifference(terminal, context, application, changed);
 }

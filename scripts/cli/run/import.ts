@@ -4,6 +4,11 @@ import type { ImportSource, SourceKind } from '../../../src/build-output/sources
 import { counted } from '../../../src/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
+import {
+  foreseeUnserved,
+  UNSERVED_REMEDY,
+  unservedSentence,
+} from '../../../src/operations/foresee-unserved.ts';
 import { type ImportDeps, importReleases } from '../../../src/operations/import-releases.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
@@ -40,12 +45,19 @@ export async function importHistory(
   const { from: kind, flavor, tagPrefix } = options;
   const source = await readImportSource({ path, kind, flavor, tagPrefix });
   const result = await runImport(terminal, context, source, options);
-  const now = context.clock.now();
   if (options.json) {
-    printJson(terminal, { ...importJson(source, result), ...differenceJson(result, now) });
+    printJson(terminal, {
+      ...importJson(source, result),
+      ...(await differenceJson(terminal, context, result.application, result)),
+    });
   } else {
     printImported(terminal, source, { ...result, ...{ isNewStore, context } });
-    printDifference(terminal, result, now);
+    await printDifference(terminal, context, result.application, result);
+    if (terminal.session?.isDryRun !== true) {
+      for (const each of foreseeUnserved(result, context.clock.now())) {
+        print(terminal, `Warning: ${unservedSentence(each)} ${UNSERVED_REMEDY}`);
+      }
+    }
   }
   const hasFailed = hasRefused(source, result) || result.releases.length === 0;
   return hasFailed ? EXIT.failed : EXIT.done;
@@ -65,6 +77,8 @@ async function runImport(
   const deps: ImportDeps = {
     ...context,
     ...context.rememberNewest(),
+    // A check of each of thousands of commits takes long: the report warns once, at the end.
+    beforeCommit: undefined,
     onProgress: (step) => showLarge(progress, step),
     readRelease: (release) => readSourceRelease(release, options.arch),
     rolloutOf: ({ staged }) => statedRollout(staged),

@@ -24,12 +24,11 @@ export async function notes(
   const application = options.app ?? context.config.defaultApplication;
   const done = await correctNotes(context, { application, version, set, remove, reason });
   const { changed, channels, manifest, revision } = done;
-  const now = context.clock.now();
   if (options.json) {
     printJson(terminal, {
       ...{ app: application, version, channels, manifest, catalog_revision: revision, changed },
       notes: done.notes,
-      ...differenceJson(done, now),
+      ...(await differenceJson(terminal, context, application, done)),
     });
     return;
   }
@@ -44,7 +43,7 @@ export async function notes(
   if (!changed) return;
   for (const line of alignColumns(done.notes.map(rowOf))) print(terminal, `  ${line}`);
   printWhenLive(terminal, context, done.announced);
-  printDifference(terminal, done, now);
+  await printDifference(terminal, context, application, done);
 }
 
 /** `~  de  "Erste." → "Zweite."`, with the beginnings of the texts. */

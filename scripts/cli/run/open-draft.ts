@@ -42,7 +42,7 @@ export async function openDraft(
         would.changed && presentShare(would.rollout, context.clock.now()) === EVERY_CLIENT;
       if (!isWide || !offersReleases(would.before, would.channel)) return undefined;
       const about = { version, channels: [would.channel] };
-      return wideQuestion(`Opening the draft ${version}`, would, about, context.clock.now());
+      return wideQuestion(context, application, `Opening the draft ${version}`, would, about);
     });
     return open(context, asked);
   });
@@ -51,12 +51,12 @@ export async function openDraft(
   if (options.json) {
     return printJson(terminal, {
       ...reportJson({ ...result, earlier }, NO_BUILD),
-      ...differenceJson(result, now),
+      ...(await differenceJson(terminal, context, application, result)),
     });
   }
   const facts = { place: context.place.text, isNewStore: false, config: context.config, now };
   printPublished(terminal, { ...result, ...facts, earlier, expected: expect ?? [] }, NO_BUILD);
-  printDifference(terminal, result, now);
+  await printDifference(terminal, context, application, result);
 }
 
 /** @throws AppError `invalid_request` for an option that says something about files */

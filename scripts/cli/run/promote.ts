@@ -42,7 +42,7 @@ export async function promote(
         would.changed && would.status === 'active' && offersReleases(would.before, would.channel);
       if (!isWide) return undefined;
       const about = { version, channels: [would.channel] };
-      return wideQuestion(`Promoting ${version}`, would, about, context.clock.now());
+      return wideQuestion(context, application, `Promoting ${version}`, would, about);
     });
     return promoteRelease(context, request);
   });
@@ -58,7 +58,7 @@ export async function promote(
       dropped: promoted.dropped,
       ...otherKeysJson(promoted),
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
-      ...differenceJson(promoted, context.clock.now()),
+      ...(await differenceJson(terminal, context, application, promoted)),
     });
     return;
   }
@@ -84,5 +84,5 @@ export async function promote(
     );
   }
   for (const line of otherKeyLines(promoted)) print(terminal, line);
-  printDifference(terminal, promoted, context.clock.now());
+  await printDifference(terminal, context, application, promoted);
 }

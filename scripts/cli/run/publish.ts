@@ -6,8 +6,8 @@ import type { ChannelStates } from '../../../src/operations/compare-channels.ts'
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
 import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
-import { requireConsent, runWithConsent } from '../consent.ts';
-import { openContext } from '../context.ts';
+import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
+import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
 import { readNotesFiles } from '../notes-files.ts';
 import { printJson } from '../output.ts';
@@ -65,7 +65,7 @@ export async function publish(
     onProgress: (step: PublishProgress) => showStep(progress, step),
     beforeOffer: (states: ChannelStates) => {
       progress.stop();
-      return askToPublish(terminal, request, states, context.clock.now());
+      return askToPublish(terminal, context, request, states);
     },
   };
   try {
@@ -80,7 +80,7 @@ export async function publish(
     if (options.json) {
       printJson(terminal, {
         ...reportJson({ ...result, earlier }, build),
-        ...differenceJson(result, now),
+        ...(await differenceJson(terminal, context, request.application, result)),
       });
       return;
     }
@@ -96,7 +96,7 @@ export async function publish(
       now,
     };
     printPublished(terminal, report, build);
-    printDifference(terminal, result, now);
+    await printDifference(terminal, context, request.application, result);
   } finally {
     progress.stop();
   }
@@ -105,22 +105,22 @@ export async function publish(
 /** A release without a rollout reaches every client of a channel at once. A new channel has no clients yet. */
 async function askToPublish(
   terminal: Terminal,
-  request: Pick<PublishRequest, 'version' | 'channel'>,
+  context: Context,
+  request: Pick<PublishRequest, 'application' | 'version' | 'channel'>,
   states: ChannelStates,
-  now: number,
 ): Promise<void> {
-  const { version } = request;
+  const { application, version } = request;
+  const now = context.clock.now();
+  // The commit asks, too, but only after the upload.
+  await askAboutVisitors(terminal, 'publish', states, now);
   const channel = parseChannelName(request.channel);
   const offer = states.after[channel]?.offers.find((each) => each.version === version);
   const isForAll = presentShare(offer?.rollout, now) === EVERY_CLIENT;
   if (!isForAll || !offersReleases(states.before, channel)) return;
   await requireConsent(terminal, async () => {
-    const question = wideQuestion(
-      `Publishing ${version}`,
-      states,
-      { version, channels: [channel] },
-      now,
-    );
+    const about = { version, channels: [channel] };
+    const what = `Publishing ${version}`;
+    const question = await wideQuestion(context, application, what, states, about);
     return `${question}\nTo offer it to a share of the installations first, answer no and add --rollout 5%.`;
   });
 }

@@ -1,12 +1,15 @@
 import { counted, listed } from '../../../src/counted.ts';
 import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
+import type { SeenChecks } from '../../../src/operations/seen-checks.ts';
+import { clientSentences } from '../../../src/wording/clients.ts';
 import { rollbackSentences } from '../../../src/wording/rollback.ts';
 import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
-import { clientsJson, printClientTable } from '../client-report.ts';
+import { printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
 import { alignColumns, firstLines, printJson, printWhenLive } from '../output.ts';
+import { readSeenChecks } from '../seen-checks.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface RollbackOptions extends ChangeOptions, ConsentOptions {
@@ -21,21 +24,23 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
   const application = options.app ?? context.config.defaultApplication;
   const { to, channel, reason = null } = options;
   const request = { application, to, channel, reason };
-  const plan = await planRollback(context, request);
-  if (!options.json) printPlan(terminal, `${application} in ${context.place.text}`, to, plan);
+  const seen = await readSeenChecks(context, application);
+  const plan = await planRollback(context, request, seen);
+  if (!options.json) {
+    printPlan(terminal, `${application} in ${context.place.text}`, to, plan, seen);
+  }
   const count = counted(plan.withdrawn.length, 'release');
   await requireConsent(
     terminal,
     `This yanks ${count} of ${application} permanently: ${versionsOf(plan)}.`,
   );
   const done = await rollBack(context, request, plan.withdrawn);
-  const now = context.clock.now();
   if (options.json) {
     const { withdrawn: yanked, clients, inherited, revision, changed } = done;
     printJson(terminal, {
       ...{ app: application, to, channel: done.channel, yanked, inherited },
-      ...{ catalog_revision: revision, changed, clients: clientsJson(clients) },
-      ...differenceJson(done, now),
+      ...{ catalog_revision: revision, changed, clients },
+      ...(await differenceJson(terminal, context, application, done)),
     });
     return;
   }
@@ -44,7 +49,7 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
     `Rolled back ${application} to ${to} on ${done.channel} in ${context.place.text} (catalog revision ${done.revision}): yanked ${versionsOf(done)}.`,
   );
   printWhenLive(terminal, context, done.announced);
-  printDifference(terminal, done, now);
+  await printDifference(terminal, context, application, done);
 }
 
 function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
@@ -52,7 +57,13 @@ function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
 }
 
 /** Says what will happen, what clients get afterwards, and what a rollback does not do. */
-function printPlan(terminal: Terminal, where: string, to: string, plan: Rollback): void {
+function printPlan(
+  terminal: Terminal,
+  where: string,
+  to: string,
+  plan: Rollback,
+  seen: readonly SeenChecks[],
+): void {
   const { channel, withdrawn, clients } = plan;
   print(terminal, `A rollback of ${where} to ${to} on ${channel} yanks these releases:`);
   const rows = withdrawn.map(({ version, channels }) => [version, channels.join(', ')]);
@@ -61,5 +72,6 @@ function printPlan(terminal: Terminal, where: string, to: string, plan: Rollback
   }
   print(terminal, 'Afterwards, clients get:');
   printClientTable(terminal, clients);
+  for (const sentence of clientSentences(clients, seen)) print(terminal, sentence);
   for (const sentence of rollbackSentences(to, plan)) print(terminal, sentence);
 }

@@ -43,14 +43,13 @@ export async function rollout(
   const request = { application, version, channel, action, reason };
   await askToRaise(terminal, context, request);
   const changed = await changeRollout(context, request);
-  const now = context.clock.now();
   if (options.json) {
-    const difference = differenceJson(changed, now);
+    const difference = await differenceJson(terminal, context, application, changed);
     printJson(terminal, { app: application, version, ...jsonOf(changed), ...difference });
     return;
   }
   printChanged(terminal, context, request, changed);
-  printDifference(terminal, changed, now);
+  await printDifference(terminal, context, application, changed);
 }
 
 /** A rollout that is raised by this much at once reaches many clients. In 1/100 %. */
@@ -71,7 +70,7 @@ async function askToRaise(
     const channels = raised.map(({ channel }) => channel);
     const from = [...new Set(raised.map(({ before }) => shareText(before)))].join(', ');
     const what = `Raising the rollout of ${version} from ${from}`;
-    return wideQuestion(what, would, { version, channels }, context.clock.now());
+    return wideQuestion(context, request.application, what, would, { version, channels });
   });
 }
 

@@ -7,6 +7,7 @@ import { AppError, systemCode } from '../../../src/errors.ts';
 import { findRevision } from '../../../src/operations/find-revision.ts';
 import { readCatalog } from '../../../src/operations/list-releases.ts';
 import { FLEET_FILE_BYTES_MAX, parseFleet } from '../../../src/operations/parse-fleet.ts';
+import { seenSince } from '../../../src/operations/seen-checks.ts';
 import { simulateFleet } from '../../../src/operations/simulate-fleet.ts';
 import {
   type DescribedFleet,
@@ -162,11 +163,8 @@ async function fleetOf(
   const log = logTo(terminal);
   const { rows } = await readUsage({ ...context, store: context.privateStore, log });
   const { from } = periodOf(context.clock.now(), days);
-  const counted = rows.filter(
-    (row) =>
-      row.application === application &&
-      row.day >= from &&
-      (channel === undefined || row.channel === channel),
+  const counted = seenSince(rows, application, from).filter(
+    (row) => channel === undefined || row.channel === channel,
   );
   return seenFleet(counted, channels, fleet);
 }

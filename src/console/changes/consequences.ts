@@ -1,5 +1,6 @@
 import { counted, listed } from '../../counted.ts';
 import { shareText } from '../../domain/rollout-text.ts';
+import { foreseeUnserved, unservedSentence } from '../../operations/foresee-unserved.ts';
 import { foreseeZsync } from '../../operations/foresee-zsync.ts';
 import { rollbackSentences } from '../../wording/rollback.ts';
 import { wideSentence } from '../../wording/wide-change.ts';
@@ -11,10 +12,14 @@ import type { Made } from './make-change.ts';
 /** What a change means, in whole sentences; the most important first. @param now by the store's clock */
 export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
   if (!made.changed) return ['The catalog is already in this state, so nothing would change.'];
-  return [...sentencesOf(change, made, now), ...zsyncSentences(foreseeZsync(made, now))];
+  return [
+    ...foreseeUnserved(made, now).map(unservedSentence),
+    ...ownConsequences(change, made, now),
+    ...zsyncSentences(foreseeZsync(made, now)),
+  ];
 }
 
-function sentencesOf(change: Change, made: Made, now: number): readonly string[] {
+function ownConsequences(change: Change, made: Made, now: number): readonly string[] {
   switch (change.kind) {
     case 'pause':
     case 'resume':

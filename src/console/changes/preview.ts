@@ -1,5 +1,7 @@
 import type { WriterDeps } from '../../catalog/change.ts';
 import { isAppError } from '../../errors.ts';
+import { SEEN_DAYS, seenSince } from '../../operations/seen-checks.ts';
+import { periodOf } from '../../usage/adoption.ts';
 import type { Change, Preview, SimulatedRollout } from '../change-answers.ts';
 import type { UsageSource } from '../usage-source.ts';
 import { differencesOf } from '../views/history.ts';
@@ -23,10 +25,12 @@ export async function previewChange(
 ): Promise<Preview> {
   const made = await makeChange(deps.rehearsal, application, change);
   const now = deps.rehearsal.clock.now();
+  const { rows } = await deps.usage.read();
+  const seen = seenSince(rows, application, periodOf(now, SEEN_DAYS).from);
   return {
     command: commandOf(change, application, deps.defaultApplication),
     consequences: consequencesOf(change, made, now),
-    ...differencesOf(made, now),
+    ...differencesOf(made, now, seen),
     simulation: await simulated(deps, application, change, made, now),
     changes: made.changed,
   };

@@ -1,5 +1,6 @@
 import { counted } from '../../counted.ts';
 import { isAppError } from '../../errors.ts';
+import { seenSince } from '../../operations/seen-checks.ts';
 import { simulateFleet } from '../../operations/simulate-fleet.ts';
 import { type DescribedFleet, seenFleet, spreadFleet } from '../../operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../operations/summarize-simulation.ts';
@@ -59,9 +60,7 @@ function fleetOf(
   { rows }: SeenUsage,
 ): DescribedFleet {
   const { from } = periodOf(now, DAYS);
-  const seen = rows.filter(
-    (row) => row.application === application && row.channel === channel && row.day >= from,
-  );
+  const seen = seenSince(rows, application, from).filter((row) => row.channel === channel);
   try {
     return seenFleet(seen, channels, INSTALLATIONS);
   } catch (error) {

@@ -1,7 +1,9 @@
 import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { compareVersions, parseVersion } from '../../domain/version.ts';
 import { describeRollout } from '../../operations/describe-rollout.ts';
+import { unservedSentence } from '../../operations/foresee-unserved.ts';
 import { describeDraft } from '../../operations/list-drafts.ts';
 import { waitsFor } from '../../wording/draft.ts';
 import { plannedShares, presentShare } from '../../wording/rollout.ts';
@@ -21,6 +23,11 @@ export function attentionOf({ revision, problem, now }: SeenCatalog): readonly A
   if (problem !== null) {
     const sentence = `The store cannot be read: ${problem}`;
     found.push({ kind: 'store', severity: 'critical', sentence, version: null, channel: null });
+  }
+  for (const unserved of findUnserved(channelViews(revision.signed.channels), now)) {
+    const { channel } = unserved;
+    const sentence = unservedSentence(unserved);
+    found.push({ kind: 'unserved', severity: 'warning', sentence, version: null, channel });
   }
   const newestFirst = newestFirstIn(revision.signed);
   for (const [channel, each] of channelEntries(revision.signed.channels)) {

@@ -4,6 +4,7 @@ import { AppError, isAppError } from '../../errors.ts';
 import { compareChannels } from '../../operations/compare-channels.ts';
 import { foreseeChanges } from '../../operations/foresee-changes.ts';
 import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';
+import type { SeenChecks } from '../../operations/seen-checks.ts';
 import { clientRows } from '../../wording/client-rows.ts';
 import { changeRows } from '../../wording/difference.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
@@ -85,15 +86,20 @@ async function readBefore(deps: ReaderDeps, application: string, { previous }: R
   }
 }
 
-/** What a change makes different: on the channels, and for clients. @param now milliseconds since the epoch */
+/**
+ * What a change makes different: on the channels, and for clients.
+ *
+ * @param now milliseconds since the epoch @param seen counted checks of the application
+ */
 export function differencesOf(
   states: Parameters<typeof compareChannels>[0],
   now: number,
+  seen: readonly SeenChecks[] = [],
 ): { readonly differences: readonly DifferenceRow[]; readonly clients: readonly ClientRow[] } {
   return {
     differences: compareChannels(states, now)
       .flatMap(changeRows)
       .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
-    clients: clientRows(foreseeChanges(states, now), states),
+    clients: clientRows(foreseeChanges(states, now, seen), states),
   };
 }

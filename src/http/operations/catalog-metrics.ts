@@ -2,6 +2,8 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { findUnserved, type UnservedVisitors } from '../../domain/unserved-visitors.ts';
+import { isAppError } from '../../errors.ts';
 import { createRolloutLister } from '../../operations/list-rollouts.ts';
 
 /** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
@@ -69,6 +71,39 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
     },
   });
   measureRollouts(registry, deps);
+  measureVisitors(registry, deps);
+}
+
+function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {
+  new Gauge({
+    name: 'slipway_visitors_without_release',
+    help: 'Always 1: a channel that had a release offers none to every client, so that new visitors get nothing. platform is empty for all platforms.',
+    aggregator: 'max',
+    labelNames: ['app', 'channel', 'platform'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const app of Object.keys(catalog.health().applications)) {
+        for (const { channel, platform } of unservedIn(catalog, app, clock.now())) {
+          this.set({ app, channel, platform: platform ?? '' }, 1);
+        }
+      }
+    },
+  });
+}
+
+/** None for an application whose catalog cannot be used. */
+function unservedIn(
+  catalog: CatalogMetricsDeps['catalog'],
+  app: string,
+  now: number,
+): readonly UnservedVisitors[] {
+  try {
+    return findUnserved(catalog.application(app).snapshot().channels, now);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return [];
+  }
 }
 
 function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {

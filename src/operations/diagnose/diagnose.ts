@@ -1,11 +1,14 @@
 import { readStoreTime } from '../../catalog/artifact-upload.ts';
 import { clockKey } from '../../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../../catalog/read.ts';
+import { viewsOf } from '../../catalog/snapshot.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../clock.ts';
 import { counted } from '../../counted.ts';
+import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
+import { UNSERVED_REMEDY, unservedSentence } from '../foresee-unserved.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
@@ -76,6 +79,7 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
       'presigned download': () => checkPresigned(deps),
       'public files': () => checkPublicFiles(deps),
       catalogs: () => checkCatalogs(deps),
+      'new visitors': () => checkVisitors(deps),
       'private data': () => checkPrivate(deps),
       erasure: () => checkErasure(deps),
       space: () => checkSpace(deps),
@@ -153,6 +157,21 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     states.push(`${name} at revision ${revision?.signed.revision ?? 0}`);
   }
   return ok(`${states.join(', ')}.`);
+}
+
+/** Whether the website of each channel has a release to give. */
+async function checkVisitors(deps: DiagnoseDeps): Promise<Finding> {
+  const names = await readApplications(deps);
+  const found: string[] = [];
+  for (const name of names) {
+    const channels = (await readRevision(deps, name))?.signed.channels ?? {};
+    for (const unserved of findUnserved(viewsOf(channels), deps.clock.now())) {
+      found.push(`${name}: ${unservedSentence(unserved)}`);
+    }
+  }
+  return found.length === 0
+    ? ok('Every channel that had a release gives one to new visitors.')
+    : warning(found.join(' '), UNSERVED_REMEDY);
 }
 
 async function checkPrivate(deps: DiagnoseDeps): Promise<Finding> {

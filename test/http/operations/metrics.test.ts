@@ -108,6 +108,18 @@ describe('the metrics of a service', () => {
     expect(await metric(service, 'slipway_rollout_percent')).toEqual([]);
   });
 
+  it('state the channels that have no release for new visitors, until they have one', async () => {
+    const service = await open();
+    const NAME = 'slipway_visitors_without_release';
+    await release(service, '1.0.0', MACHINES);
+    expect(await metric(service, NAME)).toEqual([]);
+    await setStatus(service, 'pause', '1.0.0');
+    await release(service, '1.1.0', MACHINES, rollout('5%'));
+    expect(await metric(service, NAME)).toEqual(['{app="desktop",channel="stable",platform=""} 1']);
+    await setStatus(service, 'resume', '1.0.0');
+    expect(await metric(service, NAME)).toEqual([]);
+  });
+
   it('measure requests to the store, of which an anonymous client causes none', async () => {
     const service = await open({ store: 'directory' });
     await release(service, '1.0.0', MACHINES);

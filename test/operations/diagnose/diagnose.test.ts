@@ -292,6 +292,27 @@ describe('diagnose: rights, tried with a release in the store', () => {
   });
 });
 
+describe('diagnose: new visitors', () => {
+  it('warns of a channel that had a release and gives none to them, but not of drafts', async () => {
+    const { deps } = setUp();
+    const directory = await makeTemporaryDirectory();
+    try {
+      const artifacts = [await makeArtifact(directory.path)];
+      await publish(deps, { version: '1.0.0', artifacts, channel: 'internal', mode: 'draft' });
+      expect(await named(deps, 'new visitors')).toMatchObject({ outcome: 'ok' });
+      const rollout = { text: '5%', freezeWindows: [] };
+      await publish(deps, { version: '1.1.0', artifacts, rollout });
+      expect(await named(deps, 'new visitors')).toMatchObject({
+        outcome: 'warning',
+        detail: expect.stringMatching(/^desktop: No release is offered to everybody on stable: /),
+        remedy: expect.stringContaining('slipway rollout VERSION --complete'),
+      });
+    } finally {
+      await directory.remove();
+    }
+  });
+});
+
 describe('diagnose: saved catalogs', () => {
   it('warns when a service could not save them', async () => {
     const { deps } = setUp();

@@ -1,0 +1,40 @@
+import type { ChannelView } from './channel.ts';
+import { isForAllClients } from './decide-update.ts';
+import type { Offer } from './offer.ts';
+import { ARCHES, PLATFORMS, type Platform } from './platform.ts';
+
+/**
+ * New visitors who get no release: a page, a download button and `latest-version` know no installation, so they give only
+ * a release that every client is offered.
+ */
+export interface UnservedVisitors {
+  readonly channel: string;
+  /** Null: visitors with any platform. */
+  readonly platform: Platform | null;
+}
+
+/**
+ * The visitors of a channel who get no release, although the channel has had one. None for a channel that never had a
+ * release, or has only drafts.
+ *
+ * @param now by the store's clock; milliseconds since the epoch
+ */
+export function unservedOn(view: ChannelView, now: number): readonly UnservedVisitors[] {
+  if (!view.hadRelease) return [];
+  const lists = (platform: Platform, isWanted: (offer: Offer) => boolean): boolean =>
+    ARCHES.some((arch) => view.offersFor(platform, arch).offers.some(isWanted));
+  const listed = PLATFORMS.filter((platform) => lists(platform, () => true));
+  const unserved = listed.filter(
+    (platform) => !lists(platform, (offer) => isForAllClients(offer, now)),
+  );
+  if (unserved.length === listed.length) return [{ channel: view.name, platform: null }];
+  return unserved.map((platform) => ({ channel: view.name, platform }));
+}
+
+/** The visitors of all channels who get no release. See {@link unservedOn}. */
+export function findUnserved(
+  views: ReadonlyMap<string, ChannelView>,
+  now: number,
+): readonly UnservedVisitors[] {
+  return [...views.values()].flatMap((view) => unservedOn(view, now));
+}
