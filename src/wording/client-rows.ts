@@ -7,14 +7,14 @@ import { clientCells } from './difference.ts';
 
 type Cells = ReturnType<typeof clientCells>;
 
-/** People install a disk image by hand: no updater asks for one. */
+/** A new visitor installs a disk image by hand: no updater asks for one. */
 const isDiskImage = (target: string): boolean => target.endsWith(' dmg');
 const isForUpdaters = (target: string): boolean =>
   target.startsWith('macos-') && !isDiskImage(target);
 
 /**
- * One row for the clients that get the same. Its target is `all targets` when the application has no others. It leaves
- * out the disk images, unless the application has no other build for macOS.
+ * One row for the clients that get the same. Its target is `all targets` when the application has no others. Only new
+ * visitors get disk images, unless the application has no other build for macOS.
  */
 export function clientRows(
   changes: readonly ForeseenChange[],
@@ -25,18 +25,20 @@ export function clientRows(
   );
   const names = targetsOf(offers).map(buildName);
   const leavesOut = names.some(isForUpdaters);
-  const shown = new Set(names.filter((name) => !(leavesOut && isDiskImage(name))));
-  const rows = new Map<string, { readonly cells: Cells; readonly targets: string[] }>();
-  for (const { target, ...cells } of changes.map(clientCells)) {
-    if (!shown.has(target)) continue;
+  const forUpdaters = names.filter((name) => !(leavesOut && isDiskImage(name)));
+  const rows = new Map<string, { cells: Cells; shown: readonly string[]; targets: string[] }>();
+  for (const group of changes) {
+    const shown = group.installed === null ? names : forUpdaters;
+    const { target, ...cells } = clientCells(group);
+    if (!shown.includes(target)) continue;
     const key = JSON.stringify(cells);
     const row = rows.get(key);
-    if (row === undefined) rows.set(key, { cells: { ...cells, target }, targets: [target] });
+    if (row === undefined) rows.set(key, { cells: { ...cells, target }, shown, targets: [target] });
     else row.targets.push(target);
   }
-  return [...rows.values()].map(({ cells, targets }) => ({
+  return [...rows.values()].map(({ cells, shown, targets }) => ({
     ...cells,
     target:
-      targets.length > 1 && targets.length === shown.size ? 'all targets' : targets.join(', '),
+      targets.length > 1 && targets.length === shown.length ? 'all targets' : targets.join(', '),
   }));
 }

@@ -150,10 +150,11 @@ describe('the console', () => {
     await scene.release('1.4.0', {}, ['x64'], files);
     const { revision } = await ada.overview('desktop');
     const { clients } = await ada.preview('desktop', { change: stop('pause', '1.4.0'), revision });
-    // No updater installs a disk image, so none has a row.
+    // No updater installs a disk image, so only new visitors have one among their targets.
     expect(clients.map(({ target, installed, after }) => [target, installed, after])).toEqual([
       ['all targets', '1.3.0', 'nothing (1.4.0 is paused)'],
-      ['all targets', '1.1.0 to 1.0.0', '1.3.0'],
+      ['all targets', '1.1.0 and older', '1.3.0'],
+      ['all targets', 'new visitors', '1.3.0'],
     ]);
   });
 
