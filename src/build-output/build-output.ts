@@ -69,6 +69,8 @@ export interface BuiltDocument {
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
+  /** Whether clients miss something that the file states or contains: publish warns. */
+  readonly isLoss?: true;
 }
 
 export interface BuildOutput {

@@ -1,6 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPackages } from '../support/nupkg-build.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 
@@ -132,8 +133,51 @@ describe('the report of publish', () => {
     const { warnings } = json(await run('publish', '1.0.0', dmg, '--json'));
     expect(warnings).toEqual([
       expect.stringMatching(/^Warning: no updater feed can serve dmg for macos-arm64/),
-      expect.stringMatching(/^Note: .* msi for windows-x64/),
     ]);
+  });
+
+  it('skipped files on one line, and the warning last', async () => {
+    const dist = path.join(directory.path, 'dist');
+    await mkdir(dist);
+    const byProducts = [
+      'builder-debug.yml',
+      'builder-effective-config.yaml',
+      'App.pdb',
+      'a.sha256',
+    ];
+    for (const name of [
+      ...byProducts,
+      '.DS_Store',
+      'App-7.0.0.exe',
+      'App-7.0.0.exe.asc',
+      'odd.xyz',
+    ])
+      await writeFile(path.join(dist, name), name);
+    const words = ['publish', '7.0.0', 'dist', 'dist/App-7.0.0.exe,os=windows,arch=x64,format=msi'];
+    const { stdout } = await run(...words, '--channel', 'one-line', '--create', '--dry-run');
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => /\.pdb|\.sha256|odd\.xyz|DS_Store/.test(line))).toEqual([
+      'Skipped 7 paths of the build: odd.xyz, .DS_Store, App-7.0.0.exe.asc, App.pdb and 3 more. The same command with --dry-run --json lists each with the reason.',
+    ]);
+    expect(lines.findIndex((line) => line.startsWith('Difference:'))).toBeGreaterThan(0);
+    expect(lines.slice(-2)).toEqual([
+      '',
+      expect.stringMatching(/^Warning: no updater feed can serve msi for windows-x64/),
+    ]);
+    const { skipped } = json(await run(...words, '--channel', 'one-line', '--create', '--json'));
+    expect(skipped).toHaveLength(7);
+  });
+
+  it('a delta that cannot be used as a warning, because clients miss it', async () => {
+    const [, last] = await buildPackages('squirrel', directory.path, ['8.0.0', '8.1.0']);
+    const folder = last?.directory ?? '';
+    await rm(path.join(folder, 'RELEASES'));
+    const full = `${path.join(folder, last?.full.name ?? '')},os=windows,arch=x64,format=squirrel`;
+    const words = ['publish', '8.1.0', folder, full, '--channel', 'deltas', '--create'];
+    const { stdout } = await run(...words);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^Warning: .*-delta\.nupkg is not published: a delta, and no RELEASES beside it/,
+    );
   });
 
   it('a universal build as one for each architecture', async () => {

@@ -8,7 +8,7 @@ import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
-import { differenceJson, printDifference } from '../difference-report.ts';
+import { differenceJson } from '../difference-report.ts';
 import { readNotesFiles } from '../notes-files.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
@@ -96,7 +96,6 @@ export async function publish(
       now,
     };
     printPublished(terminal, report, build);
-    printDifference(terminal, result, now);
   } finally {
     progress.stop();
   }
