@@ -1,6 +1,8 @@
 import { counted } from '../../src/counted.ts';
 import type { ChannelEffect } from '../../src/operations/change-channel.ts';
 import type { ShownSettings } from '../../src/operations/channel-settings.ts';
+import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import { didYouMean } from '../../src/operations/name-hint.ts';
 import { alignColumns } from './output.ts';
 
 /** How commands describe channels and what a change of one does. */
@@ -42,6 +44,18 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
         ]
       : []),
   ];
+}
+
+/** What a publisher should know who may have mistyped the name of a new channel; undefined when none is like it. */
+export function mistypedChannel(
+  channel: string,
+  version: string,
+  before: ChannelStates['before'],
+): string | undefined {
+  if (Object.hasOwn(before, channel)) return undefined;
+  const hint = didYouMean(channel, Object.keys(before)).trimEnd();
+  if (hint === '') return undefined;
+  return `${channel} is a new channel. ${hint} Only clients that ask for ${channel} are offered ${version}.`;
 }
 
 function lossOf({ channel, settings, dropped }: ChannelEffect, isMade: boolean): string {

@@ -14,7 +14,7 @@ import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
 import { bundleVersionWarnings } from './bundle-version-report.ts';
-import { droppedSentence } from './channel-report.ts';
+import { droppedSentence, mistypedChannel } from './channel-report.ts';
 import { printDifference } from './difference-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
@@ -242,6 +242,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   const release = { ...result.release, artifacts: platforms.length === 0 ? artifacts : own };
   const lost = build.skipped.filter(({ isLoss }) => isLoss);
   return [
+    ...channelWarnings(result),
     ...lost.map(({ path, reason }) => `Warning: ${path} is not published: ${reason}.`),
     ...feedWarnings(release),
     ...signedWarnings({ ...result, release }, build, result.earlier),
@@ -250,6 +251,16 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
   ];
+}
+
+function channelWarnings({ channel, version, changed, held, before }: Compared) {
+  const mistyped = changed ? mistypedChannel(channel, version, before) : undefined;
+  if (mistyped === undefined) return [];
+  const undo =
+    held === null
+      ? `slipway promote ${version} --to CHANNEL, and then slipway channels remove ${channel} --force`
+      : `slipway retire ${version} --channel ${channel}, and publish again`;
+  return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
 /** Warns of what clients of the feeds would not get: the publisher would not notice. */

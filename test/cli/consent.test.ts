@@ -212,6 +212,24 @@ describe('the report of publish', () => {
       'stable also offers 1.1.0, which is newer. Clients that get 1.1.0 are not offered 1.0.5.',
     );
   });
+
+  it('a new channel with a name like another as a warning, and as a question on a terminal', async () => {
+    const file = (version: string) =>
+      `a.bin,os=linux,arch=x64,format=deb,name=app_${version}_amd64.deb`;
+    const words = ['publish', '9.0.0', file('9.0.0'), '--channel', 'stabel', '--create'];
+    const said = 'stabel is a new channel. Did you mean stable?';
+    const options = { cwd: directory.path, isTerminal: true };
+    const asked = await slipway(words, { ...options, stdin: 'n\n' });
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining(said)]);
+    const { stdout } = await run(...words);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      `Warning: ${said} Only clients that ask for stabel are offered 9.0.0. If that is wrong, run slipway promote 9.0.0 --to CHANNEL, and then slipway channels remove stabel --force.`,
+    );
+    await run('promote', '9.0.0', '--to', 'stable');
+    await run('channels', 'remove', 'stabel', '--force');
+    const other = await run('publish', '9.1.0', file('9.1.0'), '--channel', 'internal', '--create');
+    expect(other.stdout).not.toContain('Did you mean');
+  });
 });
 
 describe('machines that a release leaves behind', () => {

@@ -6,6 +6,7 @@ import type { ChannelStates } from '../../../src/operations/compare-channels.ts'
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
 import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
+import { mistypedChannel } from '../channel-report.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson } from '../difference-report.ts';
@@ -111,6 +112,8 @@ async function askToPublish(
   const { version } = request;
   const channel = parseChannelName(request.channel);
   const offer = states.after[channel]?.offers.find((each) => each.version === version);
+  const mistyped = mistypedChannel(channel, version, states.before);
+  if (mistyped !== undefined) return requireConsent(terminal, mistyped);
   const isForAll = presentShare(offer?.rollout, now) === EVERY_CLIENT;
   if (!isForAll || !offersReleases(states.before, channel)) return;
   await requireConsent(terminal, async () => {

@@ -1,5 +1,7 @@
+import type { Channels } from '../../../src/catalog/change.ts';
+import { viewsOf } from '../../../src/catalog/snapshot.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
-import type { Share } from '../../../src/domain/rollout.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../../../src/domain/rollout.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
@@ -104,7 +106,7 @@ function printChanged(
   terminal: Terminal,
   context: Context,
   { application, version }: { readonly application: string; readonly version: string },
-  { channels, changed, announced, revision }: RolloutChanged,
+  { channels, changed, announced, revision, after: states }: RolloutChanged,
 ): void {
   const release = `${application} ${version}`;
   const where = `in ${context.place.text} (catalog revision ${revision})`;
@@ -125,13 +127,28 @@ function printChanged(
       plannedShares(rollout, now),
     ]),
   );
-  if (channels.some(({ before, after }) => after < before)) {
+  const lowered = channels.filter(({ before, after }) => after < before);
+  if (lowered.length > 0) {
     print(
       terminal,
       `Clients that have the release keep it. To withdraw it: slipway yank ${version}.`,
     );
   }
+  for (const { channel } of lowered.filter((each) => !offersToAll(states, each.channel, now))) {
+    print(
+      terminal,
+      `No release is offered to every client of ${channel} now: visitors of a website and clients without an installation id get none. To change that: slipway rollout ${version} --complete.`,
+    );
+  }
   if (changed) printWhenLive(terminal, context, announced);
+}
+
+function offersToAll(states: Channels, channel: string, now: number): boolean {
+  const offers = viewsOf(states).get(channel)?.offers ?? [];
+  return offers.some(
+    ({ status, rollout }) =>
+      status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === ALL_CLIENTS),
+  );
 }
 
 function jsonOf({ channels, revision, changed }: RolloutChanged): object {
