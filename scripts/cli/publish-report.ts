@@ -243,7 +243,12 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   const lost = build.skipped.filter(({ isLoss }) => isLoss);
   return [
     ...channelWarnings(result),
-    ...lost.map(({ path, reason }) => `Warning: ${path} is not published: ${reason}.`),
+    ...lost.map(({ path, reason }) => `Warning: ${basename(path)} is not published: ${reason}.`),
+    ...(build.withoutFeed === undefined
+      ? []
+      : [
+          `Warning: there is no latest*.yml beside ${basename(build.withoutFeed)}. electron-builder writes it when its configuration has "publish", and an application that was built without "publish" does not find its updates. "slipway feeds --updater electron" prints the lines; then build again.`,
+        ]),
     ...feedWarnings(release),
     ...signedWarnings({ ...result, release }, build, result.earlier),
     ...bundleVersionWarnings(release, result.earlier),

@@ -78,6 +78,8 @@ export interface BuildOutput {
   /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
+  /** The path of a package of electron-builder without an update document beside it; absent: there is none. */
+  readonly withoutFeed?: string | undefined;
   /** The share of the installations that the build tool's feeds state for the release; null for none. */
   readonly staged: StagedShare | null;
   /** The name and the notes that the build tool's feeds state for the release. */
