@@ -1,10 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
-import type { StartRequest, StoreOperation } from '../../src/object-store/measured-store.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
-import { type Environment, print, type Session, type Terminal, type Trial } from './terminal.ts';
+import { type Environment, print, type Terminal, type Trial } from './terminal.ts';
 
 /** The settings and the store, as commands use them. */
 export interface Context extends Publisher {
@@ -51,7 +50,9 @@ export async function openContext(
       clock: systemClock,
       randomness: systemRandomness,
       isDryRun: onlyReads || session?.isDryRun === true,
-      ...(mayChange ? { startRequest: noteWrites(session) } : {}),
+      onWrite: () => {
+        if (mayChange) session.hasWritten = true;
+      },
     }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
   sayDryRun(terminal, writesTo ?? place.text);
@@ -62,16 +63,6 @@ export async function openContext(
     place,
     actor: actorOf(env),
     provenance: provenanceOf(env),
-  };
-}
-
-const WRITES: ReadonlySet<StoreOperation> = new Set(['create', 'upload', 'delete']);
-
-/** A command that sent no write has certainly changed nothing, so that its failure can say so. */
-function noteWrites(session: Session): StartRequest {
-  return (operation) => {
-    if (WRITES.has(operation)) session.hasWritten = true;
-    return () => undefined;
   };
 }
 

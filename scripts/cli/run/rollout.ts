@@ -1,11 +1,10 @@
-import type { Channels } from '../../../src/catalog/change.ts';
-import { viewsOf } from '../../../src/catalog/snapshot.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
-import { ALL_CLIENTS, type Share, shareAt } from '../../../src/domain/rollout.ts';
+import type { Share } from '../../../src/domain/rollout.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
   changeRollout,
+  offersToAll,
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
@@ -141,14 +140,6 @@ function printChanged(
     );
   }
   if (changed) printWhenLive(terminal, context, announced);
-}
-
-function offersToAll(states: Channels, channel: string, now: number): boolean {
-  const offers = viewsOf(states).get(channel)?.offers ?? [];
-  return offers.some(
-    ({ status, rollout }) =>
-      status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === ALL_CLIENTS),
-  );
 }
 
 function jsonOf({ channels, revision, changed }: RolloutChanged): object {

@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { isAppError } from '../../errors.ts';
 import { createRolloutLister } from '../../operations/list-rollouts.ts';
 
 /** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
@@ -69,6 +70,47 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
     },
   });
   measureRollouts(registry, deps);
+  measureDrafts(registry, deps);
+}
+
+/** A series for each channel with a draft; more than these no operator looks at. */
+const DRAFT_SERIES_MAX = 1_000;
+
+function measureDrafts(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {
+  new Gauge({
+    name: 'slipway_draft_age_seconds',
+    help: 'The age of the oldest draft of a channel, by what offers it: its last expected build, or a command.',
+    aggregator: 'max',
+    labelNames: ['app', 'channel', 'opens'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const ages = Object.keys(catalog.health().applications).flatMap((app) =>
+        oldestDrafts(catalog, app, clock.now()),
+      );
+      for (const [labels, age] of ages.slice(0, DRAFT_SERIES_MAX)) this.set(labels, age);
+    },
+  });
+}
+
+function oldestDrafts({ application }: CatalogMetricsDeps['catalog'], app: string, now: number) {
+  const ages = new Map<string, readonly [Record<'app' | 'channel' | 'opens', string>, number]>();
+  for (const { channel, since, opens } of draftsOf(application, app)) {
+    const key = `${channel} ${opens}`;
+    const age = Math.max(0, now - Date.parse(since)) / 1000;
+    ages.set(key, [{ app, channel, opens }, Math.max(age, ages.get(key)?.[1] ?? 0)]);
+  }
+  return [...ages.values()];
+}
+
+/** None of an application whose catalog cannot be used: another metric says so. */
+function draftsOf(application: CatalogMetricsDeps['catalog']['application'], app: string) {
+  try {
+    return application(app).snapshot().revision.drafts;
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return [];
+  }
 }
 
 function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {
