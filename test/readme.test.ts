@@ -40,6 +40,21 @@ describe('the documents', () => {
     expect(HTTP_API).toContain(`| \`${reason}\` |`);
   });
 
+  it('do not name an application like the fixed part of the addresses of the API', () => {
+    const named = PAGES.filter((file) => /\/feeds\/desktop\/|app="desktop"/.test(read(file)));
+    expect(named).toEqual([]);
+    for (const file of ['README.md', 'docs/getting-started.md', 'docs/clients/http-api.md']) {
+      const text = read(file).replace(/\s+/g, ' ').replaceAll('*', '');
+      expect(text, file).toMatch(
+        /`\/api\/v1\/desktop\/` (is the same|begins the addresses).* every application/,
+      );
+    }
+  });
+
+  it('explain the warnings that npm prints on Node 20', () => {
+    expect(read('README.md')).toMatch(/On Node 20[^.]*`EBADENGINE`\. Ignore them/);
+  });
+
   it('draw a picture with its text in it', () => {
     const picture = read('docs/picture.svg');
     expect(picture).toContain('prefers-color-scheme: dark');
