@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
 import type { ChannelEffect } from '../../src/operations/change-channel.ts';
 import type { ShownSettings } from '../../src/operations/channel-settings.ts';
@@ -44,6 +45,21 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
         ]
       : []),
   ];
+}
+
+/** The channels that only some tiers open, as far as the settings of the command say; one sentence for each. */
+export function restrictedSentences(
+  { accounts }: Pick<Config, 'accounts'>,
+  application: string,
+  channels: readonly string[],
+): readonly string[] {
+  const { tiers } = accounts;
+  return channels
+    .filter((channel) => tiers.restricts(application, channel))
+    .map((channel) => {
+      const open = tiers.names.filter((tier) => tiers.opensChannel(tier, application, channel));
+      return `${channel} is restricted by TIERS: only accounts of the tier ${open.join(' or ')} are offered its releases.`;
+    });
 }
 
 /** What a publisher should know who may have mistyped the name of a new channel; undefined when none is like it. */
