@@ -62,6 +62,7 @@ const RELAXED: Readonly<Record<string, readonly (readonly [from: string, to: str
   SlipwayCatalogOld: [['> 300', '< 300']],
   SlipwayCatalogProblems: [['> 0', '== 0']],
   SlipwaySavedState: [['== 1', '== 0']],
+  SlipwayDraftWaits: [['> 7200', '>= 0']],
   SlipwayDownloadsMissing: [
     ['> 100', '> 0'],
     ['< 0.05', '> 0'],
@@ -110,6 +111,8 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     await publish(publisher, { version: '1.0.0', artifacts });
     await publish(publisher, { version: '1.1.0', artifacts, rollout });
     await publish(publisher, { version: '1.2.0', artifacts });
+    const missing = [{ platform: 'macos', arch: 'arm64' }] as const;
+    await publish(publisher, { version: '1.3.0', artifacts, expect: missing });
     const request = { application: 'desktop', version: '1.2.0', channel: undefined, reason: null };
     await changeStatus({ ...publisher, actor: 'test' }, 'pause', request);
     await publisher.close();
@@ -219,8 +222,9 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
   function instancesOf({ alert }: Alert): (string | undefined)[] {
     const [one, withWorkers] = instances.map(({ instance }) => instance);
     if (alert === 'SlipwayWorkersMissing') return [withWorkers];
-    // The downloads of a version are counted over all services.
-    return alert === 'SlipwayDownloadsMissing' ? [undefined] : [one, withWorkers];
+    // The downloads of a version are counted over all services, and each of them knows the drafts.
+    const isOfAll = ['SlipwayDownloadsMissing', 'SlipwayDraftWaits'].includes(alert);
+    return isOfAll ? [undefined] : [one, withWorkers];
   }
 
   it('evaluates every alert without an error, and none fires', async () => {
