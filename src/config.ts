@@ -181,7 +181,7 @@ function refuse(issues: readonly FieldIssue[]): AppError {
   const lines = issues.map(({ pointer, detail }) => `  ${pointer.slice(1)}: ${detail}`);
   return new AppError(
     'invalid_configuration',
-    `These settings are wrong (docs/operations/settings.md lists all settings):\n${lines.join('\n')}`,
+    `These settings are wrong (docs/operations/settings.md in Slipway's repository lists all settings):\n${lines.join('\n')}`,
     { issues },
   );
 }

@@ -25,6 +25,8 @@ interface Running {
 }
 
 const STOP_MAX_MS = 10_000;
+/** As the commands end on wrong settings. */
+const EXIT_WRONG_SETTINGS = 2;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
 /** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe, and any write to a file. */
 const ACCESS_LOG_BATCH_BYTES = { pipe: 4_096, file: 16_384 };
@@ -76,7 +78,7 @@ function readConfig(): Config {
   try {
     return loadConfig(readEnvironment());
   } catch (error) {
-    return exitWith(messageOf(error));
+    return exitWith(messageOf(error), EXIT_WRONG_SETTINGS);
   }
 }
 
@@ -176,9 +178,9 @@ async function fail(error: unknown): Promise<never> {
   return process.exit(1);
 }
 
-function exitWith(message: string): never {
+function exitWith(message: string, code = 1): never {
   console.error(`slipway: ${message}`);
-  process.exit(1);
+  process.exit(code);
 }
 
 function messageOf(error: unknown): string {

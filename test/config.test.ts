@@ -290,6 +290,9 @@ describe('configuration', () => {
       expect(pointersOf({ ...replicas, ...GOTRUE, IDENTITY_PROVIDER: 'gotrue' })).toEqual(both);
       const embedded = { ...replicas, IDENTITY_PROVIDER: 'embedded' };
       expect(pointersOf({ ...embedded, SESSION_SECRET: SECRET })).toEqual(['/ACCESS_TOKEN_KEYS']);
+      expect(() => loadConfig(embedded)).toThrow(
+        /SESSION_SECRET: .*openssl rand[\s\S]*ACCESS_TOKEN_KEYS: .*"slipway keys" prints/,
+      );
       const whole = { ...embedded, SESSION_SECRET: SECRET, ACCESS_TOKEN_KEYS: KEYS };
       expect(accountsOf(whole).sessionSecret?.reveal()).toBe(SECRET);
       expect(accountsOf(replicas).provider).toEqual({ kind: 'off' });

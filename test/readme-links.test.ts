@@ -85,3 +85,28 @@ describe('the documents', () => {
     expect(isThere('src/config/*.ts')).toBe(true);
   });
 });
+
+/** Publishers have the command line in one file, without the documents. */
+describe('messages that name a page', () => {
+  const sources = ['src', 'scripts/cli'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true })
+      .map((file) => path.posix.join(folder, String(file).split(path.sep).join('/')))
+      .filter((file) => file.endsWith('.ts')),
+  );
+  const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const found = sources.flatMap((file) =>
+    [...withoutComments(read(file)).matchAll(/\b(docs\/[\w/-]+\.md)(#[\w-]+)?([^\n]{0,24})/g)].map(
+      ([, page = '', anchor = '', after = '']) => ({ file, page, anchor, after }),
+    ),
+  );
+
+  it('say where it is, and it exists', () => {
+    expect(found.length).toBeGreaterThan(5);
+    for (const { file, page, anchor, after } of found) {
+      expect(after, file).toMatch(/^ in Slipway's repository/);
+      expect(problemOf(file, path.posix.relative(path.posix.dirname(file), page) + anchor)).toBe(
+        undefined,
+      );
+    }
+  });
+});

@@ -40,6 +40,40 @@ describe('the documents', () => {
     expect(HTTP_API).toContain(`| \`${reason}\` |`);
   });
 
+  it('do not name an application like the fixed part of the addresses of the API', () => {
+    const named = PAGES.filter((file) => /\/feeds\/desktop\/|app="desktop"/.test(read(file)));
+    expect(named).toEqual([]);
+    for (const file of ['README.md', 'docs/getting-started.md', 'docs/clients/http-api.md']) {
+      const text = read(file).replace(/\s+/g, ' ').replaceAll('*', '');
+      expect(text, file).toMatch(
+        /`\/api\/v1\/desktop\/` (is the same|begins the addresses).* every application/,
+      );
+    }
+  });
+
+  it('explain the warnings that npm prints on Node 20', () => {
+    expect(read('README.md')).toMatch(/On Node 20[^.]*`EBADENGINE`\. Ignore them/);
+  });
+
+  it('calculate the example of the cost by its own formulas', () => {
+    const page = read('docs/operations/cost.md').split('## An example: ')[1] ?? '';
+    const value = (name: string) =>
+      Number(
+        new RegExp(`^\\| \`${name}\` \\|.*\\| ([\\d.,]+) \\|$`, 'm')
+          .exec(page)?.[1]
+          ?.replaceAll(',', ''),
+      );
+    const [N = 0, R = 0, F = 0, D = 0, B = 0, Q = 0, C = 0, K = 0] = [...'NRFDBQCK'].map(value);
+    const updates = N * R;
+    const amounts = [updates * F, updates * (1 - D) * F, updates * D * B, N * C * 30.4 * K].map(
+      (gigabytes) => `${Math.round(gigabytes).toLocaleString('en')} GB`,
+    );
+    for (const amount of amounts) expect(page).toContain(`| ${amount} |`);
+    const gets = updates * (1 - D + D * Q);
+    expect(page).toContain(`| ${Math.round(gets / 1e6)} million |`);
+    expect(page).toContain(`\`${(gets / 1e6 + 4.8).toFixed(1)} × G`);
+  });
+
   it('draw a picture with its text in it', () => {
     const picture = read('docs/picture.svg');
     expect(picture).toContain('prefers-color-scheme: dark');

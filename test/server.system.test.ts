@@ -224,14 +224,14 @@ describe('the service as a process', () => {
     }
   });
 
-  it('reports wrong settings and ports in use, and exits with 1', async () => {
+  it('reports wrong settings with exit code 2, and ports in use with 1', async () => {
     const taken: Server = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const bad = start({ DATA_DIR: data, PORT: 'eighty', LOG_LEVEL: 'loud', OBJECT_STORE: 's3' });
     const busy = start({ DATA_DIR: data, PORT: String(port) });
     const busyMetrics = start({ DATA_DIR: data, METRICS_PORT: String(port) });
-    expect(await bad.exit).toBe(1);
+    expect(await bad.exit).toBe(2);
     expect(bad.errors()).toMatch(/^slipway: These settings are wrong/);
     for (const name of ['PORT', 'LOG_LEVEL', 'S3_BUCKET']) {
       expect(bad.errors()).toMatch(new RegExp(`^ {2}${name}: `, 'm'));

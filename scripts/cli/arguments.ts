@@ -34,6 +34,21 @@ export class RepeatableOption<T> extends Option {
   }
 }
 
+/** An option whose usual values a shell completes. It takes other words for them as well: `win32` is `windows`. */
+export class SuggestingOption<T> extends Option {
+  readonly suggestions: readonly string[];
+  constructor(
+    flags: string,
+    description: string,
+    suggestions: readonly string[],
+    parse: (text: string) => T,
+  ) {
+    super(flags, description);
+    this.suggestions = suggestions;
+    this.argParser(parse);
+  }
+}
+
 export function addVersionArgument(command: Command): Command {
   return command.argument(
     '<version>',

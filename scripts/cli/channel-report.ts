@@ -1,6 +1,9 @@
+import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
 import type { ChannelEffect } from '../../src/operations/change-channel.ts';
 import type { ShownSettings } from '../../src/operations/channel-settings.ts';
+import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import { didYouMean } from '../../src/operations/name-hint.ts';
 import { alignColumns } from './output.ts';
 
 /** How commands describe channels and what a change of one does. */
@@ -42,6 +45,33 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
         ]
       : []),
   ];
+}
+
+/** The channels that only some tiers open, as far as the settings of the command say; one sentence for each. */
+export function restrictedSentences(
+  { accounts }: Pick<Config, 'accounts'>,
+  application: string,
+  channels: readonly string[],
+): readonly string[] {
+  const { tiers } = accounts;
+  return channels
+    .filter((channel) => tiers.restricts(application, channel))
+    .map((channel) => {
+      const open = tiers.names.filter((tier) => tiers.opensChannel(tier, application, channel));
+      return `${channel} is restricted by TIERS: only accounts of the tier ${open.join(' or ')} are offered its releases.`;
+    });
+}
+
+/** What a publisher should know who may have mistyped the name of a new channel; undefined when none is like it. */
+export function mistypedChannel(
+  channel: string,
+  version: string,
+  before: ChannelStates['before'],
+): string | undefined {
+  if (Object.hasOwn(before, channel)) return undefined;
+  const hint = didYouMean(channel, Object.keys(before)).trimEnd();
+  if (hint === '') return undefined;
+  return `${channel} is a new channel. ${hint} Only clients that ask for ${channel} are offered ${version}.`;
 }
 
 function lossOf({ channel, settings, dropped }: ChannelEffect, isMade: boolean): string {

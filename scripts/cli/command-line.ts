@@ -64,6 +64,15 @@ function applicationHint(session: Session | undefined): string | undefined {
   return `Add --app ${application} to the commands that are named here.`;
 }
 
+/** What an operator wants to know when a store fails in an emergency. A refusal changes nothing, as its exit code says. */
+function unchanged(error: unknown): readonly string[] {
+  if (!isAppError(error) || exitCodeOf(error) !== EXIT.failed) return [];
+  return [
+    'Nothing was changed: clients are still offered what they were offered before.',
+    ...(error.kind === 'unavailable' ? ['Run the command again when the store answers.'] : []),
+  ];
+}
+
 /** Prints why a command failed and returns its exit code. */
 async function reportFailure(
   { stderr }: Terminal,
@@ -75,7 +84,10 @@ async function reportFailure(
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const { sentenceOf } = await import('./failure.ts');
   const place = session?.place;
-  const message = sentenceOf(error, readVersion(), argv);
+  const message = [
+    sentenceOf(error, readVersion(), argv),
+    ...(session?.hasWritten === false ? unchanged(error) : []),
+  ].join(' ');
   const { code, issues } = isAppError(error) ? error : new AppError('internal', message);
   if (argv.includes('--json')) {
     const store = place === undefined ? {} : { store: place.name };

@@ -46,6 +46,8 @@ export async function openContext(
     session.place = place;
     session.defaultApplication = config.defaultApplication;
   }
+  const mayChange = subject === 'releases' && !onlyReads && session?.isDryRun === false;
+  if (mayChange) session.hasWritten = false;
   const publisher =
     session?.trial?.publisher ??
     (await openPublisher({
@@ -53,6 +55,9 @@ export async function openContext(
       clock: systemClock,
       randomness: systemRandomness,
       isDryRun: onlyReads || session?.isDryRun === true,
+      onWrite: () => {
+        if (mayChange) session.hasWritten = true;
+      },
     }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
   sayDryRun(terminal, writesTo ?? place.text);

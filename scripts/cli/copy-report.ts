@@ -111,7 +111,7 @@ function keptPrivate({ extra, hasPrivate }: CopyResult): string | undefined {
 
 function nextSteps(report: CopyReport): readonly string[] {
   const { result, names, settings, secrets, state } = report;
-  const incomplete = `The copy is not complete. Solve the problems above, and run the same command again. docs/operations/backup.md#restore-one-object says how to restore an object.`;
+  const incomplete = `The copy is not complete. Solve the problems above, and run the same command again. docs/operations/backup.md#restore-one-object in Slipway's repository says how to restore an object.`;
   return [
     ...(result.problems.length > 0 ? [incomplete] : ['The copy is complete.']),
     ...(result.hasReleases

@@ -1,12 +1,20 @@
 import type { Command } from 'commander';
 import { parseChannelName } from '../../src/domain/channel.ts';
-import { parseArch, parseFormat, parsePlatform } from '../../src/domain/platform.ts';
+import {
+  FORMATS,
+  PLATFORMS,
+  parseArch,
+  parseFormat,
+  parsePlatform,
+} from '../../src/domain/platform.ts';
+import { PROCESSOR_ARCHES } from '../../src/domain/target.ts';
 import { parseClientVersion } from '../../src/domain/version.ts';
 import {
   addApplicationOption,
   addAtOption,
   addJsonOption,
   parseWordArgument,
+  SuggestingOption,
 } from './arguments.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
@@ -32,13 +40,18 @@ export function addExplainCommands(program: Command, run: Runner): void {
       'the version that the client runs; electron-updater may leave it out',
       (text) => parseClientVersion(text, '/version'),
     )
-    .requiredOption('--platform <platform>', 'windows, macos or linux', (text) =>
-      parsePlatform(text),
+    .addOption(
+      new SuggestingOption('--platform <platform>', 'windows, macos or linux', PLATFORMS, (text) =>
+        parsePlatform(text),
+      ).makeOptionMandatory(),
     )
-    .option(
-      '--arch <arch>',
-      'x64, arm64, ia32 or armv7; electron-updater may leave it out on Windows and macOS',
-      (text) => parseArch(text),
+    .addOption(
+      new SuggestingOption(
+        '--arch <arch>',
+        'x64, arm64, ia32 or armv7; electron-updater may leave it out on Windows and macOS',
+        PROCESSOR_ARCHES,
+        (text) => parseArch(text),
+      ),
     )
     .option(
       '--id <id>',
@@ -46,7 +59,14 @@ export function addExplainCommands(program: Command, run: Runner): void {
       parseWordArgument,
     )
     .option('--channel <name>', 'the channel that the client asks', parseChannelName, 'stable')
-    .option('--format <format>', 'the format of the installed package', (text) => parseFormat(text))
+    .addOption(
+      new SuggestingOption(
+        '--format <format>',
+        'the format of the installed package',
+        FORMATS,
+        (text) => parseFormat(text),
+      ),
+    )
     .option(
       '--os-version <version>',
       'the system version that the client states',

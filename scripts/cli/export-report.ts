@@ -36,7 +36,10 @@ export function printExport(terminal: Terminal, report: ExportReport): void {
   print(terminal);
   print(terminal, `Serve ${location} at ${publicUrl}/. The server must:`);
   for (const rule of SERVER_RULES) print(terminal, `  - ${rule}`);
-  print(terminal, 'docs/operations/export.md has an example for nginx, and what clients notice.');
+  print(
+    terminal,
+    "docs/operations/export.md in Slipway's repository has an example for nginx, and what clients notice.",
+  );
 }
 
 /** What a static server is told; the page in the documentation has the reasons. */

@@ -71,5 +71,8 @@ function orderHint([command, ...words]: readonly string[]): string {
   // `01.4.0` is in the right place, and not a version.
   if (/^v?\d+(\.\d+)*([-+]|$)/.test(first)) return '';
   const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
-  return version === undefined ? '' : ` The version comes first: slipway ${command} ${version} …`;
+  if (version !== undefined) return ` The version comes first: slipway ${command} ${version} …`;
+  return command === 'publish' && first !== ''
+    ? ` The version comes first, and then the files: slipway publish VERSION ${first}`
+    : '';
 }

@@ -53,7 +53,7 @@ function createRoot({ stdout, stderr }: Terminal): Command {
       .addHelpText(
         'after',
         `
-Settings are environment variables, also from a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md lists them.
+Settings are environment variables, also from a .env file: OBJECT_STORE, DATA_DIR, S3_BUCKET and more; docs/operations/settings.md in Slipway's repository lists them.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused (nothing changed), 4 outcome unknown (run the command again), 130 interrupted.
 
 Examples:

@@ -1,6 +1,8 @@
-import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import { basename } from 'node:path';
+import type { BuildOutput, SkippedFile } from '../../src/build-output/build-output.ts';
+import { NOT_KNOWN } from '../../src/build-output/identify.ts';
 import type { Config } from '../../src/config.ts';
-import { counted } from '../../src/counted.ts';
+import { counted, listed } from '../../src/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
@@ -12,7 +14,9 @@ import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
 import { bundleVersionWarnings } from './bundle-version-report.ts';
-import { droppedSentence } from './channel-report.ts';
+import { droppedSentence, mistypedChannel } from './channel-report.ts';
+import type { Context } from './context.ts';
+import { printDifference } from './difference-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
@@ -28,6 +32,8 @@ import { signedJson, signedSentences, signedWarnings } from './signed-report.ts'
 import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway publish`. */
+
+const SKIPPED_NAMED_MAX = 4;
 
 export function reportJson(result: Compared, build: BuildOutput): object {
   return {
@@ -60,7 +66,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
       uploaded,
     })),
     signed: signedJson(build),
-    skipped: build.skipped,
+    skipped: build.skipped.map(({ path, reason }) => ({ path, reason })),
   };
 }
 
@@ -78,18 +84,19 @@ interface Printed extends Compared {
   readonly expected: readonly Target[];
 }
 
-/** Prints the result of a publish, with notes and warnings for the publisher. */
-export function printPublished(terminal: Terminal, result: Printed, build: BuildOutput): void {
+/** Prints the result of a publish. Warnings come last and apart, so that the publisher sees them. */
+export async function printPublished(
+  terminal: Terminal,
+  context: Context,
+  result: Printed,
+  build: BuildOutput,
+): Promise<void> {
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
   for (const sentence of signedSentences(build)) print(terminal, sentence);
-  if (build.skipped.length > 0) {
-    print(terminal, 'Skipped:');
-    for (const line of alignColumns(build.skipped.map(({ path, reason }) => [path, reason]))) {
-      print(terminal, `  ${line}`);
-    }
-  }
+  const skipped = build.skipped.filter(({ isLoss }) => !isLoss);
+  if (skipped.length > 0) print(terminal, skippedSentence(skipped));
   if (result.isNewStore) print(terminal, `Created the store in ${place}.`);
   if (result.createdChannel && result.changed) {
     print(
@@ -114,7 +121,8 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
   for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
     print(terminal, sentence);
   }
-  for (const warning of warningsOf(result, build)) print(terminal, warning);
+  const remarks = warningsOf(result, build);
+  for (const note of remarks.filter((each) => !isWarning(each))) print(terminal, note);
   const { defaultApplication } = result.config;
   for (const sentence of [
     ...signatureSentences(result, defaultApplication),
@@ -123,6 +131,23 @@ export function printPublished(terminal: Terminal, result: Printed, build: Build
     print(terminal, sentence);
   }
   if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
+  await printDifference(terminal, context, result.application, result);
+  const warnings = remarks.filter(isWarning);
+  if (warnings.length > 0) print(terminal);
+  for (const warning of warnings) print(terminal, warning);
+}
+
+const isWarning = (remark: string): boolean => remark.startsWith('Warning: ');
+
+/** Names the files first that may be packages: a publisher may have expected them in the release. */
+function skippedSentence(skipped: readonly SkippedFile[]): string {
+  const isUnknown = ({ reason }: SkippedFile) => reason.startsWith(NOT_KNOWN);
+  const ordered = [...skipped.filter(isUnknown), ...skipped.filter((each) => !isUnknown(each))];
+  const names = listed(
+    ordered.map(({ path }) => basename(path)),
+    SKIPPED_NAMED_MAX,
+  );
+  return `Skipped ${counted(skipped.length, 'path')} of the build: ${names}. The same command with --dry-run --json lists each with the reason.`;
 }
 
 function headline(result: Printed): string {
@@ -215,15 +240,38 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
+/** Another job may have published the files of another platform, and has printed the remarks about them. */
 function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
+  const platforms = result.artifacts.map(({ artifact }) => artifact.platform);
+  const { artifacts } = result.release;
+  const own = artifacts.filter(({ platform }) => platforms.includes(platform));
+  const release = { ...result.release, artifacts: platforms.length === 0 ? artifacts : own };
+  const lost = build.skipped.filter(({ isLoss }) => isLoss);
   return [
-    ...feedWarnings(result.release),
-    ...signedWarnings(result, build, result.earlier),
-    ...bundleVersionWarnings(result.release, result.earlier),
-    ...blockmapWarnings(result.release, result.earlier),
+    ...channelWarnings(result),
+    ...lost.map(({ path, reason }) => `Warning: ${basename(path)} is not published: ${reason}.`),
+    ...(build.withoutFeed === undefined
+      ? []
+      : [
+          `Warning: there is no latest*.yml beside ${basename(build.withoutFeed)}. electron-builder writes it when its configuration has "publish", and an application that was built without "publish" does not find its updates. "slipway feeds --updater electron" prints the lines; then build again.`,
+        ]),
+    ...feedWarnings(release),
+    ...signedWarnings({ ...result, release }, build, result.earlier),
+    ...bundleVersionWarnings(release, result.earlier),
+    ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
   ];
+}
+
+function channelWarnings({ channel, version, changed, held, before }: Compared) {
+  const mistyped = changed ? mistypedChannel(channel, version, before) : undefined;
+  if (mistyped === undefined) return [];
+  const undo =
+    held === null
+      ? `slipway promote ${version} --to CHANNEL, and then slipway channels remove ${channel} --force`
+      : `slipway retire ${version} --channel ${channel}, and publish again`;
+  return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
 /** Warns of what clients of the feeds would not get: the publisher would not notice. */

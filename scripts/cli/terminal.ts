@@ -31,6 +31,8 @@ export interface Session {
   acceptsUnserved: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;
+  /** Whether a request to write was sent; undefined for a command that changes no releases. */
+  hasWritten?: boolean;
   /** Printed when a signal interrupts the command; undefined: the sentence about a change. */
   interruption?: string;
   /** Whether there is no store, and the command creates none. Errors say so. */

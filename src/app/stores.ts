@@ -6,7 +6,11 @@ import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
 import { createDryRunStore } from '../object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../object-store/filesystem.ts';
-import { createMeasuredStore, type StartRequest } from '../object-store/measured-store.ts';
+import {
+  createMeasuredStore,
+  type StartRequest,
+  type StoreOperation,
+} from '../object-store/measured-store.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from '../object-store/object-store.ts';
 import type { S3StoreOptions } from '../object-store/s3.ts';
 import { createUrlSigner, encodeKey, type UrlSigner } from '../object-store/signed-url.ts';
@@ -136,15 +140,22 @@ export interface Publisher extends AppendDeps {
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
 
+const WRITES: ReadonlySet<StoreOperation> = new Set(['create', 'upload', 'delete']);
+
 /**
+ * @param onWrite called before each request that may change something stored
  * @param isDryRun keeps all writes in the memory of this process
  * @throws those of {@link openStore}
  */
 export async function openPublisher(
-  deps: StoreDeps & { readonly isDryRun?: boolean },
+  deps: StoreDeps & { readonly isDryRun?: boolean; readonly onWrite?: () => void },
 ): Promise<Publisher> {
-  const { clock, randomness, isDryRun = false } = deps;
-  const store = await openStore({ ...deps, checksWhenOpened: false });
+  const { clock, randomness, isDryRun = false, onWrite } = deps;
+  const startRequest: StartRequest = (operation) => {
+    if (WRITES.has(operation)) onWrite?.();
+    return () => undefined;
+  };
+  const store = await openStore({ ...deps, startRequest, checksWhenOpened: false });
   const privateStore = await openPrivateStore(deps, store);
   // Rollouts begin and advance by the store's time.
   const shared = createSharedClock(clock, store);

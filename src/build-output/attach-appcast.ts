@@ -73,7 +73,7 @@ export async function attachAppcast(
   }
   return {
     signed: [],
-    skipped: { path, reason: reasonOf(own, releaseNotes) },
+    skipped: { path, ...whyUnpublished(own, releaseNotes) },
     releaseNotes,
     deltas,
   };
@@ -249,12 +249,14 @@ async function attachDeltas(
 }
 
 /** Names what a generated appcast leaves out, because the server decides it. */
-function reasonOf(own: readonly AppcastItem[], notes: string | undefined): string {
+function whyUnpublished(
+  own: readonly AppcastItem[],
+  notes: string | undefined,
+): Omit<SkippedFile, 'path'> {
   const stated = (name: 'phasedRolloutInterval' | 'channel' | 'releaseNotesLink') =>
     own.find((item) => item[name] !== undefined)?.[name];
   const channel = stated('channel');
-  return [
-    'read for the signatures and versions that it states; this service generates its own feeds',
+  const leftOut = [
     ...(stated('phasedRolloutInterval') === undefined
       ? []
       : ['its phasedRolloutInterval is left out: the server decides, see --rollout']),
@@ -264,5 +266,10 @@ function reasonOf(own: readonly AppcastItem[], notes: string | undefined): strin
     ...(stated('releaseNotesLink') === undefined || notes !== undefined
       ? []
       : ['its releaseNotesLink is left out: give the notes with --notes-file']),
+  ];
+  const reason = [
+    'read for the signatures and versions that it states; this service generates its own feeds',
+    ...leftOut,
   ].join('; ');
+  return leftOut.length === 0 ? { reason } : { reason, isLoss: true };
 }

@@ -69,6 +69,8 @@ export interface BuiltDocument {
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
+  /** Whether clients miss something that the file states or contains: publish warns. */
+  readonly isLoss?: true;
 }
 
 export interface BuildOutput {
@@ -76,6 +78,8 @@ export interface BuildOutput {
   /** The publisher sees these files, so that no file is left out unnoticed. */
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
+  /** The path of a package of electron-builder without an update document beside it; absent: there is none. */
+  readonly withoutFeed?: string | undefined;
   /** The share of the installations that the build tool's feeds state for the release; null for none. */
   readonly staged: StagedShare | null;
   /** The name and the notes that the build tool's feeds state for the release. */

@@ -61,7 +61,7 @@ export async function attachDelta(
   if (wrong !== undefined) return skip(`it is of version ${wrong}, not ${version}`);
   const { format, filename: full } = draft.package;
   const found = await findBase(delta, format === 'velopack' ? VELOPACK : SQUIRREL);
-  if ('reason' in found) return skip(found.reason);
+  if ('reason' in found) return { ...skip(found.reason), isLoss: true };
   const filename = checkFilename(path, full.replace(FULL_SUFFIX, '-delta.nupkg'));
   const { base } = found;
   draft.companions.push({ kind: DELTA, base, path, filename, size, stated: [], facts: {} });

@@ -22,7 +22,8 @@ import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri.ts';
 import { cluesOfVelopack } from './velopack.ts';
 
-const NOT_KNOWN = 'not a known package';
+/** How the reasons begin for files that may be packages. */
+export const NOT_KNOWN = 'not a known package';
 
 /** A file that will be published. */
 export interface Package extends ArtifactIdentity {

@@ -1,4 +1,6 @@
 import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { BLOCKMAP } from '../domain/companion.ts';
 import { AppError } from '../errors.ts';
 import { isAppcastPart, listedForOthers, platformsListed, readAppcasts } from './appcast-source.ts';
 import { attachAppcasts } from './attach-appcasts.ts';
@@ -103,7 +105,29 @@ export async function readBuildOutput(request: {
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   refuseTwoOfOneName(signed);
-  return { artifacts, skipped, signed, staged, described };
+  return {
+    artifacts,
+    skipped,
+    signed,
+    withoutFeed: findWithoutFeed(drafts, sources),
+    staged,
+    described,
+  };
+}
+
+/** electron-builder writes block maps always, and an update document only when its configuration has `publish`. */
+function findWithoutFeed(
+  drafts: ReadonlyMap<string, Draft>,
+  sources: readonly SourceFile[],
+): string | undefined {
+  const feeds = sources.filter((each) => isFeed(each) && /\.ya?ml$/i.test(each.name));
+  const folders = new Set(feeds.map(({ path }) => dirname(path)));
+  return [...drafts.values()].find(
+    ({ package: { file }, companions, facts }) =>
+      file.statement === null &&
+      (facts.blockMapSize !== undefined || companions.some(({ kind }) => kind === BLOCKMAP)) &&
+      !folders.has(dirname(file.path)),
+  )?.package.file.path;
 }
 
 /** @throws AppError `invalid_artifact` for feeds that contradict each other */

@@ -6,7 +6,7 @@ import type { ReadableSequence } from '../sequence/read-checked.ts';
 import type { FollowedSequence } from '../sequence/sequence.ts';
 import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
 import type { Chained } from './chain.ts';
-import { discardedSchema, draftSchema } from './draft-document.ts';
+import { type DraftJson, discardedSchema, draftSchema } from './draft-document.ts';
 import { versionSchema } from './manifest-document.ts';
 import {
   channelOf,
@@ -24,8 +24,15 @@ import { revisionSequence } from './sequences.ts';
 export interface LiveRevision extends Chained {
   /** By name, in the order of display. */
   readonly channels: ReadonlyMap<string, Channel>;
+  /** The drafts of each channel, those of hidden channels included. No answer to a client may contain them. */
+  readonly drafts: readonly WaitingDraft[];
   /** The stored document, for the saved state. */
   readonly document: Uint8Array;
+}
+
+/** What a service knows of a release that a channel holds back. */
+interface WaitingDraft extends Pick<DraftJson, 'since' | 'opens'> {
+  readonly channel: string;
 }
 
 /** The catalog revisions of an application, for a service. It reads and refuses the same documents as a publisher. */
@@ -47,11 +54,11 @@ export function liveRevisionSequence(
         if (!isAppError(error) || isFinal(error)) throw error;
         return undefined;
       });
-      if (live !== undefined)
-        return liveOf(live.signed, live.signed.channels, live.digest, document);
+      if (live !== undefined) return liveOf(live.signed, live.signed, live.digest, document);
       // Another spelling of a sound document; or one that is refused, with the reason.
       const { signed, digest } = await sequence.parse(document, number);
-      return liveOf(signed, await runInTurns(channelsInSteps(signed)), digest, document);
+      const channels = await runInTurns(channelsInSteps(signed));
+      return liveOf(signed, { channels, drafts: waitingDrafts(signed.channels) }, digest, document);
     },
   };
 }
@@ -63,11 +70,19 @@ function isFinal({ code, cause }: AppError): boolean {
 
 function liveOf(
   { revision, previous, skipped }: Chained['signed'],
-  channels: LiveRevision['channels'],
+  { channels, drafts }: Pick<LiveRevision, 'channels' | 'drafts'>,
   digest: string,
   document: Uint8Array,
 ): LiveRevision {
-  return { signed: { revision, previous, skipped }, digest, channels, document };
+  return { signed: { revision, previous, skipped }, digest, channels, drafts, document };
+}
+
+function waitingDrafts(
+  channels: Readonly<Record<string, { readonly drafts?: readonly DraftJson[] | undefined }>>,
+): readonly WaitingDraft[] {
+  return Object.entries(channels).flatMap(([channel, { drafts = [] }]) =>
+    drafts.map(({ since, opens }) => ({ channel, since, opens })),
+  );
 }
 
 /** An item of a list that was checked against its schema. */
@@ -81,7 +96,10 @@ class CheckedOffer extends Checked<Channel['offers'][number]> {}
 class CheckedVersion extends Checked<string> {}
 class CheckedOther extends Checked<unknown> {}
 
-type Signed = Omit<RevisionJson, 'channels' | 'removed_versions'> & Pick<LiveRevision, 'channels'>;
+class CheckedDraft extends Checked<DraftJson> {}
+
+type Signed = Omit<RevisionJson, 'channels' | 'removed_versions'> &
+  Pick<LiveRevision, 'channels' | 'drafts'>;
 
 /**
  * Checks and parses each offer while the text is parsed: the JSON of all offers is never in memory at once. Any
@@ -98,7 +116,7 @@ function createOfferReader(): {
       ['retired', (item) => new CheckedVersion(versionSchema.parse(item))],
       ['removed_versions', (item) => new CheckedVersion(versionSchema.parse(item))],
       ['kept_out', (item) => new CheckedOther(keptOutSchema.parse(item))],
-      ['drafts', (item) => new CheckedOther(draftSchema.parse(item))],
+      ['drafts', (item) => new CheckedDraft(draftSchema.parse(item))],
       ['discarded', (item) => new CheckedOther(discardedSchema.parse(item))],
     ]),
     check: function* (value) {
@@ -108,16 +126,22 @@ function createOfferReader(): {
       for (const [name, channel] of visibleChannels(outline.data.channels)) {
         const offers = yield* itemsOf(channel.offers, CheckedOffer);
         const retired = yield* itemsOf(channel.retired, CheckedVersion);
-        const { kept_out: keptOut = [], drafts = [], discarded = [] } = channel;
-        const others = yield* itemsOf([...keptOut, ...drafts, ...discarded], CheckedOther);
+        const { kept_out: keptOut = [], discarded = [] } = channel;
+        const others = yield* itemsOf([...keptOut, ...discarded], CheckedOther);
         if (offers === undefined || retired === undefined || others === undefined) {
           throw unchecked();
         }
         channels.set(name, channelOf(name, channel, offers, retired));
       }
+      const drafted: Record<string, { readonly drafts: readonly DraftJson[] }> = {};
+      for (const [name, channel] of Object.entries(outline.data.channels)) {
+        const drafts = yield* itemsOf(channel.drafts ?? [], CheckedDraft);
+        if (drafts === undefined) throw unchecked();
+        drafted[name] = { drafts };
+      }
       const removed = yield* itemsOf(outline.data.removed_versions ?? [], CheckedVersion);
       if (removed === undefined) throw unchecked();
-      return { success: true, data: { ...outline.data, channels } };
+      return { success: true, data: { ...outline.data, channels, drafts: waitingDrafts(drafted) } };
     },
   };
 }

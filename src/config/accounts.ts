@@ -134,8 +134,12 @@ export function missingAccountSettings(given: GivenSettings): FieldIssue[] {
 function productionIssues(given: GivenSettings, hasAccounts: boolean): FieldIssue[] {
   const issues: FieldIssue[] = [];
   if (hasAccounts && given.OBJECT_STORE === 's3') {
-    const why = 'for accounts in production on S3: every replica must have the same one';
-    issues.push(...requireSettings(given, ['SESSION_SECRET', 'ACCESS_TOKEN_KEYS'], why));
+    const why = 'for accounts in production on S3, and every replica must have the same:';
+    const text = `${why} any text of 32 characters or more, such as the output of "openssl rand -base64 32"`;
+    issues.push(...requireSettings(given, ['SESSION_SECRET'], text));
+    issues.push(
+      ...requireSettings(given, ['ACCESS_TOKEN_KEYS'], `${why} what "slipway keys" prints`),
+    );
   }
   if ((given.WEBSITE_ORIGINS ?? '').split(/[\s,]+/).some(isPlainHttp)) {
     const detail =

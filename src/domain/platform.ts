@@ -113,18 +113,16 @@ export function parseFormat(word: string, pointer = '/format'): Format {
  * A platform with or without its architecture, as in a download URL: `macos`, `win32-x64`,
  * `darwin-aarch64`.
  *
- * @throws AppError `unknown_platform`
+ * @throws AppError `unknown_platform`, `unknown_arch`
  */
 export function parsePlatformAndArch(word: string): { platform: Platform; arch?: Arch } {
   const bare = platformOf(word);
   if (bare !== undefined) return { platform: bare };
   const dash = word.indexOf('-');
   const platform = dash > 0 ? platformOf(word.slice(0, dash)) : undefined;
-  const arch = dash > 0 ? archOf(word.slice(dash + 1)) : undefined;
-  if (platform === undefined || arch === undefined) {
+  if (platform === undefined)
     return refuse('unknown_platform', 'platform', word, PLATFORMS, '/platform');
-  }
-  return { platform, arch };
+  return { platform, arch: parseArch(word.slice(dash + 1)) };
 }
 
 function refuse(

@@ -18,6 +18,8 @@ const WINDOWS_MAX = 10;
 /** Two decimals, because a bucket is 1/100 %. */
 const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,2})?)\s*%$/;
 const LINEAR = /^linear\s+/i;
+/** `5%,25%`, but not `1,5%`. */
+const MANY_SHARES = /%\s*,|^linear\s/i;
 
 function refuse(detail: string): AppError {
   return new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
@@ -55,6 +57,7 @@ export function parseRollout(
 ): RolloutPlan {
   const windows = parseWindows(windowTexts);
   if (!text.includes('@')) {
+    if (MANY_SHARES.test(text.trim())) throw refuseStep(text);
     const steps = [{ share: parseShare(text), afterMs: 0 }];
     return { text: text.trim(), steps, isLinear: false, windows };
   }
@@ -104,12 +107,15 @@ function withoutPassed(steps: readonly WrittenStep[]): readonly RolloutStep[] {
 function parseStep(text: string, runningUntil: (at: number) => number): WrittenStep {
   const [shareOf = '', time = '', ...rest] = text.split('@');
   const written = rest.length > 0 ? undefined : parseTime(time.trim(), runningUntil);
-  if (written === undefined) {
-    throw refuse(
-      `${JSON.stringify(text.trim().slice(0, 80))} is not a step of a plan: write a percentage and a time, such as 10%@6h or 10%@2026-12-01T09:00:00Z.`,
-    );
-  }
+  if (written === undefined) throw refuseStep(text);
   return { share: parseShare(shareOf), ...written };
+}
+
+function refuseStep(text: string): AppError {
+  const isPlan = MANY_SHARES.test(text.trim());
+  return refuse(
+    `${JSON.stringify(text.trim().slice(0, 80))} is not a ${isPlan ? 'plan' : 'step of a plan'}: write each step as a percentage and a time, SHARE@TIME, such as 10%@6h or 10%@2026-12-01T09:00:00Z.`,
+  );
 }
 
 /** @returns undefined when the text is no time */

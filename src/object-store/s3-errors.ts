@@ -120,8 +120,17 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
     default:
       return isForeign(refusal, call.method)
         ? `${asked} failed: the answer ${refusal.status} has no error document of a store, so a proxy or another server gave it. Check S3_ENDPOINT and the proxies on the way.`
-        : `${asked} failed: ${answer}.`;
+        : `${asked} failed: ${answer}.${unreachable(answer)}`;
   }
+}
+
+/** What to do when no server answers at the address. */
+function unreachable(answer: string): string {
+  if (/\bECONNREFUSED\b/.test(answer))
+    return ' No program listens there: start the store, or correct S3_ENDPOINT.';
+  return /\bENOTFOUND\b/.test(answer)
+    ? ' The host name has no address: correct S3_ENDPOINT, or the name service of this machine.'
+    : '';
 }
 
 function denial(name: string, call: S3Call): string {

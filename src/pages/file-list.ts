@@ -1,8 +1,9 @@
 import { html } from 'ghtml';
 import { downloadPath } from '../domain/download-address.ts';
+import { FORMAT_NAMES } from '../domain/format-name.ts';
 import { PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
-import { archName, FORMAT_NAMES, PLATFORM_NAMES } from './label.ts';
+import { archName, PLATFORM_NAMES } from './label.ts';
 import { signaturesOf } from './signature.ts';
 import type { ApplicationAndChannel, Site } from './site.ts';
 import { isolated, sizeOf } from './text.ts';

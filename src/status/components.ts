@@ -3,7 +3,7 @@ import { counted } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { probeKey } from './keys.ts';
-import type { CatalogReport, ComponentStatus, Indicator } from './report.ts';
+import type { ComponentStatus, Indicator } from './report.ts';
 
 /** A part of the status page: read from memory, or probed in the background. */
 export type ComponentSource = ReadComponents | ProbedComponent;
@@ -13,15 +13,11 @@ export interface ReadComponents {
   readonly kind: 'read';
   /** Called for every report: answers from memory, and never throws. */
   read(): readonly ComponentReading[];
-  catalogs?(): readonly CatalogReport[];
 }
-
-/** Bounded: there may be thousands of applications, and every visitor can read the report. */
-export const APPLICATIONS_SHOWN_MAX = 10;
 
 interface ComponentReading {
   readonly id: string;
-  /** The application that it is about; undefined for a component of the whole service. */
+  /** The application that it is about, for the log; undefined for a component of the whole service. */
   readonly application?: string;
   readonly name: string;
   readonly status: ComponentStatus;
@@ -101,17 +97,6 @@ export function catalogComponents(deps: {
       const whole = stateOfAll(health, each);
       return [{ id: 'catalog', name: 'Catalog', ...whole }, ...each];
     },
-    catalogs: () =>
-      Object.entries(deps.health().applications).map(([application, observed]) => {
-        const age = ageOf(observed);
-        return {
-          application,
-          revision: observed.revision,
-          source: observed.source,
-          ageSeconds: age === null ? null : Math.max(0, Math.round(age / 1000)),
-          problemsCount: observed.problems.length,
-        };
-      }),
   };
 }
 
@@ -125,13 +110,16 @@ function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]):
     const description = 'The list of applications cannot be read: new applications are not seen.';
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
-  const degraded = each.filter(({ status }) => status !== 'operational').length;
-  const count = counted(each.length, 'application');
-  const description =
-    each.length > APPLICATIONS_SHOWN_MAX && degraded > 0
-      ? `${count}, of which ${degraded} ${degraded === 1 ? 'is' : 'are'} not operational.`
-      : `${count}.`;
-  return { status: 'operational', description, impact: 'none' };
+  // The applications have their own impact. The sentence is public, so it names and counts none.
+  if (each.some(({ status }) => status === 'major_outage')) {
+    const description = 'Updates of some applications cannot be answered.';
+    return { status: 'partial_outage', description, impact: 'none' };
+  }
+  if (each.some(({ status }) => status !== 'operational')) {
+    const description = 'Updates are answered. New releases of some applications may be missing.';
+    return { status: 'degraded_performance', description, impact: 'none' };
+  }
+  return { status: 'operational', description: 'Updates are answered.', impact: 'none' };
 }
 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {

@@ -28,27 +28,13 @@ export interface ComponentReport {
   readonly checkedAt: number | null;
 }
 
-export interface CatalogReport {
-  readonly application: string;
-  readonly revision: number;
-  /** `saved`: it is from disk, and the store has not confirmed it yet. */
-  readonly source: 'none' | 'saved' | 'live';
-  /** Since the store last confirmed the catalog; null when it never did. */
-  readonly ageSeconds: number | null;
-  readonly problemsCount: number;
-}
-
 export interface StatusReport {
   /** When the report was made; milliseconds since the epoch. */
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
-  /** Contains the components of at most ten applications: the worst first, and equally bad ones by name. */
+  /** Of the whole service: every visitor can read them, so they name no application, and do not grow with their number. */
   readonly components: readonly ComponentReport[];
-  /** Of the same applications, in the same order. */
-  readonly catalogs: readonly CatalogReport[];
-  /** How many applications have each status. */
-  readonly applications: Readonly<Record<ComponentStatus, number>>;
 }
 
 /** Whether `a` is a worse status than `b`. */

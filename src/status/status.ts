@@ -1,19 +1,13 @@
 import type { Clock, Randomness } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { startPolling } from '../polling.ts';
-import {
-  APPLICATIONS_SHOWN_MAX,
-  type ComponentSource,
-  type ProbedComponent,
-} from './components.ts';
+import type { ComponentSource, ProbedComponent } from './components.ts';
 import { createLedger, type Known } from './ledger.ts';
 import { type Finding, runProbe } from './probe.ts';
 import {
-  COMPONENT_STATUSES,
   type ComponentReport,
   INDICATOR_SENTENCES,
   type Indicator,
-  isWorse,
   type StatusReport,
   worstOf,
 } from './report.ts';
@@ -144,8 +138,9 @@ export function createStatus(deps: StatusDeps): Status {
         at: clock.now(),
         indicator,
         description: INDICATOR_SENTENCES[indicator],
-        ...worstApplications(all, components),
-        applications: countApplications(all),
+        components: all
+          .filter(({ application }) => application === undefined)
+          .map(({ component }) => component),
       };
     },
     noteFailure: (id, description) => {
@@ -165,46 +160,6 @@ interface Shown {
   readonly component: ComponentReport;
   readonly impact: Indicator;
   readonly application: string | undefined;
-}
-
-/** All components, but of many applications only the worst. They take the place of the first application. */
-function worstApplications(
-  all: readonly Shown[],
-  sources: readonly ComponentSource[],
-): Pick<StatusReport, 'components' | 'catalogs'> {
-  const catalogs = sources.flatMap((source) =>
-    source.kind === 'read' ? (source.catalogs?.() ?? []) : [],
-  );
-  const each = all.filter(({ application }) => application !== undefined);
-  if (each.length <= APPLICATIONS_SHOWN_MAX) {
-    return { components: all.map(({ component }) => component), catalogs };
-  }
-  const worst = each.sort(worstFirst).slice(0, APPLICATIONS_SHOWN_MAX);
-  const first = all.findIndex(({ application }) => application !== undefined);
-  const others = all.filter(({ application }) => application === undefined);
-  const byName = new Map(catalogs.map((catalog) => [catalog.application, catalog]));
-  return {
-    components: others.toSpliced(first, 0, ...worst).map(({ component }) => component),
-    catalogs: worst.flatMap(({ application = '' }) => byName.get(application) ?? []),
-  };
-}
-
-function worstFirst(a: Shown, b: Shown): number {
-  if (a.component.status !== b.component.status) {
-    return isWorse(a.component.status, b.component.status) ? -1 : 1;
-  }
-  return a.component.id < b.component.id ? -1 : 1;
-}
-
-function countApplications(all: readonly Shown[]): StatusReport['applications'] {
-  const counts = Object.fromEntries(COMPONENT_STATUSES.map((status) => [status, 0])) as Record<
-    ComponentReport['status'],
-    number
-  >;
-  for (const { application, component } of all) {
-    if (application !== undefined) counts[component.status]++;
-  }
-  return counts;
 }
 
 function shownProbed(component: ProbedComponent, known: Known): Shown {

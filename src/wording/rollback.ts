@@ -12,7 +12,7 @@ export function rollbackSentences(to: string, plan: Rollback): readonly string[]
         `${version} is held back on ${plan.channel}, and stays: it is offered when its last missing build is published. To discard it: slipway retire ${version}.`,
     ),
     `Clients on ${which} keep it until they are offered a newer one. No client goes back to ${to} by itself unless its application allows downgrades, and no release gets another version number.`,
-    `To move these clients to the old code, build its source again under a version above ${newest?.version}, and publish that. Clients that send allow_downgrade go back to ${to} where the channel allows it; see docs/clients/own-updater.md.`,
+    `To move these clients to the old code, build its source again under a version above ${newest?.version}, and publish that. Clients that send allow_downgrade go back to ${to} where the channel allows it; see docs/clients/own-updater.md in Slipway's repository.`,
     ...(inherited.length === 0 ? [] : [inheritedSentence(plan, to)]),
   ];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -43,4 +44,18 @@ it('warns of a file without a block map after one that had it, also when a draft
   expect((await publish('2.0.0', false, '--draft')).stdout).toContain(warning);
   expect((await run('publish', '2.0.0', '--json')).stdout).toContain(warning);
   expect((await publish('3.0.0', false)).stdout).not.toContain('no block map');
+});
+
+it('warns of a build without latest.yml, whose application would not find its updates', async () => {
+  await publish('1.0.0', true);
+  const again = ['publish', '1.0.0', 'dist', '--channel', 'beta', '--create', '--json'];
+  expect(json(await run(...again)).warnings).toEqual([
+    expect.stringMatching(
+      /^Warning: there is no latest\*\.yml beside App-Setup-1\.0\.0\.exe\. .*"publish"/,
+    ),
+  ]);
+  const sha512 = createHash('sha512').update('1.0.0').digest('base64');
+  const feed = `version: 1.0.0\nfiles:\n  - url: App-Setup-1.0.0.exe\n    sha512: ${sha512}\n    size: 5\n`;
+  await writeFile(path.join(directory.path, 'dist', 'latest.yml'), feed);
+  expect(json(await run(...again)).warnings).toEqual([]);
 });

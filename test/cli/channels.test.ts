@@ -82,6 +82,7 @@ describe('slipway channels', () => {
     expect(Math.max(...listed.map(({ length }) => length))).toBeLessThanOrEqual(100);
     expect(json(await run(['channels', 'list', '--json'])).channels[1]).toEqual({
       name: 'beta',
+      restricted: false,
       newest: null,
       offers: 0,
       retired: 0,
@@ -220,5 +221,24 @@ describe('slipway channels', () => {
   it('says where the commands of a group are listed', async () => {
     const { stderr } = await run(['channels', 'rm', 'stable']);
     expect(stderr).toContain('A list takes no names. "slipway help channels" and');
+  });
+
+  it('says with releases and channels which ones are restricted to a tier', async () => {
+    await publish('77.0.0', '--channel', 'insider', '--create');
+    const env = { TIERS: '{"free":[],"pro":["channel:desktop/insider"]}' };
+    const sentence =
+      'insider is restricted by TIERS: only accounts of the tier pro are offered its releases.';
+    for (const command of ['channels', 'releases']) {
+      const { stdout } = await slipway([command], { cwd: directory.path, env });
+      const said = stdout.split('\n').filter((line) => line.includes('restricted'));
+      expect(said, command).toEqual([sentence]);
+    }
+    const { channels } = json(await slipway(['channels', '--json'], { cwd: directory.path, env }));
+    const restricted = channels.map((each: { name: string; restricted: boolean }) => [
+      each.name,
+      each.restricted,
+    ]);
+    expect(restricted).toContainEqual(['insider', true]);
+    expect(restricted).toContainEqual(['stable', false]);
   });
 });

@@ -1,6 +1,7 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPackages } from '../support/nupkg-build.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService } from '../support/service.ts';
 import { json, slipway } from './support.ts';
@@ -133,8 +134,51 @@ describe('the report of publish', () => {
     const { warnings } = json(await run('publish', '1.0.0', dmg, '--json'));
     expect(warnings).toEqual([
       expect.stringMatching(/^Warning: no updater feed can serve dmg for macos-arm64/),
-      expect.stringMatching(/^Note: .* msi for windows-x64/),
     ]);
+  });
+
+  it('skipped files on one line, and the warning last', async () => {
+    const dist = path.join(directory.path, 'dist');
+    await mkdir(dist);
+    const byProducts = [
+      'builder-debug.yml',
+      'builder-effective-config.yaml',
+      'App.pdb',
+      'a.sha256',
+    ];
+    for (const name of [
+      ...byProducts,
+      '.DS_Store',
+      'App-7.0.0.exe',
+      'App-7.0.0.exe.asc',
+      'odd.xyz',
+    ])
+      await writeFile(path.join(dist, name), name);
+    const words = ['publish', '7.0.0', 'dist', 'dist/App-7.0.0.exe,os=windows,arch=x64,format=msi'];
+    const { stdout } = await run(...words, '--channel', 'one-line', '--create', '--dry-run');
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.filter((line) => /\.pdb|\.sha256|odd\.xyz|DS_Store/.test(line))).toEqual([
+      'Skipped 7 paths of the build: odd.xyz, .DS_Store, App-7.0.0.exe.asc, App.pdb and 3 more. The same command with --dry-run --json lists each with the reason.',
+    ]);
+    expect(lines.findIndex((line) => line.startsWith('Difference:'))).toBeGreaterThan(0);
+    expect(lines.slice(-2)).toEqual([
+      '',
+      expect.stringMatching(/^Warning: no updater feed can serve msi for windows-x64/),
+    ]);
+    const { skipped } = json(await run(...words, '--channel', 'one-line', '--create', '--json'));
+    expect(skipped).toHaveLength(7);
+  });
+
+  it('a delta that cannot be used as a warning, because clients miss it', async () => {
+    const [, last] = await buildPackages('squirrel', directory.path, ['8.0.0', '8.1.0']);
+    const folder = last?.directory ?? '';
+    await rm(path.join(folder, 'RELEASES'));
+    const full = `${path.join(folder, last?.full.name ?? '')},os=windows,arch=x64,format=squirrel`;
+    const words = ['publish', '8.1.0', folder, full, '--channel', 'deltas', '--create'];
+    const { stdout } = await run(...words);
+    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^Warning: .*-delta\.nupkg is not published: a delta, and no RELEASES beside it/,
+    );
   });
 
   it('a universal build as one for each architecture', async () => {
@@ -168,6 +212,24 @@ describe('the report of publish', () => {
     expect((await run('publish', '1.0.5', zip)).stdout).toContain(
       'stable also offers 1.1.0, which is newer. Clients that get 1.1.0 are not offered 1.0.5.',
     );
+  });
+
+  it('a new channel with a name like another as a warning, and as a question on a terminal', async () => {
+    const file = (version: string) =>
+      `a.bin,os=linux,arch=x64,format=deb,name=app_${version}_amd64.deb`;
+    const words = ['publish', '9.0.0', file('9.0.0'), '--channel', 'stabel', '--create'];
+    const said = 'stabel is a new channel. Did you mean stable?';
+    const options = { cwd: directory.path, isTerminal: true };
+    const asked = await slipway(words, { ...options, stdin: 'n\n' });
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining(said)]);
+    const { stdout } = await run(...words);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      `Warning: ${said} Only clients that ask for stabel are offered 9.0.0. If that is wrong, run slipway promote 9.0.0 --to CHANNEL, and then slipway channels remove stabel --force.`,
+    );
+    await run('promote', '9.0.0', '--to', 'stable');
+    await run('channels', 'remove', 'stabel', '--force');
+    const other = await run('publish', '9.1.0', file('9.1.0'), '--channel', 'internal', '--create');
+    expect(other.stdout).not.toContain('Did you mean');
   });
 });
 

@@ -134,7 +134,9 @@ describe('copy', () => {
     expect(code).toBe(1);
     expect(stdout).not.toMatch(/Only in|erased|is complete/);
     expect(stdout).toContain('./kept still has it: copy it back from there.');
-    expect(stdout).toMatch(/not complete\..* docs\/operations\/backup\.md#restore-one-object says/);
+    expect(stdout).toMatch(
+      /not complete\..* docs\/operations\/backup\.md#restore-one-object in Slipway's repository says/,
+    );
   });
 
   it('counts private objects that the target may have erased', async () => {

@@ -15,10 +15,10 @@ describe('the difference of a dry run', () => {
   /** The lines of the difference in a dry run. Then runs the command. */
   async function difference(...words: string[]): Promise<readonly string[]> {
     const { stdout } = await run(...words, '--dry-run');
-    const lines = stdout.trimEnd().split('\n');
     const real = (await run(...words)).stdout;
     expect(real).not.toContain('Difference');
-    return lines.slice(lines.findIndex((line) => line.startsWith('Difference')));
+    const [, ...parts] = stdout.trimEnd().split(/^(?=Difference)|\n\n/m);
+    return parts[0]?.trimEnd().split('\n') ?? [];
   }
   const file = (version: string, as = 'os=linux,arch=x64,format=deb') => `${version}.bin,${as}`;
   const SAME = 'No client of these channels is offered another release than before.';

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EXIT, exitCodeOf } from '../../scripts/cli/exit-code.ts';
 import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { startFakeS3 } from '../object-store/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 
@@ -87,16 +88,45 @@ describe('exit codes', () => {
     // The AWS SDK looks for these itself.
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'nobody-may-ever-read-this');
-    const [releases, doctor] = await Promise.all([
+    const [pause, releases, doctor] = await Promise.all([
+      run(['pause', '1.0.0'], env),
       run(['releases', '--json'], env),
       run(['doctor', '--json'], env),
     ]);
+    expect(pause).toMatchObject({ code: 1, stdout: '' });
+    expect(pause.stderr).toMatch(
+      / Nothing was changed: clients are still offered what they were offered before\. Run the command again when the store answers\.\n/,
+    );
     expect(releases).toMatchObject({ code: 1, stdout: '' });
+    expect(releases.stderr).not.toContain('Nothing was changed');
     const { error } = JSON.parse(releases.stderr);
     expect(error.code).toBe('store_unavailable');
     expect(error.message).toContain(`127.0.0.1:${port}`);
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(`127.0.0.1:${port}`);
     expect(releases.stderr + doctor.stdout + doctor.stderr).not.toContain('nobody-may-ever-read');
+  });
+
+  it('a failed command says that nothing was changed only when it sent no write', async () => {
+    let refused = 'GET';
+    const { endpoint } = await startFakeS3(({ method, fail, answer }) =>
+      method === refused ? fail(403, 'AccessDenied') : answer(),
+    );
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
+    const env = { OBJECT_STORE: 's3', S3_BUCKET: 'bucket', S3_ENDPOINT: endpoint };
+    const build = 'mystery.bin,os=linux,arch=x64,format=binary';
+    const publish = () => run(['publish', '1.0.0', build, '--create'], env);
+    const reading = await publish();
+    expect([reading.code, reading.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /refused GET .* Nothing was changed: clients are still offered .* before\.\n/,
+      ),
+    ]);
+    refused = 'PUT';
+    const writing = await publish();
+    expect([writing.code, writing.stderr]).toEqual([1, expect.stringMatching(/refused PUT/)]);
+    expect(writing.stderr).not.toContain('Nothing was changed');
   });
 });

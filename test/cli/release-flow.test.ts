@@ -161,7 +161,7 @@ describe('the command line, from publish to retire', () => {
       is_forecast: false,
       channels: [
         {
-          ...{ name: 'stable', newest: '1.1.0', offers: 2, retired: 0 },
+          ...{ restricted: false, name: 'stable', newest: '1.1.0', offers: 2, retired: 0 },
           ...{
             inherits: null,
             keep: null,

@@ -53,7 +53,7 @@ describe('slipway rollback', () => {
       'beta     linux-x64 appimage  new visitors     1.4.0',
       'Each line is also about versions that the channel never listed, up to its next newer version.',
       'Clients on a yanked release keep it until they are offered a newer one. No client goes back to 1.4.0 by itself unless its application allows downgrades, and no release gets another version number.',
-      'To move these clients to the old code, build its source again under a version above 1.5.1, and publish that. Clients that send allow_downgrade go back to 1.4.0 where the channel allows it; see docs/clients/own-updater.md.',
+      "To move these clients to the old code, build its source again under a version above 1.5.1, and publish that. Clients that send allow_downgrade go back to 1.4.0 where the channel allows it; see docs/clients/own-updater.md in Slipway's repository.",
       'Rolled back desktop to 1.4.0 on stable in ./data (catalog revision 6): yanked 1.5.1, 1.5.0.',
       'Running services answer with it within 5 seconds.',
       'Difference:',

@@ -54,6 +54,10 @@ describe('slipway rollout', () => {
     expect(lowered).toContain(
       'Clients that have the release keep it. To withdraw it: slipway yank 1.1.0.',
     );
+    expect(lowered.join('\n')).not.toContain('No release is offered to every client');
+    expect(await lines('rollout', '1.0.0', '5%', '--dry-run')).toContain(
+      'No release is offered to every client of stable now: visitors of a website and clients without an installation id get none. To change that: slipway rollout 1.0.0 --complete.',
+    );
   });
 
   it('shows the times of a plan, and freezes it', async () => {

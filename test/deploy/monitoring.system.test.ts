@@ -62,6 +62,7 @@ const RELAXED: Readonly<Record<string, readonly (readonly [from: string, to: str
   SlipwayCatalogOld: [['> 300', '< 300']],
   SlipwayCatalogProblems: [['> 0', '== 0']],
   SlipwaySavedState: [['== 1', '== 0']],
+  SlipwayDraftWaits: [['> 7200', '>= 0']],
   SlipwayDownloadsMissing: [
     ['> 100', '> 0'],
     ['< 0.05', '> 0'],
@@ -113,6 +114,8 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     await publish(publisher, { version: '1.1.0', artifacts, rollout });
     await publish(publisher, { version: '1.1.0', artifacts, rollout, channel: 'early' });
     await publish(publisher, { version: '1.2.0', artifacts });
+    const missing = [{ platform: 'macos', arch: 'arm64' }] as const;
+    await publish(publisher, { version: '1.3.0', artifacts, expect: missing });
     const request = { application: 'desktop', version: '1.2.0', channel: undefined, reason: null };
     await changeStatus({ ...publisher, actor: 'test' }, 'pause', request);
     await publisher.close();
@@ -223,7 +226,11 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     const [one, withWorkers] = instances.map(({ instance }) => instance);
     if (alert === 'SlipwayWorkersMissing') return [withWorkers];
     // They are about a version or a channel, whichever service says it.
-    const isOfAll = ['SlipwayDownloadsMissing', 'SlipwayVisitorsWithoutRelease'].includes(alert);
+    const isOfAll = [
+      'SlipwayDownloadsMissing',
+      'SlipwayVisitorsWithoutRelease',
+      'SlipwayDraftWaits',
+    ].includes(alert);
     return isOfAll ? [undefined] : [one, withWorkers];
   }
 

@@ -262,9 +262,6 @@ describe('a component that is read', () => {
         state.reads++;
         return [{ id: 'catalog', name: 'Catalog', description: 'So so.', ...state }];
       },
-      catalogs: () => [
-        { application: 'desktop', revision: 7, source: 'live', ageSeconds: 3, problemsCount: 0 },
-      ],
     };
     return { state, source };
   }
@@ -288,10 +285,6 @@ describe('a component that is read', () => {
           checkedAt: START,
         },
       ],
-      catalogs: [
-        { application: 'desktop', revision: 7, source: 'live', ageSeconds: 3, problemsCount: 0 },
-      ],
-      applications: { operational: 0, degraded_performance: 0, partial_outage: 0, major_outage: 0 },
     });
     void clock.advance(5);
     expect(component('catalog')?.status).toBe('partial_outage');

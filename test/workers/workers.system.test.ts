@@ -339,7 +339,7 @@ describe('workers', () => {
 });
 
 describe('workers that cannot start', () => {
-  it('report wrong settings and ports in use once, and exit with 1', async () => {
+  it('report wrong settings once with exit code 2, and ports in use with 1', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -355,7 +355,7 @@ describe('workers that cannot start', () => {
         `slipway: Port ${port} on 127.0.0.1 is in use by another program. Stop that program, or set ${setting} to another port; 0 selects a free one.\n`,
       );
     }
-    expect(await bad.exit).toBe(1);
+    expect(await bad.exit).toBe(2);
     expect(bad.errors()).toMatch(/^ {2}WORKERS: must be auto, or a whole number, 1 to 256$/m);
     taken.close();
   });

@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { RepeatableOption } from '../arguments.ts';
+import { RepeatableOption, SuggestingOption } from '../arguments.ts';
 
 /** What can be typed on the command line, read from the commands that parse it. */
 
@@ -70,8 +70,9 @@ function readOption(option: Option): TypedOption {
 }
 
 /** A file is recognized by the name of its placeholder: `file`, `key|file`, `[locale=]file`, `paths`. */
-function valuesOf({ argChoices = [] }: Option | Argument, placeholder: string): Values {
-  return { choices: argChoices, isFile: /(^|[^a-z])(file|paths?)$/.test(placeholder) };
+function valuesOf(given: Option | Argument, placeholder: string): Values {
+  const choices = given instanceof SuggestingOption ? given.suggestions : (given.argChoices ?? []);
+  return { choices, isFile: /(^|[^a-z])(file|paths?)$/.test(placeholder) };
 }
 
 const SUMMARY_LENGTH_MAX = 80;

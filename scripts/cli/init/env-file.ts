@@ -23,7 +23,7 @@ export function renderEnvFile(choices: Choices): string {
   const values = settingsOf(choices);
   const entries = SHOWN[choices.store.kind].map((name) => entryOf(name, values[name]));
   return `# The settings of Slipway, written by "slipway init". A variable of the environment takes precedence.
-# docs/operations/settings.md of Slipway has all of them.
+# docs/operations/settings.md in Slipway's repository has all of them.
 
 ${entries.join('\n')}${choices.store.kind === 'bucket' ? CREDENTIALS : ''}`;
 }

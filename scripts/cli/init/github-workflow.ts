@@ -139,7 +139,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
     '  env:',
     ...(settings.S3_ENDPOINT === undefined
       ? [
-          '    # On AWS, a role can replace the two keys: "No stored key, on AWS" in docs/publishing/ci.md.',
+          `    # On AWS, a role can replace the two keys: "No stored key, on AWS" in docs/publishing/ci.md in Slipway's repository.`,
         ]
       : []),
     ...Object.entries(settings).map(([name, value]) => `    ${name}: ${yamlText(value)}`),

@@ -16,7 +16,7 @@ import {
 import { findRevision } from '../../../src/operations/find-revision.ts';
 import { listReleases } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions, Clearable } from '../arguments.ts';
-import { clientEffects, settingsJson } from '../channel-report.ts';
+import { clientEffects, restrictedSentences, settingsJson } from '../channel-report.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';
@@ -45,6 +45,7 @@ export async function listChannels(
     offers: channel.offers.length,
     retired: channel.retired.length,
     settings: settingsOf(channel),
+    restricted: context.config.accounts.tiers.restricts(application, name),
   }));
   if (options.json) {
     const channels = rows.map(({ settings, ...row }) => ({ ...row, ...settingsJson(settings) }));
@@ -74,6 +75,10 @@ export async function listChannels(
   for (const { name, settings } of rows) {
     if (settings.expect.length === 0) continue;
     print(terminal, `A release on ${name} must have ${settings.expect.join(', ')}.`);
+  }
+  const names = rows.map(({ name }) => name);
+  for (const sentence of restrictedSentences(context.config, application, names)) {
+    print(terminal, sentence);
   }
 }
 

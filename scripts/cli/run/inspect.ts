@@ -9,6 +9,7 @@ import {
   showRelease,
 } from '../../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
+import { restrictedSentences } from '../channel-report.ts';
 import { openContext } from '../context.ts';
 import { draftJson, waitsFor } from '../draft-report.ts';
 import { printHistory } from '../history-report.ts';
@@ -80,6 +81,10 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
         ]),
       ],
     );
+    const channels = [...new Set([...drafts, ...listed].map(({ channel }) => channel))];
+    for (const sentence of restrictedSentences(context.config, application, channels)) {
+      print(terminal, sentence);
+    }
   }
 }
 

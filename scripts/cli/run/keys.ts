@@ -24,7 +24,7 @@ export async function keys(
   if (accessTokenKeys === undefined) {
     throw new AppError(
       'invalid_configuration',
-      `--${step} needs the current keys. Set ACCESS_TOKEN_KEYS to them.`,
+      `--${step} needs the current keys. Set ACCESS_TOKEN_KEYS to them. Without keys yet, "slipway keys" prints the first.`,
     );
   }
   print(terminal, await rotateSigningKeys(accessTokenKeys.reveal(), step));

@@ -5,7 +5,7 @@ import { openDraft as open } from '../../../src/operations/open-draft.ts';
 import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
-import { differenceJson, printDifference } from '../difference-report.ts';
+import { differenceJson } from '../difference-report.ts';
 import { printJson } from '../output.ts';
 import type { PublishOptions } from '../publish-options.ts';
 import { printPublished, reportJson } from '../publish-report.ts';
@@ -55,8 +55,12 @@ export async function openDraft(
     });
   }
   const facts = { place: context.place.text, isNewStore: false, config: context.config, now };
-  printPublished(terminal, { ...result, ...facts, earlier, expected: expect ?? [] }, NO_BUILD);
-  await printDifference(terminal, context, application, result);
+  await printPublished(
+    terminal,
+    context,
+    { ...result, ...facts, earlier, expected: expect ?? [] },
+    NO_BUILD,
+  );
 }
 
 /** @throws AppError `invalid_request` for an option that says something about files */

@@ -6,9 +6,10 @@ import type { ChannelStates } from '../../../src/operations/compare-channels.ts'
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
 import { readEarlier } from '../../../src/operations/read-earlier.ts';
 import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
+import { mistypedChannel } from '../channel-report.ts';
 import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
-import { differenceJson, printDifference } from '../difference-report.ts';
+import { differenceJson } from '../difference-report.ts';
 import { readNotesFiles } from '../notes-files.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
@@ -95,8 +96,7 @@ export async function publish(
       config,
       now,
     };
-    printPublished(terminal, report, build);
-    await printDifference(terminal, context, request.application, result);
+    await printPublished(terminal, context, report, build);
   } finally {
     progress.stop();
   }
@@ -115,6 +115,8 @@ async function askToPublish(
   await askAboutVisitors(terminal, 'publish', states, now);
   const channel = parseChannelName(request.channel);
   const offer = states.after[channel]?.offers.find((each) => each.version === version);
+  const mistyped = mistypedChannel(channel, version, states.before);
+  if (mistyped !== undefined) return requireConsent(terminal, mistyped);
   const isForAll = presentShare(offer?.rollout, now) === EVERY_CLIENT;
   if (!isForAll || !offersReleases(states.before, channel)) return;
   await requireConsent(terminal, async () => {

@@ -4,6 +4,7 @@ import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
   changeRollout,
+  offersToAll,
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
@@ -103,7 +104,7 @@ function printChanged(
   terminal: Terminal,
   context: Context,
   { application, version }: { readonly application: string; readonly version: string },
-  { channels, changed, announced, revision }: RolloutChanged,
+  { channels, changed, announced, revision, after: states }: RolloutChanged,
 ): void {
   const release = `${application} ${version}`;
   const where = `in ${context.place.text} (catalog revision ${revision})`;
@@ -124,10 +125,17 @@ function printChanged(
       plannedShares(rollout, now),
     ]),
   );
-  if (channels.some(({ before, after }) => after < before)) {
+  const lowered = channels.filter(({ before, after }) => after < before);
+  if (lowered.length > 0) {
     print(
       terminal,
       `Clients that have the release keep it. To withdraw it: slipway yank ${version}.`,
+    );
+  }
+  for (const { channel } of lowered.filter((each) => !offersToAll(states, each.channel, now))) {
+    print(
+      terminal,
+      `No release is offered to every client of ${channel} now: visitors of a website and clients without an installation id get none. To change that: slipway rollout ${version} --complete.`,
     );
   }
   if (changed) printWhenLive(terminal, context, announced);

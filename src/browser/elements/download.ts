@@ -1,4 +1,7 @@
+import { FORMAT_NAMES } from '../../domain/format-name.ts';
+import type { Format } from '../../domain/platform.ts';
 import { ask, Refused } from '../ask.ts';
+import { size } from '../console/format.ts';
 import { define, make, ServiceElement, setText } from './shared/element.ts';
 import { findMachine, type Machine, NAMES, type Platform } from './shared/machine.ts';
 import { plain } from './shared/plain.ts';
@@ -106,8 +109,7 @@ class DownloadElement extends ServiceElement {
     }
     this.#button.href = this.#address(file.platform, file);
     setText(this.#button, `Download for ${NAMES[file.platform]}`);
-    const size = (file.size / 1e6).toFixed(1);
-    setText(this.#facts, `Version ${plain(file.version)}, ${size} MB`);
+    setText(this.#facts, `Version ${plain(file.version)}, ${size(file.size)}`);
   }
 
   #showFailure(code: string): void {
@@ -145,7 +147,9 @@ class DownloadElement extends ServiceElement {
 
 function nameOf({ platform, arch, format }: Download): string {
   const machine = ARCHES.get(arch);
-  return plain(`${NAMES[platform]}${machine ? ` (${machine})` : ''}, ${format}`);
+  // A newer service may have formats that this element does not know.
+  const kind = Object.hasOwn(FORMAT_NAMES, format) ? FORMAT_NAMES[format as Format] : format;
+  return plain(`${NAMES[platform]}${machine ? ` (${machine})` : ''}, ${kind}`);
 }
 
 const missing = (platform: Platform): string =>

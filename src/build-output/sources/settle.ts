@@ -94,7 +94,7 @@ async function checkFile(file: StatedFile): Promise<Checked> {
   const { name, path, size: stated } = file;
   if (path === undefined) {
     return {
-      problem: `${name} is missing. Copy it from the other server to the place that docs/publishing/import.md names, and import again`,
+      problem: `${name} is missing. Copy it from the other server to the place that docs/publishing/import.md in Slipway's repository names, and import again`,
     };
   }
   const { size, mtimeMs } = await lstat(path);

@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
+import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Clock } from '../../clock.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
-import { findUnserved, type UnservedVisitors } from '../../domain/unserved-visitors.ts';
+import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { isAppError } from '../../errors.ts';
 import { createRolloutLister } from '../../operations/list-rollouts.ts';
 
@@ -72,6 +73,7 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
   });
   measureRollouts(registry, deps);
   measureVisitors(registry, deps);
+  measureDrafts(registry, deps);
 }
 
 function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {
@@ -83,8 +85,8 @@ function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsD
     registers: [registry],
     collect() {
       this.reset();
-      for (const app of Object.keys(catalog.health().applications)) {
-        for (const { channel, platform } of unservedIn(catalog, app, clock.now())) {
+      for (const [app, { channels }] of snapshotsOf(catalog)) {
+        for (const { channel, platform } of findUnserved(channels, clock.now())) {
           this.set({ app, channel, platform: platform ?? '' }, 1);
         }
       }
@@ -92,18 +94,48 @@ function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsD
   });
 }
 
-/** None for an application whose catalog cannot be used. */
-function unservedIn(
-  catalog: CatalogMetricsDeps['catalog'],
-  app: string,
-  now: number,
-): readonly UnservedVisitors[] {
-  try {
-    return findUnserved(catalog.application(app).snapshot().channels, now);
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return [];
+/** A series for each channel with a draft; more than these no operator looks at. */
+const DRAFT_SERIES_MAX = 1_000;
+
+function measureDrafts(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {
+  new Gauge({
+    name: 'slipway_draft_age_seconds',
+    help: 'The age of the oldest draft of a channel, by what offers it: its last expected build, or a command.',
+    aggregator: 'max',
+    labelNames: ['app', 'channel', 'opens'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const ages = snapshotsOf(catalog).flatMap(([app, { revision }]) =>
+        oldestDrafts(app, revision.drafts, clock.now()),
+      );
+      for (const [labels, age] of ages.slice(0, DRAFT_SERIES_MAX)) this.set(labels, age);
+    },
+  });
+}
+
+function oldestDrafts(app: string, drafts: Snapshot['revision']['drafts'], now: number) {
+  const ages = new Map<string, readonly [Record<'app' | 'channel' | 'opens', string>, number]>();
+  for (const { channel, since, opens } of drafts) {
+    const key = `${channel} ${opens}`;
+    const age = Math.max(0, now - Date.parse(since)) / 1000;
+    ages.set(key, [{ app, channel, opens }, Math.max(age, ages.get(key)?.[1] ?? 0)]);
   }
+  return [...ages.values()];
+}
+
+/** Leaves out an application whose catalog cannot be used: another metric counts its problems. */
+function snapshotsOf(
+  catalog: CatalogMetricsDeps['catalog'],
+): readonly (readonly [app: string, snapshot: Snapshot])[] {
+  return Object.keys(catalog.health().applications).flatMap((app) => {
+    try {
+      return [[app, catalog.application(app).snapshot()] as const];
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return [];
+    }
+  });
 }
 
 function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {

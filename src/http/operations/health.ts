@@ -1,6 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
-import { APPLICATIONS_SHOWN_MAX } from '../../status/components.ts';
 import type { App } from '../deps.ts';
 import { prepareHeaders } from '../server/prepared-headers.ts';
 
@@ -10,6 +9,8 @@ export interface HealthDeps {
 }
 
 const RETRY_AFTER_SECONDS = 5;
+/** Bounded: there may be thousands of applications, and every client can read the answer. */
+const APPLICATIONS_SHOWN_MAX = 10;
 
 /** For orchestrators. Liveness ignores the store: a restart would not repair it. */
 export function registerHealth(app: App, deps: HealthDeps): void {

@@ -24,7 +24,7 @@ export const statusAnswerSchema = z.strictObject({
   }),
   components: z.array(
     z.strictObject({
-      id: z.string().describe('Stable: object_store, catalog, catalog:{application}, …'),
+      id: z.string().describe('Stable: object_store, catalog, identity_provider, …'),
       name: z.string(),
       status: z.enum(COMPONENT_STATUSES),
       description: z.string(),
@@ -34,34 +34,13 @@ export const statusAnswerSchema = z.strictObject({
         .describe('Null before the first check; the component counts as operational until then.'),
     }),
   ),
-  catalogs: z.array(
-    z.strictObject({
-      app: z.string(),
-      revision: z.int(),
-      source: z
-        .enum(['none', 'saved', 'live'])
-        .describe(
-          'none: nothing is published, or nothing could be loaded. saved: read from disk and not yet confirmed by the object store.',
-        ),
-      age_seconds: z
-        .int()
-        .nullable()
-        .describe('Since the object store last confirmed the catalog; null before the first time.'),
-      problems_count: z.int().describe('Unusable stored documents, and failures of the store.'),
-    }),
-  ),
-  applications: z
-    .record(z.enum(COMPONENT_STATUSES), z.int())
-    .describe(
-      'How many applications have each status. With more than ten, `components` and `catalogs` contain the worst ten: first by status, from major_outage to operational, then by name.',
-    ),
 });
 
 type StatusAnswer = z.output<typeof statusAnswerSchema>;
 
 /** @param publicUrl absolute, without a trailing slash */
 export function renderStatus(report: StatusReport, publicUrl: string): StatusAnswer {
-  const { at, indicator, description, components, catalogs, applications } = report;
+  const { at, indicator, description, components } = report;
   return {
     page: { name: 'Slipway', url: `${publicUrl}${STATUS_PATH}`, updated_at: timeText(at) },
     status: { indicator, description },
@@ -70,14 +49,6 @@ export function renderStatus(report: StatusReport, publicUrl: string): StatusAns
       updated_at: timeText(updatedAt),
       checked_at: checkedAt === null ? null : timeText(checkedAt),
     })),
-    catalogs: catalogs.map(({ application, revision, source, ageSeconds, problemsCount }) => ({
-      app: application,
-      revision,
-      source,
-      age_seconds: ageSeconds,
-      problems_count: problemsCount,
-    })),
-    applications: { ...applications },
   };
 }
 

@@ -22,7 +22,7 @@ import {
 
 /** Checks a running service from outside, through the proxies in front of it. */
 
-const PAGE = 'docs/operations/behind-a-proxy.md';
+const PAGE = "docs/operations/behind-a-proxy.md in Slipway's repository";
 
 /** Sends requests to the public address of the service, and checks what reaches it. Stops when it does not answer. */
 export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check[]> {

@@ -10,7 +10,7 @@ interface PublicFilesDeps extends ReaderDeps {
   readonly publicAddress: ((key: string) => string) | undefined;
 }
 
-const GUIDE = 'docs/operations/cdn.md has the steps';
+const GUIDE = "docs/operations/cdn.md in Slipway's repository has the steps";
 
 /** Fetches a file from the CDN, and checks that the CDN gives clients nothing else of the bucket. */
 export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> {

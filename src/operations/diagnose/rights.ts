@@ -31,7 +31,7 @@ export interface RightsDeps extends AppendDeps {
 
 /** A larger file is not read to try a right. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
-const POLICIES = 'docs/operations/s3-policies.md has the policy';
+const POLICIES = "docs/operations/s3-policies.md in Slipway's repository has the policy";
 
 /**
  * Writes existing objects again: a store that allows the write answers that they exist, and one that does not refuses

@@ -158,6 +158,6 @@ export const checkVersion = checkSeen((seen, deps) => {
     return ok(`The service and this command are version ${seen.version}.`);
   return warning(
     `The service is version ${seen.version}, and this command is version ${deps.version}.`,
-    'Upgrade services first, then publishers. See docs/operations/upgrade.md.',
+    "Upgrade services first, then publishers. See docs/operations/upgrade.md in Slipway's repository.",
   );
 });

@@ -383,7 +383,7 @@ describe('the releases of GitHub', () => {
     expect(reasons(source.refused)).toEqual([
       'releases.json: it has no tag_name',
       expect.stringMatching(/^v1\.2: "1\.2" is not a semantic version/),
-      'v1.5.0: App-1.5.0.dmg is missing. Copy it from the other server to the place that docs/publishing/import.md names, and import again',
+      "v1.5.0: App-1.5.0.dmg is missing. Copy it from the other server to the place that docs/publishing/import.md in Slipway's repository names, and import again",
       expect.stringMatching(/^v1\.7\.0: .*passwd is missing/),
     ]);
   });

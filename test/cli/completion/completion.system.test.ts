@@ -73,6 +73,9 @@ function describeShell(name: string, open: () => InteractiveShell): void {
       expect(await wordsAfter(open(), 'slipway import --from ', work())).toEqual(
         [...SOURCE_KINDS].sort(),
       );
+      expect(await wordsAfter(open(), 'slipway explain --platform ', work())).toEqual([
+        ...['linux', 'macos', 'windows'],
+      ]);
       expect(await wordsAfter(open(), 'slipway completion ', work())).toEqual([
         'bash',
         'fish',

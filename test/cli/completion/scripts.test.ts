@@ -45,6 +45,7 @@ describe('the completion of PowerShell, which no test runs', () => {
     expect(entry('')).toContain("'publish' = 'publish build output as a release");
     expect(entry('publish')).toContain("Valued = @('--app', '--channel'");
     expect(entry('import')).toContain("'--from' = [ordered]@{ 'electron-builder' = ");
+    expect(entry('explain')).toContain("'--platform' = [ordered]@{ 'windows' = ");
     expect(entry('accounts')).toContain("'set-password' = ");
     expect(entry('completion')).toContain("Arguments = @([ordered]@{ 'bash' = 'bash'");
   });

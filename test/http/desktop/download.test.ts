@@ -96,7 +96,7 @@ describe('GET /api/v1/desktop/download/{platform}', () => {
     ['macos?version=../../secrets', '400 invalid_version'],
     ['linux-ia32', '404 unsupported_platform'],
     ['amiga', '400 unknown_platform'],
-    ['darwin-', '400 unknown_platform'],
+    ['darwin-', '400 unknown_arch'],
     ['linux?arch=z80', '400 unknown_arch'],
     ['linux?format=floppy', '400 unknown_format'],
     ['amiga?arch=z80&format=floppy', '400 invalid_request'],

@@ -4,6 +4,7 @@ import { AggregatorRegistry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { systemClock } from '../../../src/system.ts';
+import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import {
@@ -118,6 +119,31 @@ describe('the metrics of a service', () => {
     expect(await metric(service, NAME)).toEqual(['{app="desktop",channel="stable",platform=""} 1']);
     await setStatus(service, 'resume', '1.0.0');
     expect(await metric(service, NAME)).toEqual([]);
+  });
+
+  it('state how long drafts wait, and for what', async () => {
+    const clock = createHastyClock();
+    const service = await open({ clock });
+    const expecting = { expect: [{ platform: 'macos', arch: 'arm64' }] as const };
+    await release(service, '1.0.0', MACHINES);
+    await release(service, '1.1.0', MACHINES, { mode: 'draft', ...expecting });
+    await release(service, '1.2.0', MACHINES, expecting);
+    clock.advance(2 * 3_600_000);
+    await release(service, '1.3.0', MACHINES, expecting);
+    const ages = async () =>
+      (await metric(service, 'slipway_draft_age_seconds')).map((line) =>
+        line.replace(/[\d.]+$/, (seconds) => `${Math.floor(Number(seconds) / 3600)} h`),
+      );
+    const labels = 'app="desktop",channel="stable"';
+    expect(await ages()).toEqual([
+      `{${labels},opens="on_command"} 2 h`,
+      `{${labels},opens="when_complete"} 2 h`,
+    ]);
+    await release(service, '1.2.0', ['macos arm64 zip'], expecting);
+    expect(await ages()).toEqual([
+      `{${labels},opens="on_command"} 2 h`,
+      `{${labels},opens="when_complete"} 0 h`,
+    ]);
   });
 
   it('measure requests to the store, of which an anonymous client causes none', async () => {

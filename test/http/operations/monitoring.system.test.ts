@@ -102,10 +102,7 @@ describe('monitoring', () => {
         indicator: 'none',
         description: 'All systems operational',
         updated_at: expect.stringMatching(/^2026-11-21T/),
-        components: [
-          { id: 'catalog', status: 'operational' },
-          { id: 'catalog:desktop', status: 'operational' },
-        ],
+        components: [{ id: 'catalog', status: 'operational' }],
       });
       world.store.goDown();
       await world.clock.advance(60_000);
