@@ -150,7 +150,7 @@ it('no text takes quadratic time', { timeout: 120_000 }, async () => {
     reader: fc.constantFrom(...Object.keys(READERS)),
     before: fc.constantFrom(...BEFORE),
     repeated: fc.constantFrom(...REPEATED),
-    after: fc.constantFrom('', 'x', '\n', '"'),
+    after: fc.constantFrom('', 'x', '\n', '"', '\\'),
   });
   await fc.assert(
     fc.asyncProperty(hostile, async ({ reader, before, repeated, after }) => {
@@ -169,6 +169,8 @@ const FOUND: readonly (readonly [
   after: string,
 ])[] = [
   ['electron-builder.json5', '{ a: ', "\\'", ''],
+  ['electron-builder.json5', '{ a: "', '\\"', '\\'],
+  ['TOML', 'a = ["', '\\"', '\\'],
   ['electron-builder.config.js', '', 'directories:{', ''],
   ['forge.config.js', '', 'maker-', ''],
   ['forge.config.js', '', 'packagerConfig ', ''],

@@ -54,7 +54,7 @@ function readValue(written: string): unknown {
   if (text !== null) return text[1]?.replace(/\\(["\\])/g, '$1') ?? text[2];
   if (/^(true|false)\b/.test(written)) return written.startsWith('true');
   if (!written.startsWith('[')) return undefined;
-  return [...written.matchAll(/"((?:\\.|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/gs)].map(
+  return [...written.matchAll(/"((?:\\.|[^"\\])*)"?|'([^']*)'?/gs)].map(
     ([, double, single]) => double ?? single ?? '',
   );
 }
