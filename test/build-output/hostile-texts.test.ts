@@ -170,7 +170,6 @@ const FOUND: readonly (readonly [
 ])[] = [
   ['electron-builder.json5', '{ a: ', "\\'", ''],
   ['electron-builder.json5', '{ a: "', '\\"', '\\'],
-  ['TOML', 'a = ["', '\\"', '\\'],
   ['electron-builder.config.js', '', 'directories:{', ''],
   ['forge.config.js', '', 'maker-', ''],
   ['forge.config.js', '', 'packagerConfig ', ''],
