@@ -17,10 +17,9 @@ import path from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 import { findOddPlace, type OpenDirectory, openBelow, openDirectory } from '../plain-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
-import { parseKey } from './key.ts';
 import type { UploadSource } from './object-store.ts';
 import { readChunks } from './source-chunks.ts';
-import { openStaticIndex, type StaticIndex } from './static-index.ts';
+import { openStaticIndex, type StaticIndex, segmentsOf } from './static-index.ts';
 import { STATIC_MARK, type StaticTarget } from './static-target.ts';
 import { createUploadCheck } from './upload-check.ts';
 
@@ -31,7 +30,15 @@ interface Place {
   /** Has only unfinished files. On the volume of the root, so that a file gets its name at once. */
   readonly unfinished: string;
   readonly index: StaticIndex;
+  /** On a volume that ignores case: the files by {@link foldCase}. Elsewhere undefined. */
+  readonly folded: Map<string, FoldedFile> | undefined;
   close(): Promise<void>;
+}
+
+interface FoldedFile {
+  readonly name: string;
+  /** Whether this export has found or written it. Otherwise an earlier export has written it. */
+  readonly isCurrent: boolean;
 }
 
 /**
@@ -65,12 +72,14 @@ export function createStaticDirectory(root: string, location: string): StaticTar
         }),
       ),
     has: async (name, { size, sha256 }) => {
-      const { index, root: directory } = opened();
+      const { index, root: directory, folded } = opened();
       const known = index.files.get(name);
       if (known?.size !== size || known.sha256 !== sha256) return false;
       const file = path.join(directory.path, ...segmentsOf(name));
       const found = await lstat(file).catch(() => undefined);
-      return found?.isFile() === true && found.size === size;
+      const isThere = found?.isFile() === true && found.size === size;
+      if (isThere) folded?.set(foldCase(name), { name, isCurrent: true });
+      return isThere;
     },
     put: (name, source, _facts, twin) => explained(name, putFile(opened(), name, source, twin)),
     remove: (name) => explained(name, removeOwn(opened(), name)),
@@ -79,18 +88,9 @@ export function createStaticDirectory(root: string, location: string): StaticTar
 }
 
 async function openPlace(named: string, location: string, onlyReads: boolean): Promise<Place> {
-  const names = await readdir(named).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    if (systemCode(error) === 'ENOTDIR') throw refuse(`${location} is not a directory.`);
-    throw error;
-  });
-  if (names !== undefined && names.length > 0 && !names.includes(STATIC_MARK)) {
-    throw refuse(
-      `${location} has files that no export has written, such as ${JSON.stringify(names.sort()[0])}. Name an empty or a new directory.`,
-    );
-  }
+  const isThere = await refuseForeign(named, location);
   // A dry run writes nothing.
-  if (onlyReads) return readPlace(named, names !== undefined);
+  if (onlyReads) return readPlace(named, isThere);
   await mkdir(named, { recursive: true });
   const open: OpenDirectory[] = [];
   const close = async (): Promise<void> => {
@@ -99,6 +99,8 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
   try {
     const root = await openDirectory(named);
     open.push(root);
+    // Another process may have made the name a link to another directory meanwhile. The open one stays the same.
+    await refuseForeign(root.path, location);
     const own = await openBelow(root, [STATIC_MARK], true, linked);
     open.push(own);
     const index = await openStaticIndex(path.join(own.path, INDEX));
@@ -110,11 +112,41 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
     const unfinished = await openBelow(own, [UNFINISHED], true, linked);
     open.push(unfinished);
     const closeAll = (): Promise<void> => index.close().then(removeLeft).finally(close);
-    return { root, unfinished: unfinished.path, index, close: closeAll };
+    const ignoresCase = await lstat(path.join(own.path, UNFINISHED.toUpperCase())).then(
+      () => true,
+      () => false,
+    );
+    const earlier = [...index.files.keys()].map(
+      (name) => [foldCase(name), { name, isCurrent: false }] as const,
+    );
+    const folded = ignoresCase ? new Map(earlier) : undefined;
+    return { root, unfinished: unfinished.path, index, folded, close: closeAll };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** @returns whether the directory exists */
+async function refuseForeign(directory: string, location: string): Promise<boolean> {
+  const names = await readdir(directory).catch(async (error: unknown) => {
+    const code = systemCode(error);
+    if (code === 'ENOTDIR') throw refuse(`${location} is not a directory.`);
+    const isLink = (await lstat(directory).catch(() => undefined))?.isSymbolicLink();
+    if (code === 'ELOOP' || (code === 'ENOENT' && isLink)) {
+      throw refuse(
+        `${location} is a link that leads to no directory. Create that directory, or remove the link.`,
+      );
+    }
+    if (code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (names !== undefined && names.length > 0 && !names.includes(STATIC_MARK)) {
+    throw refuse(
+      `${location} has files that no export has written, such as ${JSON.stringify(names.sort()[0])}. Name an empty or a new directory.`,
+    );
+  }
+  return names !== undefined;
 }
 
 const UNFINISHED = 'unfinished';
@@ -126,7 +158,7 @@ async function readPlace(named: string, isThere: boolean): Promise<Place> {
   const index = await openStaticIndex(path.join(own, INDEX));
   if (isThere) await refuseLinks(named, index);
   const close = async (): Promise<void> => {};
-  return { root: { path: named, close }, unfinished: '', index, close };
+  return { root: { path: named, close }, unfinished: '', index, folded: undefined, close };
 }
 
 /** Refuses before anything is written or removed, when a link has replaced a directory of an earlier export. */
@@ -171,6 +203,7 @@ async function putFile(
   twin: string | undefined,
 ): Promise<void> {
   const temporary = path.join(place.unfinished, randomUUID());
+  await claimName(place, name);
   try {
     if (twin === undefined) await writeBytes(temporary, name, source);
     else await beside(place, twin, false, (entry) => linkOrCopy(entry, temporary));
@@ -184,6 +217,25 @@ async function putFile(
   }
   const { size, sha256 } = source;
   await place.index.add(name, { size, sha256: sha256.toLowerCase() });
+}
+
+/**
+ * Where a volume ignores case, two names would be one file with the bytes of the later one. A file that an earlier
+ * export has named in another case goes first: its removal at the end would remove the new file.
+ */
+async function claimName(place: Place, name: string): Promise<void> {
+  const known = place.folded?.get(foldCase(name));
+  if (known?.isCurrent === true && known.name !== name) {
+    throw refuse(
+      `${known.name} and ${name} differ only in case, and are one file on this volume. Export to a volume where names differ by case, or into a bucket.`,
+    );
+  }
+  place.folded?.set(foldCase(name), { name, isCurrent: true });
+  if (known !== undefined && known.name !== name) await removeOwn(place, known.name);
+}
+
+function foldCase(name: string): string {
+  return name.normalize().toLowerCase();
 }
 
 const UNKNOWN = { size: -1, sha256: '' };
@@ -259,7 +311,7 @@ async function renameInto(place: Place, temporary: string, name: string): Promis
 /** @param kept the folder above which nothing is removed; `.`: that of the export */
 async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolean> {
   if (!place.index.files.has(name)) return false;
-  await beside(place, name, false, (entry) => rm(entry, { force: true })).catch(ignoreMissing);
+  await beside(place, name, false, removeFile).catch(ignoreMissing);
   await place.index.remove(name);
   // Ends at a directory with other files.
   for (let above = path.posix.dirname(name); above !== kept; above = path.posix.dirname(above)) {
@@ -272,17 +324,13 @@ async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolea
   return true;
 }
 
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
+/** A directory that another program has put in place of the file stays. */
+async function removeFile(entry: string): Promise<void> {
+  if (!(await lstat(entry)).isDirectory()) await unlink(entry);
 }
 
-/** @throws AppError `invalid_key` for a path that would leave the directory */
-function segmentsOf(name: string): string[] {
-  const segments = parseKey(name).split('/');
-  if (segments[0] === STATIC_MARK) {
-    throw new AppError('invalid_key', `${JSON.stringify(name)} is a name that exports use.`);
-  }
-  return segments;
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
 }
 
 /** Translates the error of a file operation. Returns an AppError unchanged. */
@@ -297,6 +345,10 @@ function targetError(error: unknown, file: string): unknown {
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
     const detail = `${failed}: this process may not write there. Check the owner and mode of the directory, or name another one.`;
     return new AppError('store_denied', detail, { cause: error });
+  }
+  if (['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(code)) {
+    const detail = `${failed}: a file is where the export needs a directory, or a directory where it needs a file, and no export has written it. Move it away, and run the export again.`;
+    return new AppError('invalid_configuration', detail, { cause: error });
   }
   const detail = `${failed}. Run the export again: it continues.`;
   return new AppError('store_unavailable', detail, { cause: error });

@@ -1,6 +1,7 @@
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { AppError, systemCode } from '../errors.ts';
 import { readPlainFile } from '../plain-file.ts';
+import { parseKey } from './key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
 
 /**
@@ -107,12 +108,25 @@ async function replaceWhole(
 
 const LINES_AT_ONCE = 10_000;
 
-/** A line that cannot be read is skipped: its file is then written again. */
+/**
+ * The directories of a file and its name.
+ *
+ * @throws AppError `invalid_key` for a path that would leave the directory
+ */
+export function segmentsOf(name: string): string[] {
+  const segments = parseKey(name).split('/');
+  if (segments[0] === STATIC_MARK) {
+    throw new AppError('invalid_key', `${JSON.stringify(name)} is a name that exports use.`);
+  }
+  return segments;
+}
+
+/** A line that no export writes is skipped: its file is then written again. */
 function parseIndex(text: string): Map<string, StaticContent> {
   const files = new Map<string, StaticContent>();
   for (const line of text.split('\n')) {
     const entry = parseLine(line);
-    if (typeof entry?.path !== 'string') continue;
+    if (entry === undefined) continue;
     const { path: name, size, sha256, removed } = entry;
     if (removed === true) files.delete(name);
     else if (typeof size === 'number' && typeof sha256 === 'string') {
@@ -122,10 +136,13 @@ function parseIndex(text: string): Map<string, StaticContent> {
   return files;
 }
 
-function parseLine(line: string): Readonly<Record<string, unknown>> | undefined {
+function parseLine(
+  line: string,
+): (Readonly<Record<string, unknown>> & { readonly path: string }) | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+    if (typeof value !== 'object' || value === null || !('path' in value)) return undefined;
+    return { ...value, path: segmentsOf(String(value.path)).join('/') };
   } catch {
     return undefined;
   }

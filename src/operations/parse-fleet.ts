@@ -37,7 +37,7 @@ export function parseFleet(
   const [header, ...rows] = readRows(bytes, file);
   const columns = columnsOf(header, file);
   if (rows.length > ROWS_MAX) {
-    throw refuse(`${file} has ${rows.length} rows; at most ${ROWS_MAX} are read. Join equal rows.`);
+    throw refuse(`${file} has more than the ${ROWS_MAX} rows that are read. Join equal rows.`);
   }
   const problems: string[] = [];
   const groups = rows.flatMap((row) => {
@@ -75,6 +75,8 @@ function readRows(bytes: Uint8Array, file: string): readonly Row[] {
       relax_column_count: true,
       skip_empty_lines: true,
       trim: true,
+      // One more than may be read, and the names of the columns.
+      to: ROWS_MAX + 2,
       on_record: (record, { lines }) => {
         rows.push({ record, line: lines });
         return null;

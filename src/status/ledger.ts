@@ -15,8 +15,8 @@ export interface Known {
 
 interface Ledger {
   get(id: string): Known;
-  /** Notes a finding about a component, and logs it once when it changes the status. */
-  note(id: string, finding: Finding): Known;
+  /** Notes a finding about a component, and logs it once when it changes the status, unless `isQuiet`. */
+  note(id: string, finding: Finding, isQuiet?: boolean): Known;
   /** Takes over what another process noted and logged. */
   adopt(id: string, known: Known): void;
 }
@@ -35,13 +35,14 @@ export function createLedger({ clock, log }: { readonly clock: Clock; readonly l
     adopt: (id, known) => {
       ledger.set(id, known);
     },
-    note: (id, { status, description, error }) => {
+    note: (id, { status, description, error }, isQuiet = false) => {
       const before = get(id);
       const now = clock.now();
       const isChanged = before.status !== status;
       const changedAt = isChanged ? now : before.changedAt;
       const known = { status, description, changedAt, checkedAt: now };
       ledger.set(id, known);
+      if (isQuiet) return known;
       const facts = { component: id, from: before.status, to: status, reason: description };
       if (isWorse(status, before.status)) {
         log.warn({ ...facts, err: error }, 'a component got worse');

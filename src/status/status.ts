@@ -86,9 +86,9 @@ export function createStatus(deps: StatusDeps): Status {
   };
 
   /** Every process reads these components from its own memory, so the leader reports only changes. */
-  const noteRead = (id: string, finding: Finding): Known => {
+  const noteRead = (id: string, finding: Finding, isQuiet: boolean): Known => {
     const before = ledger.get(id);
-    const known = ledger.note(id, finding);
+    const known = ledger.note(id, finding, isQuiet);
     const isNews = before.checkedAt === null || before.status !== known.status;
     if (isNews && relay?.leads() === true) relay.send({ kind: 'component', id, known });
     return known;
@@ -114,13 +114,22 @@ export function createStatus(deps: StatusDeps): Status {
     return polls;
   };
 
-  const readAll = (): readonly Shown[] =>
-    components.flatMap((source) => {
+  const readAll = (): readonly Shown[] => {
+    let changes = 0;
+    const all = components.flatMap((source) => {
       if (source.kind === 'probed') return [shownProbed(source, ledger.get(source.id))];
-      return source
-        .read()
-        .map((reading) => show(reading, noteRead(reading.id, reading), reading.impact));
+      return source.read().map((reading) => {
+        const { id, application, impact, status } = reading;
+        if (application !== undefined && ledger.get(id).status !== status) changes += 1;
+        const isQuiet = application !== undefined && changes > APPLICATIONS_SHOWN_MAX;
+        return show(reading, noteRead(id, reading, isQuiet), impact);
+      });
     });
+    // An outage of the store, and a start, change all applications at the same moment.
+    const others = changes - APPLICATIONS_SHOWN_MAX;
+    if (others > 0) deps.log.info({ applications: others }, 'more applications changed as well');
+    return all;
+  };
 
   return {
     start: () => {

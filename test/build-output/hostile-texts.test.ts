@@ -153,7 +153,7 @@ it('no text takes quadratic time', { timeout: 120_000 }, async () => {
     reader: fc.constantFrom(...Object.keys(READERS)),
     before: fc.constantFrom(...BEFORE),
     repeated: fc.constantFrom(...REPEATED),
-    after: fc.constantFrom('', 'x', '\n', '"'),
+    after: fc.constantFrom('', 'x', '\n', '"', '\\'),
   });
   await fc.assert(
     fc.asyncProperty(hostile, async ({ reader, before, repeated, after }) => {
@@ -172,6 +172,7 @@ const FOUND: readonly (readonly [
   after: string,
 ])[] = [
   ['electron-builder.json5', '{ a: ', "\\'", ''],
+  ['electron-builder.json5', '{ a: "', '\\"', '\\'],
   ['electron-builder.config.js', '', 'directories:{', ''],
   ['forge.config.js', '', 'maker-', ''],
   ['forge.config.js', '', 'packagerConfig ', ''],

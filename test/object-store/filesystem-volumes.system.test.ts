@@ -3,6 +3,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -15,6 +16,7 @@ import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
 import { openLocalSecret } from '../../src/local-secret.ts';
 import { syncDirectory, systemOperations } from '../../src/object-store/filesystem-volume.ts';
+import { createStaticDirectory } from '../../src/object-store/static-directory.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { listKeys, readText, sourceOf } from '../support/objects.ts';
 import { describeVolume, remountReadOnly, VOLUMES } from '../support/volume.ts';
@@ -36,6 +38,33 @@ describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directo
     writeFileSync(join(directory, 'Name'), 'x');
     expect(() => writeFileSync(join(directory, 'NAME'), 'y', { flag: 'wx' })).toThrow('EEXIST');
     expect(() => writeFileSync(join(directory, 'con.txt'), 'x')).toThrow();
+  });
+
+  it('gets an export without two files that are one there', async () => {
+    const place = join(directory, 'export');
+    const openExport = async () => {
+      const target = createStaticDirectory(place, './public');
+      await target.open(false);
+      return {
+        ...target,
+        write: (name: string) =>
+          target.put(name, sourceOf(Buffer.from(name)), { contentType: '', cacheControl: '' }),
+      };
+    };
+    const first = await openExport();
+    await first.write('1.0.0/App.exe');
+    await expect(first.write('1.0.0/app.exe')).rejects.toThrow('differ only in case');
+    await expect(first.write('1.0.0/App.exe')).resolves.toBeUndefined();
+    await first.close();
+    const second = await openExport();
+    await second.write('1.0.0/app.exe');
+    expect(await second.remove('1.0.0/App.exe')).toBe(false);
+    await second.close();
+    expect(readFileSync(join(place, '1.0.0/app.exe'), 'utf8')).toBe('1.0.0/app.exe');
+    const third = await openExport();
+    expect(await third.has('1.0.0/app.exe', sourceOf(Buffer.from('1.0.0/app.exe')))).toBe(true);
+    await expect(third.write('1.0.0/App.exe')).rejects.toThrow('differ only in case');
+    await third.close();
   });
 
   it('can be shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));

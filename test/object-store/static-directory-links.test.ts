@@ -1,4 +1,5 @@
 import {
+  appendFile,
   link,
   lstat,
   mkdir,
@@ -149,6 +150,28 @@ it('the files that exports keep for themselves are not written through a link ei
   for (const onlyReads of [true, false]) {
     await expect(open(root, onlyReads)).rejects.toThrow('.slipway-export is a link');
   }
+  expect(await outsideFiles()).toHaveLength(3);
+});
+
+it('a target that is a link to nothing or a loop is refused with a reason', async () => {
+  await symlink(path.join(temporary.path, 'nowhere'), root);
+  await expect(open()).rejects.toThrow('./public is a link that leads to no directory.');
+  await rm(root);
+  await symlink(root, root);
+  await expect(open()).rejects.toThrow('./public is a link that leads to no directory.');
+});
+
+it('an index that another program wrote leads nowhere else', async () => {
+  const first = await open();
+  await put(first, 'first');
+  await first.close();
+  const odd = ['../outside/latest.yml', path.join(outside, 'latest.yml'), 'a/./b', ''];
+  const own = ['.slipway-export/index.jsonl', '.slipway-export/unfinished'];
+  const lines = [...odd, ...own].map((name) => JSON.stringify({ path: name, size: 1, sha256: '' }));
+  await appendFile(at('.slipway-export/index.jsonl'), `${lines.join('\n')}\n{"size":1}\n`);
+  const target = createStaticDirectory(root, './public');
+  expect(await target.open(false)).toEqual([NAME]);
+  await target.close();
   expect(await outsideFiles()).toHaveLength(3);
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createStaticDirectory } from '../../src/object-store/static-directory.ts';
@@ -63,7 +63,7 @@ describe('a directory', () => {
     expect((await read('update/win32/1.0.0'))?.toString()).toBe('newer');
     await write('other/own', Buffer.from('own'));
     await expect(target.put('other', sourceOf(Buffer.from('newer')), FACTS)).rejects.toThrow(
-      /Could not write .*other/,
+      /Could not write .*other .*no export has written it\. Move it away/,
     );
     expect((await read('other/own'))?.toString()).toBe('own');
     await target.close();
@@ -71,6 +71,26 @@ describe('a directory', () => {
       'update/win32/1.0.0',
     ]);
     expect(await readdir(path.join(root, 'update/win32'))).toEqual(['1.0.0']);
+  });
+
+  it('leaves a directory that replaced a file, and says what is in the way of one', async () => {
+    const { root, open, read, write } = await createPlace();
+    const target = open();
+    await target.open(false);
+    await target.put('a/old', sourceOf(Buffer.from('old')), FACTS);
+    await rm(path.join(root, 'a/old'));
+    await write('a/old/own', Buffer.from('own'));
+    await write('file', Buffer.from('own'));
+    for (const name of ['a/old', 'file/x']) {
+      await expect(target.put(name, sourceOf(Buffer.from('new')), FACTS)).rejects.toMatchObject({
+        code: 'invalid_configuration',
+        message: expect.stringContaining(`${name} (`),
+      });
+    }
+    expect(await target.remove('a/old')).toBe(true);
+    expect((await read('a/old/own'))?.toString()).toBe('own');
+    expect((await read('file'))?.toString()).toBe('own');
+    await target.close();
   });
 
   it('writes many files at once, and survives a part of a line in its index', async () => {

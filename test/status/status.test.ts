@@ -250,6 +250,28 @@ describe('a real request', () => {
 });
 
 describe('a component that is read', () => {
+  it('of each of many applications is logged for ten, with a count of the others', () => {
+    let state: ComponentStatus = 'operational';
+    const { status, changes, log } = open({
+      kind: 'read',
+      read: () =>
+        Array.from({ length: 2_000 }, (_, index) => ({
+          ...{ id: `catalog:${index}`, application: `${index}`, name: 'x', description: 'So so.' },
+          ...{ status: state, impact: 'none' },
+        })),
+    });
+    status.report();
+    expect(changes()).toEqual([]);
+    for (const next of ['major_outage', 'operational'] as const) {
+      log.splice(0);
+      state = next;
+      status.report();
+      status.report();
+      expect(log).toHaveLength(11);
+      expect(log[10]).toEqual({ level: 'info', facts: { applications: 1_990 } });
+    }
+  });
+
   function reading() {
     const state: { status: ComponentStatus; impact: Indicator; reads: number } = {
       status: 'operational',

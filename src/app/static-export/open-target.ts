@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import type { Clock, Randomness } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
@@ -38,8 +40,11 @@ async function refuseOwnDirectory(
   directory: string,
   location: string,
 ): Promise<void> {
-  const [target, data] = [await realPathOf(directory), await realPathOf(dataDirectory)];
-  if (!areNested(target, data)) return;
+  const target = await realPathOf(directory);
+  // The objects or the secrets may be on a volume to which a link leads.
+  const names = await readdir(dataDirectory).catch(() => []);
+  const places = ['', ...names].map((name) => realPathOf(path.join(dataDirectory, name)));
+  if (!(await Promise.all(places)).some((place) => areNested(target, place))) return;
   throw refuse(
     `${location} contains DATA_DIR (${dataDirectory}), or is inside it. A static server would serve the store and its secrets. Name another directory.`,
   );

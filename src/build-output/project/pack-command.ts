@@ -10,7 +10,7 @@ export interface PackCommand {
 
 const SCRIPTS = /\.(ps1|sh|cmd|bat|ya?ml|cake|cs)$|^(Makefile|justfile|package\.json)$/i;
 const FILES_MAX = 100;
-const PACK = /\bvpk(?:\.exe)?\s+(?:\[\w+\]\s+)?pack\b((?:[^\n]|[\\`^]\r?\n)*)/;
+const PACK = /\bvpk(?:\.exe)?\s+(?:\[\w+\]\s+)?pack\b((?:[\\`^]\r?\n|[^\n])*)/;
 
 /** Looks into scripts beside the project and in its CI, which are only searched as text. */
 export async function findPackCommand(directory: string): Promise<PackCommand | undefined> {

@@ -84,7 +84,7 @@ function parseJson(text: string, path: string, mayBeJson5: boolean): unknown {
 /** JSON5 without comments is a flow mapping of YAML. Undefined for anything else. */
 function parseJson5(text: string): unknown {
   const flow = withoutComments(text).replace(
-    /("(?:\\[\s\S]|[^"\\])*(?:"|$)|'(?:\\[\s\S]|[^'\\])*(?:'|$))|:|\t/g,
+    /("(?:\\[\s\S]|[^"\\])*"?|'(?:\\[\s\S]|[^'\\])*'?)|:|\t/g,
     (match, quoted?: string) => quoted ?? (match === ':' ? ': ' : ' '),
   );
   const read = /^\s*\{/.test(flow) ? parseYaml(flow) : {};

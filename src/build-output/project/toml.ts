@@ -55,7 +55,7 @@ function readValue(written: string): unknown {
   if (/^(true|false)\b/.test(written)) return written.startsWith('true');
   if (/^\{\s*workspace\s*=\s*true\s*,?\s*\}/.test(written)) return { workspace: true };
   if (!written.startsWith('[')) return undefined;
-  return [...written.matchAll(/"((?:\\.|[^"\\])*)(?:"|$)|'([^']*)(?:'|$)/gs)].map(
+  return [...written.matchAll(/"((?:\\.|[^"\\])*)"?|'([^']*)'?/gs)].map(
     ([, double, single]) => double ?? single ?? '',
   );
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
@@ -168,10 +168,14 @@ describe('an export is refused', () => {
     const { dataDirectory } = scene.service.config;
     const link = path.join(scene.service.directory, 'link');
     await symlink(dataDirectory, link);
+    const volume = path.join(scene.service.directory, 'volume');
+    await rename(path.join(dataDirectory, 'objects'), volume);
+    await symlink(volume, path.join(dataDirectory, 'objects'));
     for (const target of [
       dataDirectory,
       path.join(dataDirectory, 'x'),
       path.join(link, 'y'),
+      path.join(volume, 'z'),
       '.',
     ]) {
       const { code, stderr } = await scene.run([target]);

@@ -148,7 +148,7 @@ describe('Velopack and .NET', () => {
     const { tool, targets } = await read({
       'Notes.csproj': csproj('<TargetFramework>net9.0-windows</TargetFramework>'),
       '.github/workflows/main.yml':
-        'steps:\n  - run: |\n      vpk pack -u Acme.Notes -v $VERSION -o ./artifacts -p publish\n',
+        'steps:\n  - run: |\n      vpk pack -u Acme.Notes -v $VERSION \\\n        -o ./artifacts -p publish\n',
     });
     expect(tool).toMatchObject({
       kind: 'velopack',
