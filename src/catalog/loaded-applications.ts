@@ -49,7 +49,7 @@ const BULKS_MAX = 2;
 /** How many applications are read at the same time. Each waits for several answers of the store, one after the other. */
 const REFRESHES_MAX = 48;
 /** Reads that take longer continue by themselves: one application must not delay the polls of the others. */
-const FIRST_READS_WAIT_MS = 10_000;
+const FIRST_READS_WAIT_MS = 15_000;
 /** How many further applications are read at the same time because clients ask for them. */
 const ASKED_FOR_MAX = 8;
 
@@ -58,6 +58,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   const byName = new Map<string, ApplicationCatalog>();
   const askedFor = new Set<string>();
   const askedForLimit = pLimit(ASKED_FOR_MAX);
+  const firstReads = new Map<string, Promise<void>>();
+  const firstReadsLimit = pLimit(REFRESHES_MAX);
   const announced = new Map<string, Announced>();
   const list = createApplicationList({ ...deps, announced });
   let savedAt = 0;
@@ -90,22 +92,27 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     await savedState?.saveApplications({ names, confirmedAt });
   };
 
+  /** Reads an application that was not read yet. A call while it waits for its turn shares that read. */
+  const firstRead = (name: string, catalog: ApplicationCatalog): Promise<void> => {
+    const reading =
+      firstReads.get(name) ??
+      firstReadsLimit(async () => {
+        // A client may have asked for it meanwhile.
+        if (isUntried(catalog.state())) await catalog.refresh();
+      }).finally(() => firstReads.delete(name));
+    firstReads.set(name, reading);
+    return reading;
+  };
+
   const refreshList = async (): Promise<void> => {
     await list.refresh();
     list.names().forEach(getOrCreate);
     // Includes an application from the saved state that is not listed: the store was rolled back then, and the
     // status must report that.
-    const untried = [...byName.values()].filter(
-      ({ state, refresh }) => isUntried(state()) && refresh.underWay() === undefined,
-    );
+    const untried = [...byName].filter(([, { state }]) => isUntried(state()));
     // The log and the application's state contain the failure already.
-    const limit = pLimit(REFRESHES_MAX);
-    const readFirstTime = async (catalog: ApplicationCatalog): Promise<void> => {
-      // A client may have asked for it meanwhile.
-      if (isUntried(catalog.state())) await catalog.refresh();
-    };
-    const reads = untried.map((catalog) => limit(() => readFirstTime(catalog)));
-    await waitAtMost(clock, FIRST_READS_WAIT_MS, Promise.allSettled(reads));
+    const reads = Promise.allSettled(untried.map(([name, catalog]) => firstRead(name, catalog)));
+    await waitAtMost(clock, FIRST_READS_WAIT_MS, reads);
     if (untried.length > 0) await saveConfirmations();
   };
 

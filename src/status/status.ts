@@ -67,6 +67,8 @@ const PROBE_TIMEOUT_MS = 5_000;
 const RECHECK_INTERVAL_MS = 3_000;
 /** Components in memory are read this often for the log, also when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
+/** Of the applications that change at the same moment, the log names this many. */
+const APPLICATIONS_LOGGED_MAX = 10;
 
 /**
  * A component that was not checked yet counts as operational, and its sentence states that. The first probe runs
@@ -121,12 +123,12 @@ export function createStatus(deps: StatusDeps): Status {
       return source.read().map((reading) => {
         const { id, application, impact, status } = reading;
         if (application !== undefined && ledger.get(id).status !== status) changes += 1;
-        const isQuiet = application !== undefined && changes > APPLICATIONS_SHOWN_MAX;
+        const isQuiet = application !== undefined && changes > APPLICATIONS_LOGGED_MAX;
         return show(reading, noteRead(id, reading, isQuiet), impact);
       });
     });
     // An outage of the store, and a start, change all applications at the same moment.
-    const others = changes - APPLICATIONS_SHOWN_MAX;
+    const others = changes - APPLICATIONS_LOGGED_MAX;
     if (others > 0) deps.log.info({ applications: others }, 'more applications changed as well');
     return all;
   };

@@ -152,9 +152,9 @@ describe('the console', () => {
     const { clients } = await ada.preview('desktop', { change: stop('pause', '1.4.0'), revision });
     // No updater installs a disk image, so only new visitors have one among their targets.
     expect(clients.map(({ target, installed, after }) => [target, installed, after])).toEqual([
+      ['all targets', 'new visitors', '1.3.0'],
       ['all targets', '1.3.0', 'nothing (1.4.0 is paused)'],
       ['all targets', '1.1.0 and older', '1.3.0'],
-      ['all targets', 'new visitors', '1.3.0'],
     ]);
   });
 

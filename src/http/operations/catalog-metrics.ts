@@ -1,6 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Snapshot } from '../../catalog/snapshot.ts';
 import type { Clock } from '../../clock.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
@@ -8,6 +7,8 @@ import { isAppError } from '../../errors.ts';
 import { createRolloutLister } from '../../operations/list-rollouts.ts';
 
 /** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
+
+type Snapshot = ReturnType<ReturnType<Catalog['application']>['snapshot']>;
 
 interface CatalogMetricsDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;

@@ -33,7 +33,8 @@ export const ENDINGS: readonly (readonly [string, Ending])[] = [
   ['a lock', (deps, account) => lockAccount(deps, account, null)],
   [
     'a new password',
-    (deps, account) => setPassword({ ...deps, passwords: fastPasswords }, account, 'new password'),
+    (deps, account) =>
+      setPassword({ ...deps, passwords: fastPasswords }, account, 'another password'),
   ],
 ];
 
