@@ -52,6 +52,8 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'system',
           include: [SYSTEM_TESTS],
+          // They wait for processes, timers and disks half of the time.
+          maxWorkers: 3,
           // Some take half a minute on two cores, and others run beside them.
           testTimeout: mode === 'soak' ? 7_200_000 : 180_000,
           // Vitest wants an order of projects with other numbers of workers.
