@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { groupName } from '../../src/domain/fleet.ts';
 import { parseFleet } from '../../src/operations/parse-fleet.ts';
-import { cpuTimeOf } from '../support/cpu-time.ts';
 
 const read = (text: string | Uint8Array) =>
   parseFleet(typeof text === 'string' ? Buffer.from(text) : text, 'fleet.csv', 'stable').map(
@@ -72,13 +71,13 @@ describe('a fleet in a CSV file', () => {
     expect(message).toContain('… and 15 more.');
   });
 
-  it('is refused after the rows that are read, however many follow', () => {
-    const long = `${HEADER}${'\n1,2'.repeat(260_000)}`;
-    const refuse = () => expect(() => read(long)).toThrow('more than the 50000 rows');
-    expect(cpuTimeOf(refuse)).toBeLessThan(2_500);
+  it('is refused after the rows that are read, and nothing after them is parsed', () => {
     const row = '\n1.0.0,windows,x64,1';
-    expect(read(`${HEADER}${row.repeat(50_000)}`)).toEqual(['stable 1.0.0 windows-x64: 50000']);
-    expect(() => read(`${HEADER}${row.repeat(50_001)}`)).toThrow('more than the 50000 rows');
+    const most = `${HEADER}${row.repeat(50_000)}`;
+    expect(read(most)).toEqual(['stable 1.0.0 windows-x64: 50000']);
+    // Parsing would fail at the open quote.
+    const unparsable = `${row.repeat(10)}\n"`;
+    expect(() => read(most + unparsable)).toThrow('more than the 50000 rows');
   });
 
   it.each([
