@@ -83,7 +83,8 @@ describe('the workflow that stops a release from a phone', () => {
     await writeFile(path.join(home, 'App.AppImage'), 'bytes');
     const env = { DATA_DIR: path.join(home, 'data'), SLIPWAY_PUBLISHER: `file://${built.file}` };
     const files = 'App.AppImage,os=linux,arch=x64,format=appimage';
-    await run(`publish 1.5.0 ${files} --create`, { cwd: home, env });
+    await run(`publish 1.4.0 ${files} --create`, { cwd: home, env });
+    await run(`publish 1.5.0 ${files}`, { cwd: home, env });
     const start = async (inputs: Readonly<Record<string, string>>) => {
       const given = { ...inputs, ...env, PATH: `${process.env.PATH}` };
       const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-e', '-c', step.run], {
