@@ -2,4 +2,4 @@ import fc from 'fast-check';
 import { rounds } from './rounds.ts';
 
 /** For properties that state no other number. */
-fc.configureGlobal({ numRuns: rounds(40, 1_000) });
+fc.configureGlobal({ numRuns: rounds(25, 1_000) });
