@@ -15,6 +15,7 @@ export function addAppCommands(program: Command, run: Runner): void {
     effect: 'depends on the command. Without a command, it only reads.',
     examples: [
       'apps',
+      'apps set --display-name "Acme Notes"',
       'apps set --tauri-pubkey updater.key.pub',
       'apps set --sparkle-pubkey SUPublicEDKey.txt',
     ],
@@ -30,16 +31,21 @@ export function addAppCommands(program: Command, run: Runner): void {
   );
   const set = describeCommand(apps.command('set'), {
     summary: 'change the settings of an application',
-    does: 'Changes the settings of an application. With a public key for Tauri, every publish verifies that each .sig file is a signature of that key over the published file and its version. With one for Sparkle, it verifies each edSignature of a file, a delta or an appcast: Sparkle, WinSparkle and NetSparkle use the same signatures.',
+    does: 'Changes the settings of an application. The pages of the application, its Atom feed and the console show its display name. With a public key for Tauri, every publish verifies that each .sig file is a signature of that key over the published file and its version. With one for Sparkle, it verifies each edSignature of a file, a delta or an appcast: Sparkle, WinSparkle and NetSparkle use the same signatures.',
     effect:
-      'nothing changes for clients, and releases that are published stay as they are. From then on, a publish with a signature that does not verify is refused. For Tauri, the command names the offered releases with signatures of another key.',
+      'visitors see a new display name as soon as the service has read it. Nothing changes for clients, and releases that are published stay as they are. With a public key, a publish with a signature that does not verify is refused from then on. For Tauri, the command names the offered releases with signatures of another key.',
     examples: [
+      'apps set --app desktop --display-name "Acme Notes"',
       'apps set --tauri-pubkey src-tauri/updater.key.pub',
       'apps set --sparkle-pubkey SUPublicEDKey.txt',
       'apps set --app desktop --tauri-pubkey none --reason "the key is lost" --dry-run',
     ],
   });
   const settings = addApplicationOption(set)
+    .option(
+      '--display-name <text>',
+      'the name that pages and the console show, with 1 to 80 characters; "none" removes it (default: the name of the application)',
+    )
     .option(
       '--tauri-pubkey <key|file>',
       'the public key of Tauri\'s updater, as in tauri.conf.json, or a file with it; "none" removes it',

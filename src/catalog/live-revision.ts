@@ -19,6 +19,7 @@ import {
   visibleChannels,
 } from './revision-document.ts';
 import { revisionSequence } from './sequences.ts';
+import { type SettingsJson, shownNameOf } from './settings-document.ts';
 
 /** A catalog revision as a service keeps it: parsed JSON of thousands of offers takes several times the memory. */
 export interface LiveRevision extends Chained {
@@ -26,6 +27,8 @@ export interface LiveRevision extends Chained {
   readonly channels: ReadonlyMap<string, Channel>;
   /** The drafts of each channel, those of hidden channels included. No answer to a client may contain them. */
   readonly drafts: readonly WaitingDraft[];
+  /** See {@link shownNameOf}. */
+  readonly displayName: string | null;
   /** The stored document, for the saved state. */
   readonly document: Uint8Array;
 }
@@ -69,12 +72,21 @@ function isFinal({ code, cause }: AppError): boolean {
 }
 
 function liveOf(
-  { revision, previous, skipped }: Chained['signed'],
+  signed: Chained['signed'] & { readonly settings?: SettingsJson | undefined },
   { channels, drafts }: Pick<LiveRevision, 'channels' | 'drafts'>,
   digest: string,
   document: Uint8Array,
 ): LiveRevision {
-  return { signed: { revision, previous, skipped }, digest, channels, drafts, document };
+  const { revision, previous, skipped, settings } = signed;
+  const displayName = shownNameOf(settings);
+  return {
+    signed: { revision, previous, skipped },
+    digest,
+    channels,
+    drafts,
+    displayName,
+    document,
+  };
 }
 
 function waitingDrafts(

@@ -5,6 +5,8 @@ import type { Seen } from './answers.ts';
 /** `GET /console/api/apps/{app}/overview`, with an entity tag. */
 export interface Overview extends Seen {
   readonly application: string;
+  /** Null: none is set. */
+  readonly displayName: string | null;
   /** In the order of display. */
   readonly channels: readonly OverviewChannel[];
   /** Newest version first; drafts are among them. */

@@ -1,4 +1,8 @@
-import type { SettingsJson } from '../catalog/settings-document.ts';
+import {
+  DISPLAY_NAME_LENGTH_MAX,
+  isStorableName,
+  type SettingsJson,
+} from '../catalog/settings-document.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../domain/sparkle-key.ts';
 import { AppError, isAppError } from '../errors.ts';
@@ -6,35 +10,53 @@ import { isEdPublicKey } from './ed25519.ts';
 
 /** The settings of an application, for operators. */
 export interface ApplicationSettings {
+  /** The name that pages and the console show; null: the application's name. */
+  readonly displayName: string | null;
   /** Verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
   readonly tauriPubkey: MinisignPublicKey | null;
   /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
   readonly sparklePubkey: SparklePublicKey | null;
 }
 
+/** The settings with which signatures are verified. */
+export type PublicKeySettings = Omit<ApplicationSettings, 'displayName'>;
+
 /** What a publisher states of the settings. A setting that is undefined stays as it is; null removes it. */
 export interface StatedSettings {
+  /** As {@link checkDisplayName} takes it; spaces around it are removed. */
+  readonly displayName?: string | null | undefined;
   /** As {@link parseMinisignKey} takes it. */
   readonly tauriPubkey?: string | null | undefined;
   /** As {@link parseSparkleKey} takes it. */
   readonly sparklePubkey?: string | null | undefined;
 }
 
-/** @param settings as stored. @throws AppError `document_corrupt`: no command stores a text that is no public key */
+/** @param settings as stored. @throws AppError `document_corrupt`: no command stores such a display name or public key */
 export function applicationSettingsOf(settings: SettingsJson): ApplicationSettings {
-  const { tauri_pubkey, sparkle_pubkey } = settings;
+  const { display_name, tauri_pubkey, sparkle_pubkey } = settings;
   return {
-    tauriPubkey: storedKey(tauri_pubkey, parseMinisignKey, 'Tauri in', 'a minisign key'),
-    sparklePubkey: storedKey(sparkle_pubkey, parseSparkleKey, 'Sparkle in', 'base64 of 32 bytes'),
+    displayName: stored(
+      display_name,
+      checkDisplayName,
+      'display name',
+      'one that a command stores',
+    ),
+    tauriPubkey: stored(tauri_pubkey, parseMinisignKey, 'public key for Tauri', 'a minisign key'),
+    sparklePubkey: stored(
+      sparkle_pubkey,
+      parseSparkleKey,
+      'public key for Sparkle',
+      'base64 of 32 bytes',
+    ),
   };
 }
 
-function storedKey<Key>(
+function stored<T>(
   text: string | undefined,
-  parse: (text: string) => Key,
-  whose: string,
+  parse: (text: string) => T,
+  what: string,
   wanted: string,
-): Key | null {
+): T | null {
   if (text === undefined) return null;
   try {
     return parse(text);
@@ -42,16 +64,23 @@ function storedKey<Key>(
     if (!isAppError(error, 'invalid_request')) throw error;
     throw new AppError(
       'document_corrupt',
-      `The public key for ${whose} the settings of the application is not ${wanted}: the newest catalog revision was edited. Restore it from a backup.`,
+      `The ${what} in the settings of the application is not ${wanted}: the newest catalog revision was edited. Restore it from a backup.`,
       { cause: error },
     );
   }
 }
 
-/** The settings with those that are stated. @throws AppError `invalid_request` for a text that is no public key */
+/** The settings with those that are stated. @throws AppError `invalid_request` for a text that is no such setting */
 export function withStatedSettings(settings: SettingsJson, stated: StatedSettings): SettingsJson {
-  const { tauriPubkey, sparklePubkey } = stated;
+  const { displayName, tauriPubkey, sparklePubkey } = stated;
   let changed = settings;
+  if (displayName !== undefined) {
+    const { display_name: _before, ...others } = changed;
+    changed =
+      displayName === null
+        ? others
+        : { ...others, display_name: checkDisplayName(displayName.trim()) };
+  }
   if (tauriPubkey !== undefined) {
     const { tauri_pubkey: _before, ...others } = changed;
     changed =
@@ -69,6 +98,22 @@ export function withStatedSettings(settings: SettingsJson, stated: StatedSetting
   return changed;
 }
 
+/** @returns the name. @throws AppError `invalid_request` */
+function checkDisplayName(name: string): string {
+  if (isStorableName(name)) return name;
+  throw new AppError('invalid_request', `The display name ${flawOf(name)}`);
+}
+
+function flawOf(name: string): string {
+  if (name === '') {
+    return `is empty. Give 1 to ${DISPLAY_NAME_LENGTH_MAX} characters, or "none" to remove it.`;
+  }
+  if (name.length > DISPLAY_NAME_LENGTH_MAX) {
+    return `has ${name.length} characters, and at most ${DISPLAY_NAME_LENGTH_MAX} are possible. Shorten it.`;
+  }
+  return 'has a line break, a control character or an invisible character. Remove it.';
+}
+
 /** Refuses bytes with which no signature is valid. The message does not repeat them: they may be a private key. */
 function parseUsableKey(text: string): SparklePublicKey {
   const key = parseSparkleKey(text);
@@ -82,6 +127,7 @@ function parseUsableKey(text: string): SparklePublicKey {
 /** The settings by the names of the options that change them. A key of Tauri is named by its id. */
 export function applicationSettingTexts(settings: ApplicationSettings): Record<string, string> {
   return {
+    'display name': settings.displayName ?? 'none',
     'tauri pubkey': settings.tauriPubkey?.keyId ?? 'none',
     'sparkle pubkey': settings.sparklePubkey?.text ?? 'none',
   };

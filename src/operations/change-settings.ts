@@ -29,7 +29,7 @@ export interface ChangedSettings extends Committed, OtherKeys {
 /**
  * Changes the settings of an application in one commit.
  *
- * @throws AppError `invalid_name`; `invalid_request` for a text that is no public key; `unknown_application`
+ * @throws AppError `invalid_name`; `invalid_request` for a setting that is refused; `unknown_application`
  */
 export async function changeSettings(
   deps: WriterDeps,

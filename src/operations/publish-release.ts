@@ -20,7 +20,7 @@ import { MINISIGN, SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
+import { applicationSettingsOf, type PublicKeySettings } from './application-settings.ts';
 import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
 import { type Holding, refuseDraftElsewhere } from './draft-rules.ts';
@@ -233,7 +233,7 @@ function refuseLate(deps: PublishDeps, startedAt: number): void {
 
 /** The signatures of this publish that the keys have verified. */
 function verifiedWith(
-  { tauriPubkey, sparklePubkey }: ApplicationSettings,
+  { tauriPubkey, sparklePubkey }: PublicKeySettings,
   hashed: readonly HashedArtifact[],
   documents: readonly BuiltDocument[],
 ): readonly VerifiedSignature[] {
@@ -258,7 +258,7 @@ function verifiedWith(
 /** The key that verified the signatures may have been replaced since. @param verified null: none was set */
 function refuseOtherKey(
   settings: SettingsJson,
-  setting: keyof ApplicationSettings,
+  setting: keyof PublicKeySettings,
   verified: { readonly text: string } | null,
 ): void {
   const key = applicationSettingsOf(settings)[setting];

@@ -19,7 +19,7 @@ import {
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
+import { applicationSettingsOf, type PublicKeySettings } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';
 import { checkSignedFile } from './verify-stored-signatures.ts';
@@ -182,7 +182,7 @@ async function verifyAppcasts(
   return checked?.valid.length ?? 0;
 }
 
-type Depth = Pick<VerifyRequest, 'deep'> & ApplicationSettings;
+type Depth = Pick<VerifyRequest, 'deep'> & PublicKeySettings;
 /** Counts of what was read, also of files with a problem. */
 interface Counts {
   bytesRead: number;

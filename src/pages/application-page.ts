@@ -12,13 +12,19 @@ import {
 import { feedLink, renderPage } from './frame.ts';
 import { archName, PLATFORM_NAMES } from './label.ts';
 import { renderNotes } from './notes.ts';
-import { type ApplicationAndChannel, pagePath, type Site, titleOf } from './site.ts';
+import {
+  type ApplicationAndChannel,
+  type PageSubject,
+  pagePath,
+  type Site,
+  titleOf,
+} from './site.ts';
 import { dayOf, isolated, sizeOf } from './text.ts';
 import { renderHashCommands } from './verify.ts';
 
 /** The page from which a visitor downloads an application. */
 
-export interface ShownApplication extends ApplicationAndChannel {
+export interface ShownApplication extends PageSubject {
   readonly machine: VisitorMachine;
   readonly newest: Pick<Release, 'version' | 'releasedAt' | 'notes'>;
   /** The files to offer first, by platform; none for a platform without files that run on the machine. */
@@ -28,8 +34,8 @@ export interface ShownApplication extends ApplicationAndChannel {
 }
 
 export function renderApplicationPage(site: Site, shown: ShownApplication): string {
-  const { application, channel, newest, files } = shown;
-  const title = titleOf(site, application);
+  const { channel, newest, files } = shown;
+  const title = titleOf(site, shown);
   const notes = renderNotes(newest);
   const content = html`<section class="hero">
 <h1>Download !${isolated(title)}</h1>

@@ -3,13 +3,13 @@ import { escapeXml } from '../xml.ts';
 import { renderNotes } from './notes.ts';
 import { withoutReordering } from './plain-text.ts';
 import { anchorOf } from './releases-page.ts';
-import { type ApplicationAndChannel, brandOf, pagePath, type Site, titleOf } from './site.ts';
+import { brandOf, type PageSubject, pagePath, type Site, titleOf } from './site.ts';
 
 /** The newest releases of a channel as an Atom feed (RFC 4287). */
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
-export interface ShownFeed extends ApplicationAndChannel {
+export interface ShownFeed extends PageSubject {
   /** The origin of PUBLIC_URL: a feed names itself by absolute addresses. */
   readonly origin: string;
   /** Newest first, at least one. */
@@ -18,10 +18,10 @@ export interface ShownFeed extends ApplicationAndChannel {
 
 /** The ids are addresses that stay as long as PUBLIC_URL does. A release has the same id in the feed of every channel. */
 export function renderAtom(site: Site, shown: ShownFeed): string {
-  const { application, channel, origin, releases } = shown;
+  const { channel, origin, releases } = shown;
   const page = origin + pagePath(site, shown, '/releases');
   const feed = origin + pagePath(site, shown, '/releases.atom');
-  const title = titleOf(site, application);
+  const title = titleOf(site, shown);
   const newest =
     releases
       .map(({ releasedAt }) => utcOf(releasedAt))
@@ -32,7 +32,7 @@ export function renderAtom(site: Site, shown: ShownFeed): string {
 <id>${escapeXml(feed)}</id>
 <title>${textOf(`Releases of ${channel.isDefault ? title : `${title} (${channel.name})`}`)}</title>
 <updated>${newest}</updated>
-<author><name>${textOf(brandOf(site, application))}</name></author>
+<author><name>${textOf(brandOf(site, shown))}</name></author>
 <link rel="self" type="application/atom+xml" href="${escapeXml(feed)}"/>
 <link rel="alternate" type="text/html" href="${escapeXml(page)}"/>
 ${releases.map((release) => renderEntry(site, shown, page, release)).join('')}</feed>
@@ -44,7 +44,7 @@ function renderEntry(site: Site, shown: ShownFeed, page: string, release: Releas
   const anchor = `#${encodeURIComponent(anchorOf(version))}`;
   const everyChannel = { ...shown, channel: { name: '', isDefault: true } };
   const id = shown.origin + pagePath(site, everyChannel, '/releases') + anchor;
-  const title = `${titleOf(site, shown.application)} ${version}`;
+  const title = `${titleOf(site, shown)} ${version}`;
   const notes = renderNotes(release);
   const content = notes === '' ? '<p>This version has no release notes.</p>' : notes;
   return `<entry>

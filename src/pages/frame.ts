@@ -1,5 +1,11 @@
 import { html } from 'ghtml';
-import { type ApplicationAndChannel, brandOf, pagePath, type Site } from './site.ts';
+import {
+  type ApplicationAndChannel,
+  brandOf,
+  type PageSubject,
+  pagePath,
+  type Site,
+} from './site.ts';
 import { isolated } from './text.ts';
 
 /**
@@ -12,7 +18,7 @@ export interface Page {
   /** HTML of the main part; it has the only h1. */
   readonly content: string;
   /** Undefined for a page about no application. */
-  readonly about: ApplicationAndChannel | undefined;
+  readonly about: PageSubject | undefined;
   /** Marked in the navigation. */
   readonly current?: 'download' | 'releases' | 'status';
   /** HTML for the head. */
@@ -52,7 +58,7 @@ export function renderPage(site: Site, page: Page): string {
 }
 
 function headerOf(site: Site, { about, current }: Page): string {
-  const name = brandOf(site, about?.application);
+  const name = brandOf(site, about);
   const home = about === undefined ? `${site.base}/` : pagePath(site, about);
   const logo =
     site.logo === undefined ? '' : html`<img src="${site.base}/${site.logo}" alt="" height="32">`;

@@ -4,12 +4,12 @@ import { platformsOf, renderFileTable } from './file-list.ts';
 import { feedLink, renderPage } from './frame.ts';
 import { PLATFORM_NAMES } from './label.ts';
 import { renderNotes } from './notes.ts';
-import { type ApplicationAndChannel, pagePath, type Site, titleOf } from './site.ts';
+import { type PageSubject, pagePath, type Site, titleOf } from './site.ts';
 import { dayOf, isolated } from './text.ts';
 
 /** The releases of a channel, with their notes and files. */
 
-export interface ShownReleases extends ApplicationAndChannel {
+export interface ShownReleases extends PageSubject {
   /** Newest first. */
   readonly releases: readonly Release[];
   /** From 1. */
@@ -18,8 +18,8 @@ export interface ShownReleases extends ApplicationAndChannel {
 }
 
 export function renderReleasesPage(site: Site, shown: ShownReleases): string {
-  const { application, channel, releases, page, pages } = shown;
-  const title = titleOf(site, application);
+  const { channel, releases, page, pages } = shown;
+  const title = titleOf(site, shown);
   const name = channel.isDefault ? title : `${title} (${channel.name})`;
   const content = html`<h1>Releases of !${isolated(title)}</h1>
 <p class="quiet">!${channel.isDefault ? '' : html`Channel <strong>${channel.name}</strong>. `}<a href="${pagePath(site, shown, '/releases.atom')}">Subscribe with a feed reader (Atom)</a></p>

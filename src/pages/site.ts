@@ -16,14 +16,19 @@ export interface Site {
 /** The name of a service without a brand. */
 const SERVICE_NAME = 'Slipway';
 
-/** @param application undefined for a page about no application */
-export function brandOf(site: Site, application?: string): string {
-  return site.brandName ?? application ?? SERVICE_NAME;
+/** @param about undefined for a page about no application */
+export function brandOf(site: Site, about?: NamedApplication): string {
+  return site.brandName ?? about?.displayName ?? about?.application ?? SERVICE_NAME;
 }
 
-/** The name of an application as its pages show it: the brand is that of the default application. */
-export function titleOf(site: Site, application: string): string {
-  return application === site.defaultApplication ? brandOf(site, application) : application;
+/**
+ * The name of an application as its pages show it. Without a display name, the default application has the name of the
+ * brand.
+ */
+export function titleOf(site: Site, about: NamedApplication): string {
+  const { application, displayName } = about;
+  if (displayName !== null) return displayName;
+  return application === site.defaultApplication ? brandOf(site, about) : application;
 }
 
 /** The path of a page of an application. @param query without parameters that are undefined */
@@ -39,6 +44,15 @@ export function pagePath(
   const path = `${base}/apps/${encodeURIComponent(application)}${page}`;
   return query.size === 0 ? path : `${path}?${query}`;
 }
+
+interface NamedApplication {
+  readonly application: string;
+  /** Null: none is set. */
+  readonly displayName: string | null;
+}
+
+/** What a page is about. */
+export interface PageSubject extends ApplicationAndChannel, NamedApplication {}
 
 export interface ApplicationAndChannel {
   readonly application: string;

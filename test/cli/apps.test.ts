@@ -39,8 +39,8 @@ describe('slipway apps', () => {
     );
     expect(await lines('apps')).toEqual([
       'Applications in ./data:',
-      'APP      CHANNELS  NEWEST  ON      REVISION  TAURI PUBKEY  SPARKLE PUBKEY',
-      'desktop  1         1.0.0   stable  1         none          none',
+      'APP      CHANNELS  NEWEST  ON      REVISION  DISPLAY NAME  TAURI PUBKEY  SPARKLE PUBKEY',
+      'desktop  1         1.0.0   stable  1         none          none          none',
     ]);
   });
 
@@ -171,6 +171,7 @@ describe('slipway apps', () => {
         channels: ['stable'],
         newest: { version: '1.1.0', channel: 'stable' },
         settings: {
+          display_name: null,
           ...{ tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
           sparkle_pubkey: null,
         },
@@ -201,6 +202,35 @@ describe('slipway apps', () => {
     });
   });
 
+  it('sets, changes and removes a display name, with any characters of one line', async () => {
+    const name = (text: string, ...options: string[]) =>
+      lines('apps', 'set', '--display-name', text, ...options);
+    expect(await name('  Acme Notes ')).toEqual([
+      'Changed the settings of desktop in ./data (catalog revision 7).',
+      'SETTING       BEFORE  NOW',
+      'display name  none    Acme Notes',
+    ]);
+    expect((await name('Acme Notes'))[0]).toMatch(/^Nothing to do: desktop /);
+    expect((await lines('apps'))[2]).toMatch(/ 7 +Acme Notes +none +none$/);
+    expect((await lines('history'))[2]).toMatch(/ settings set display name Acme Notes /);
+    const hostile = '<script>alert(1)</script> & "Söhne" \u{1f4dd}';
+    expect((await name(hostile, '--dry-run')).at(-1)).toBe(`display name  Acme Notes  ${hostile}`);
+    expect(json(await run('apps', 'set', '--display-name', hostile, '--json'))).toMatchObject({
+      settings: { display_name: hostile, tauri_pubkey: null },
+      settings_before: { display_name: 'Acme Notes' },
+    });
+    const longest = 'N'.repeat(80);
+    await name(longest);
+    expect(json(await run('apps', '--app', 'desktop', '--json')).apps).toMatchObject([
+      { settings: { display_name: longest } },
+    ]);
+    expect((await name('none')).at(-1)).toBe(`display name  ${longest}  none`);
+    expect((await lines('history'))[2]).toMatch(/ settings set display name none /);
+    expect(json(await run('apps', '--app', 'desktop', '--json')).apps).toMatchObject([
+      { settings: { display_name: null } },
+    ]);
+  });
+
   it.each([
     ['as a file', 'updater.key'],
     ['as text', SECRET],
@@ -218,7 +248,21 @@ describe('slipway apps', () => {
   });
 
   it.each([
-    [['set'], 2, /^slipway: Say what to change: --tauri-pubkey or --sparkle-pubkey\./],
+    [
+      ['set'],
+      2,
+      /^slipway: Say what to change: --display-name, --tauri-pubkey or --sparkle-pubkey\./,
+    ],
+    [
+      ['set', '--display-name', ''],
+      2,
+      /display name is empty\. Give 1 to 80 characters, or "none"/,
+    ],
+    [['set', '--display-name', ' \t'], 2, /display name is empty/],
+    [['set', '--display-name', 'N'.repeat(81)], 2, /has 81 characters, and at most 80 .* Shorten/],
+    [['set', '--display-name', 'Acme\nNotes'], 2, /has a line break, a control character or/],
+    [['set', '--display-name', 'Acme\u001b[31m'], 2, /has a line break, a control character or/],
+    [['set', '--display-name', 'Acme\u202eseto'], 2, /or an invisible character\. Remove it\./],
     [['set', '--tauri-pubkey', 'updater.pub'], 2, /This is neither a minisign public key/],
     [['set', '--tauri-pubkey', '.'], 2, /\.: it is a directory, and only plain files are read/],
     [['set', '--tauri-pubkey', 'none', '--app', 'dektop'], 3, /No application "dektop".*desktop/],

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../src/console/change-answers.ts';
 import type { Console } from '../../src/console/console.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';
+import { changeSettings } from '../../src/operations/change-settings.ts';
 import { openScene, type Scene } from './console-scene.ts';
 
 const HOUR = 3_600_000;
@@ -51,6 +52,25 @@ describe('the console', () => {
     const later = await ada.overview('desktop');
     expect(later.channels[0]?.newest).toBe('1.1.0');
     expect(later.releases[1]?.cells[0]).toMatchObject({ share: 10_000, completeAt: null });
+  });
+
+  it('shows the display name of an application, and its changes in words', async () => {
+    expect((await ada.overview('desktop')).displayName).toBeNull();
+    const set = async (displayName: string | null) => {
+      await changeSettings(
+        { ...scene, actor: 'ada' },
+        { application: 'desktop', stated: { displayName }, reason: null },
+      );
+      scene.clock.advance(2_000);
+      return (await ada.overview('desktop')).displayName;
+    };
+    expect(await set('<b>Acme</b> Notes')).toBe('<b>Acme</b> Notes');
+    expect(await set(null)).toBeNull();
+    const { entries } = await ada.history('desktop', undefined);
+    expect(entries.slice(0, 2).map(({ summary }) => summary)).toEqual([
+      'set display name none',
+      'set display name <b>Acme</b> Notes',
+    ]);
   });
 
   it('shows a release with its files, safe notes, rollout and the versions to go back to', async () => {

@@ -11,7 +11,7 @@ import { skipsBrowser } from './website-page.ts';
 
 /** Each screen of the console by its address, the word that its data has, and its title. */
 const SCREENS = [
-  ['/console/desktop', '2.8.0-beta.3', 'desktop'],
+  ['/console/desktop', '2.8.0-beta.3', 'Acme <b>Notes'],
   ['/console/desktop/releases/2.8.0', 'windows-arm64', '2.8.0'],
   ['/console/desktop/releases/2.8.0/rollout?channel=stable', '41,022', 'Rollout of 2.8.0'],
   ['/console/desktop/adoption?days=14', 'macos-arm64', 'Adoption'],

@@ -5,6 +5,7 @@ import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { problemSchema } from '../../src/http/error-responses.ts';
 import type { Load } from '../../src/http/server/load.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { changeSettings } from '../../src/operations/change-settings.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { makeArtifact, publish } from '../support/release.ts';
@@ -44,6 +45,17 @@ export async function release(
     });
   });
   await publish(service, { version, artifacts: await Promise.all(artifacts), ...request });
+  await service.refresh();
+}
+
+/** Sets the display name of an application, and makes the service see it; null removes it. */
+export async function setDisplayName(
+  service: TestService,
+  displayName: string | null,
+  application = 'desktop',
+): Promise<void> {
+  const stated = { displayName };
+  await changeSettings({ ...service, actor: 'test' }, { application, stated, reason: null });
   await service.refresh();
 }
 

@@ -156,15 +156,19 @@ describe('the list of applications', () => {
   });
 });
 
-it('reports a stored key that is no key as corrupt, and changes nothing', async () => {
+it.each([
+  [{ tauri_pubkey: 'junk' }, /is not a minisign key: .* Restore it from a backup/],
+  [{ display_name: 'Acme\nNotes' }, /display name .* is not one .* Restore it from a backup/],
+  [{ display_name: '' }, /display name .* is not one .* Restore it from a backup/],
+])('reports the stored settings %j as corrupt, and changes nothing', async (settings, message) => {
   const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
   await changeCatalog(deps, 'desktop', (channels) => ({
-    ...{ change, channels, settings: { tauri_pubkey: 'junk' } },
+    ...{ change, channels, settings },
   }));
   const before = await signedNow();
   await expect(set(OURS.pubkey)).rejects.toMatchObject({ code: 'document_corrupt' });
   expect(await signedNow()).toEqual(before);
-  const problem = expect.stringMatching(/is not a minisign key: .* Restore it from a backup/);
+  const problem = expect.stringMatching(message);
   expect(await listApplications(deps, undefined)).toEqual([{ application: 'desktop', problem }]);
   const verified = await verifyCatalog(
     { store, onProgress: () => undefined },

@@ -33,7 +33,10 @@ export async function list(
   print(terminal, `Applications in ${context.place.text}:`);
   printTable(
     terminal,
-    ['app', 'channels', 'newest', 'on', 'revision', 'tauri pubkey', 'sparkle pubkey'],
+    [
+      ...['app', 'channels', 'newest', 'on', 'revision'],
+      ...['display name', 'tauri pubkey', 'sparkle pubkey'],
+    ],
     listed.map(applicationRow),
   );
 }
@@ -60,14 +63,17 @@ function applicationJson(listed: ListedApplication): object {
   };
 }
 
-function settingsJson({ tauriPubkey: key, sparklePubkey }: ApplicationSettings): object {
+function settingsJson(settings: ApplicationSettings): object {
+  const { displayName, tauriPubkey: key, sparklePubkey } = settings;
   return {
+    display_name: displayName,
     ...{ tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null },
     sparkle_pubkey: sparklePubkey?.text ?? null,
   };
 }
 
 const NONE = 'none';
+const DISPLAY_NAME = '--display-name';
 const TAURI_PUBKEY = '--tauri-pubkey';
 const SPARKLE_PUBKEY = '--sparkle-pubkey';
 
@@ -76,18 +82,20 @@ export async function set(
   options: ChangeOptions & {
     readonly app?: string;
     readonly reason?: string;
+    readonly displayName?: string;
     readonly tauriPubkey?: string;
     readonly sparklePubkey?: string;
   },
 ): Promise<void> {
-  const { tauriPubkey, sparklePubkey } = options;
-  if (tauriPubkey === undefined && sparklePubkey === undefined) {
+  const { displayName, tauriPubkey, sparklePubkey } = options;
+  if ([displayName, tauriPubkey, sparklePubkey].every((each) => each === undefined)) {
     throw new AppError(
       'invalid_request',
-      `Say what to change: ${TAURI_PUBKEY} or ${SPARKLE_PUBKEY}. "slipway apps" shows the present settings.`,
+      `Say what to change: ${DISPLAY_NAME}, ${TAURI_PUBKEY} or ${SPARKLE_PUBKEY}. "slipway apps" shows the present settings.`,
     );
   }
   const stated = {
+    displayName: displayName?.trim() === NONE ? null : displayName,
     tauriPubkey: await statedKey(tauriPubkey, TAURI_PUBKEY),
     sparklePubkey: await statedKey(sparklePubkey, SPARKLE_PUBKEY),
   };

@@ -3,6 +3,7 @@ import {
   type OfferJson,
   type RevisionJson,
 } from '../../catalog/revision-document.ts';
+import { shownNameOf } from '../../catalog/settings-document.ts';
 import { versionText } from '../../domain/version.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { Overview, OverviewChannel, OverviewRelease } from '../release-answers.ts';
@@ -24,7 +25,8 @@ export function overviewOf(application: string, seen: SeenCatalog): Overview {
   const isFresh = known !== undefined && Math.abs(seen.now - known.at) < DRAWN_AGAIN_AFTER_MS;
   const drawn = isFresh ? known.drawn : draw(seen);
   if (!isFresh) drawings.set(signed, { at: seen.now, drawn });
-  return { ...seenOf(seen), application, ...drawn, attention: attentionOf(seen) };
+  const displayName = shownNameOf(signed.settings);
+  return { ...seenOf(seen), application, displayName, ...drawn, attention: attentionOf(seen) };
 }
 
 function draw(seen: SeenCatalog): Drawn {

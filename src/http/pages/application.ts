@@ -4,7 +4,7 @@ import type { VisitorMachine } from '../../domain/visitor-machine.ts';
 import { listLatest } from '../../operations/list-latest.ts';
 import { suggestDownloads } from '../../operations/suggest-downloads.ts';
 import { renderApplicationPage } from '../../pages/application-page.ts';
-import type { ApplicationAndChannel } from '../../pages/site.ts';
+import type { PageSubject } from '../../pages/site.ts';
 import { cacheControl } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { word } from '../server/validation.ts';
@@ -40,8 +40,8 @@ export function registerApplicationPage(app: App, deps: PageContext): void {
   app.get('/apps/:app', { schema }, (request, reply) => {
     const about = pageAbout(request.params.app, request.query.channel);
     const machine = visitorMachine(request.headers);
-    return answerFromChannel({ deps, request, reply }, about, `app ${nameOf(machine)}`, () =>
-      make(deps, about, machine),
+    return answerFromChannel({ deps, request, reply }, about, `app ${nameOf(machine)}`, (named) =>
+      make(deps, named, machine),
     );
   });
 }
@@ -52,7 +52,7 @@ function nameOf(machine: VisitorMachine): string {
 
 async function make(
   deps: PageContext,
-  about: ApplicationAndChannel,
+  about: PageSubject,
   machine: VisitorMachine,
 ): Promise<MadeAnswer> {
   const query = { application: about.application, channel: about.channel.name };

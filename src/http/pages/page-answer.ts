@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { type LatestQuery, seeLatest } from '../../operations/list-latest.ts';
-import type { ApplicationAndChannel, Site } from '../../pages/site.ts';
+import type { ApplicationAndChannel, PageSubject, Site } from '../../pages/site.ts';
 import type { RouteDeps } from '../deps.ts';
 import type { HeaderRecord } from '../server/prepared-headers.ts';
 import { SECURITY_HEADERS } from '../server/security-headers.ts';
@@ -63,10 +63,11 @@ export interface MadeAnswer {
  */
 export function answerFromChannel(
   { deps, request, reply }: Asked,
-  { application, channel }: ApplicationAndChannel,
+  about: ApplicationAndChannel,
   question: string,
-  make: () => Promise<MadeAnswer>,
+  make: (about: PageSubject) => Promise<MadeAnswer>,
 ): void | Promise<void> {
+  const { application, channel } = about;
   const query: LatestQuery = { application, channel: channel.name, platform: null, arch: null };
   const view = seeLatest(deps, query, null);
   // Every visitor is offered a release once its rollout is complete.
@@ -75,7 +76,9 @@ export function answerFromChannel(
   const source = { view, artifact: undefined };
   const known = deps.answers.get(source, name);
   if (known !== undefined) return sendShared(request, reply, known);
-  return make().then(({ answer, seen }) => {
+  // Read at once, so that the display name is of the same revision as the view.
+  const { displayName } = deps.catalog.application(application).snapshot().revision;
+  return make({ ...about, displayName }).then(({ answer, seen }) => {
     // Reading a release may have taken long: the answer must not be kept under the name of another state.
     const isSame = seen.every((each) => each.channel === view && each.completed === completed);
     sendShared(request, reply, isSame ? deps.answers.add(source, name, answer) : answer);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ChangelogQuery, listChangelog } from '../../operations/list-changelog.ts';
 import { ATOM_TYPE, renderAtom } from '../../pages/atom.ts';
 import { renderReleasesPage } from '../../pages/releases-page.ts';
-import type { ApplicationAndChannel } from '../../pages/site.ts';
+import type { ApplicationAndChannel, PageSubject } from '../../pages/site.ts';
 import { cacheControl } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { word } from '../server/validation.ts';
@@ -39,28 +39,26 @@ export function registerReleasePages(app: App, deps: PageContext): void {
     const about = pageAbout(request.params.app, request.query.channel);
     const page = Number(request.query.page ?? 1);
     // The number of kept answers is bounded: a page that does not exist throws, and errors are not kept.
-    return answerFromChannel({ deps, request, reply }, about, `releases ${page}`, () =>
-      makePage(deps, about, page),
+    return answerFromChannel({ deps, request, reply }, about, `releases ${page}`, (named) =>
+      makePage(deps, named, page),
     );
   });
   app.get('/apps/:app/releases.atom', { schema: feedSchema }, (request, reply) => {
     const about = pageAbout(request.params.app, request.query.channel);
-    return answerFromChannel({ deps, request, reply }, about, 'atom', () => makeFeed(deps, about));
+    return answerFromChannel({ deps, request, reply }, about, 'atom', (named) =>
+      makeFeed(deps, named),
+    );
   });
 }
 
-async function makePage(
-  deps: PageContext,
-  about: ApplicationAndChannel,
-  page: number,
-): Promise<MadeAnswer> {
+async function makePage(deps: PageContext, about: PageSubject, page: number): Promise<MadeAnswer> {
   const changelog = await listChangelog(deps, queryOf(about, page), null);
   const { releases, pages } = changelog;
   const html = renderReleasesPage(await deps.site(), { ...about, releases, page, pages });
   return { answer: sharePage({ ...PAGE_HEADERS, ...CACHED }, html), seen: [changelog] };
 }
 
-async function makeFeed(deps: PageContext, about: ApplicationAndChannel): Promise<MadeAnswer> {
+async function makeFeed(deps: PageContext, about: PageSubject): Promise<MadeAnswer> {
   const changelog = await listChangelog(deps, queryOf(about, 1), null);
   const { releases } = changelog;
   const { origin } = new URL(deps.publicUrl());

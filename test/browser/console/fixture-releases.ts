@@ -113,6 +113,7 @@ export const seenNow = (revision: number, change: Partial<Seen> = {}): Seen => (
 export const overviewOf = (seen: Seen, releases: readonly OverviewRelease[]): Overview => ({
   ...seen,
   application: 'desktop',
+  displayName: 'Acme <b>Notes',
   channels: CHANNELS,
   releases,
   attention:

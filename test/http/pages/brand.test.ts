@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changeCatalog } from '../../../src/catalog/change.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get, release } from '../support.ts';
+import { get, release, setDisplayName } from '../support.ts';
 import { page } from './page-support.ts';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
@@ -41,6 +42,32 @@ describe('the brand of the pages', () => {
     expect((await page(service, '/status')).html).toContain('<title>Status of Acme');
   });
 
+  it('stands above the display name, which names the pages of its application', async () => {
+    for (const app of ['desktop', 'editor']) {
+      await setDisplayName(service, '<script>alert(1)</script> & Söhne', app);
+      const { html } = await page(service, `/apps/${app}`);
+      const shown = '&#60;script&#62;alert(1)&#60;/script&#62; &#38; Söhne';
+      expect(html).toContain(`<title>Download ${shown}</title>`);
+      expect(html).toContain(`<h1>Download <bdi>${shown}</bdi></h1>`);
+      expect(html).toContain('<bdi>Acme &#60;Notes&#62;</bdi></a>');
+      await setDisplayName(service, null, app);
+      const own = app === 'desktop' ? 'Acme &#60;Notes&#62;' : 'editor';
+      expect((await page(service, `/apps/${app}`)).html).toContain(`<bdi>${own}</bdi></h1>`);
+    }
+  });
+
+  it('is not replaced by a stored display name that no command stores', async () => {
+    const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
+    for (const display_name of ['Acme\nNotes', 'x'.repeat(81), '']) {
+      await changeCatalog({ ...service, actor: 'test' }, 'editor', (channels) => ({
+        ...{ change, channels, settings: { display_name } },
+      }));
+      await service.refresh();
+      const { status, html } = await page(service, '/apps/editor');
+      expect([status, html]).toEqual([200, expect.stringContaining('Download <bdi>editor</bdi>')]);
+    }
+  });
+
   it('its files have hashed names below the path of PUBLIC_URL, and may be kept for good', async () => {
     const { html } = await page(service, '/apps/desktop');
     const files = [...html.matchAll(/(?:href|src)="(\/updates\/assets\/[^"]*)"/g)].map(
@@ -76,8 +103,12 @@ describe('the brand of the pages', () => {
   it('without settings, is the name of the application and an icon', async () => {
     const plain = await createTestService();
     await release(plain, '1.0.0', ['windows x64 nsis']);
-    const { html } = await page(plain, '/apps/desktop');
+    const { html, headers } = await page(plain, '/apps/desktop');
     expect(html).toContain('<title>Download desktop</title>');
+    await setDisplayName(plain, 'Acme Notes');
+    const named = await page(plain, '/apps/desktop');
+    expect(named.html).toContain('<bdi>Acme Notes</bdi></a>');
+    expect(named.headers.etag).not.toBe(headers.etag);
     expect(html).not.toContain('<img');
     const icon = /<link rel="icon" href="([^"]*)"/.exec(html)?.[1] ?? '';
     expect((await get(plain, icon)).headers['content-type']).toBe('image/svg+xml');

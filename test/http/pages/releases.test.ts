@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf, childText, parseXml } from '../../../src/xml.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get, release, setStatus } from '../support.ts';
+import { get, release, setDisplayName, setStatus } from '../support.ts';
 import { page, unescapeHtml } from './page-support.ts';
 
 const BASE = 'https://updates.example.com/slipway';
@@ -84,6 +84,16 @@ describe('the releases of an application', () => {
     expect(again.status).toBe(304);
   });
 
+  it('have the display name in their heading and titles, until it is removed', async () => {
+    await setDisplayName(service, 'Notes <b>&');
+    const { html } = await page(service, '/apps/desktop/releases?channel=beta');
+    expect(html).toContain('<title>Releases of Notes &#60;b&#62;&#38; (beta)</title>');
+    expect(html).toContain('<h1>Releases of <bdi>Notes &#60;b&#62;&#38;</bdi></h1>');
+    await setDisplayName(service, null);
+    const after = await page(service, '/apps/desktop/releases');
+    expect(after.html).toContain('<title>Releases of Acme &#38; Söhne</title>');
+  });
+
   describe('as an Atom feed', () => {
     const feed = async (query = '') => {
       const { status, headers, body } = await get(service, `/apps/desktop/releases.atom${query}`);
@@ -145,6 +155,22 @@ describe('the releases of an application', () => {
       expect(text).not.toMatch(/signature=|<script|<b>/i);
       const [, second] = entries;
       expect(second && childText(second, 'content')).toContain('&lt;b&gt; &amp; <a href="https://');
+    });
+
+    it('has the display name in its titles, until it is removed', async () => {
+      const titles = async () => {
+        const { root, text } = await feed();
+        expect(text).not.toContain('<script');
+        const [entry] = childrenOf(root, 'entry');
+        return [childText(root, 'title'), entry && childText(entry, 'title')];
+      };
+      await setDisplayName(service, '<script>alert(1)</script> & Notes');
+      expect(await titles()).toEqual([
+        'Releases of <script>alert(1)</script> & Notes',
+        '<script>alert(1)</script> & Notes 1.12.0',
+      ]);
+      await setDisplayName(service, null);
+      expect(await titles()).toEqual(['Releases of Acme & Söhne', 'Acme & Söhne 1.12.0']);
     });
 
     it('gives a release the same id on every channel and at every time', async () => {

@@ -23,13 +23,14 @@ interface Props {
 export function OverviewScreen({ app, query }: Props) {
   const polled = usePolled<Overview>(apiOf(app, 'overview'));
   const { value, failure, reload, answeredAt } = polled;
+  const displayName = value?.displayName ?? null;
   const storeReadAt = failure === null && value?.problem === null ? answeredAt : null;
   return (
     <Page
-      title={app}
+      title={displayName ?? app}
       above={
         <span class="above-row">
-          <span>Application</span>
+          <span>Application{displayName !== null && <bdi> {app}</bdi>}</span>
           {storeReadAt !== null && <span>Store OK, read on {dateAndTime(storeReadAt)}</span>}
         </span>
       }
