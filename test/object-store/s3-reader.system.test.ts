@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ObjectReader } from '../../src/object-store/object-store.ts';
+import type { S3StoreOptions } from '../../src/object-store/s3-connection.ts';
 import { type Exchange, objectHeaders, startFakeS3 } from './fake-s3.ts';
 
 /** An opened object of a bucket whose server fails, stalls or answers for another object. */
@@ -7,13 +8,19 @@ import { type Exchange, objectHeaders, startFakeS3 } from './fake-s3.ts';
 const BYTES = Buffer.from('0123456789');
 const unavailable = { code: 'store_unavailable' };
 
+/** Longer than an answer takes on a busy machine. */
+const PATIENT = { readMs: 20_000, progressMs: 20_000, stallMs: 20_000 };
+
 /** Opens an object; `handle` answers the GETs. */
-async function openWith(handle: (exchange: Exchange) => void) {
+async function openWith(
+  handle: (exchange: Exchange) => void,
+  timeouts: S3StoreOptions['timeouts'] = PATIENT,
+) {
   const s3 = await startFakeS3((exchange) =>
     exchange.method === 'GET' ? handle(exchange) : exchange.answer(),
   );
   s3.objects.set('a', BYTES);
-  const reader = await s3.store().open('a');
+  const reader = await s3.store({ timeouts }).open('a');
   if (reader === undefined) throw new Error('The object is missing.');
   return { s3, reader };
 }
@@ -74,10 +81,13 @@ describe('S3: an opened object', () => {
   });
 
   it('fails in time when the store stops in the middle of a piece', async () => {
-    const { reader } = await openWith(({ response }) => {
-      const headers = { ...objectHeaders(10, reader.info.etag), 'content-range': 'bytes 0-9/10' };
-      response.writeHead(206, headers).write('01234');
-    });
+    const { reader } = await openWith(
+      ({ response }) => {
+        const headers = { ...objectHeaders(10, reader.info.etag), 'content-range': 'bytes 0-9/10' };
+        response.writeHead(206, headers).write('01234');
+      },
+      { readMs: 1_000, progressMs: 1_000, stallMs: 1_000 },
+    );
     await expect(read(reader, 0, 10)).rejects.toMatchObject(unavailable);
   });
 
