@@ -63,6 +63,7 @@ describe('a revision as a service reads it', () => {
         signed: { revision: 1, previous: null, skipped: [] },
         digest,
         channels: runAtOnce(channelsInSteps(signed)),
+        drafts: [],
         document,
       });
     }
