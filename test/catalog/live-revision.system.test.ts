@@ -64,6 +64,7 @@ describe('a revision as a service reads it', () => {
         digest,
         channels: runAtOnce(channelsInSteps(signed)),
         drafts: [],
+        displayName: null,
         document,
       });
     }
