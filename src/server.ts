@@ -25,7 +25,7 @@ interface Running {
 }
 
 const STOP_MAX_MS = 10_000;
-/** As the commands end on wrong settings. */
+/** Commands end with the same exit code on wrong settings. */
 const EXIT_WRONG_SETTINGS = 2;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
 /** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe, and any write to a file. */

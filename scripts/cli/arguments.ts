@@ -34,7 +34,7 @@ export class RepeatableOption<T> extends Option {
   }
 }
 
-/** An option whose usual values a shell completes. It takes other words for them as well: `win32` is `windows`. */
+/** An option whose usual values a shell completes. It also accepts other words, such as `win32` for `windows`. */
 export class SuggestingOption<T> extends Option {
   readonly suggestions: readonly string[];
   constructor(

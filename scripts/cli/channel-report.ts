@@ -47,7 +47,7 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
   ];
 }
 
-/** The channels that only some tiers open, as far as the settings of the command say; one sentence for each. */
+/** One sentence for each channel that `TIERS`, in the settings of the command, restricts to some tiers. */
 export function restrictedSentences(
   { accounts }: Pick<Config, 'accounts'>,
   application: string,
@@ -62,7 +62,7 @@ export function restrictedSentences(
     });
 }
 
-/** What a publisher should know who may have mistyped the name of a new channel; undefined when none is like it. */
+/** Warns a publisher who may have mistyped the name of a new channel. Undefined when no channel has a similar name. */
 export function mistypedChannel(
   channel: string,
   version: string,

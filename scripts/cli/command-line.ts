@@ -64,7 +64,7 @@ function applicationHint(session: Session | undefined): string | undefined {
   return `Add --app ${application} to the commands that are named here.`;
 }
 
-/** What an operator wants to know when a store fails in an emergency. A refusal changes nothing, as its exit code says. */
+/** Says that a failed command changed nothing. After a refusal this is not needed: its exit code says so. */
 function unchanged(error: unknown): readonly string[] {
   if (!isAppError(error) || exitCodeOf(error) !== EXIT.failed) return [];
   return [

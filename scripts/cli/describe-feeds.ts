@@ -49,10 +49,10 @@ export interface UnservedFile {
   readonly matters: string;
 }
 
-/** What of a project decides what a developer pastes. */
+/** The facts about a project's build tool that decide which lines a developer pastes. */
 export type SetUpTool = Pick<FoundTool, 'updaters' | 'configuration' | 'replaced'>;
 
-/** The set-up of a dialect, in the syntax of the project's own file, and what of the project it replaces. */
+/** The set-up of a dialect in the syntax of the project's own file, with notes on what the project must remove. */
 export function setUpFor(
   protocol: Pick<Protocol, 'name' | 'describeSetUp'>,
   feed: ChannelFeed,

@@ -37,7 +37,7 @@ export async function differenceJson(
   };
 }
 
-/** Prints the difference that a change would make, in a dry run; and always, what the tables do not say. */
+/** In a dry run, prints the difference that a change would make. Always prints what the tables do not say. */
 export async function printDifference(
   terminal: Terminal,
   context: Context,

@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** An operator waits for the preview, perhaps while a bad release is out. */
+/** Bounded: an operator waits for the preview, perhaps while a bad release is out. */
 const WAIT_MAX_MS = 3_000;
 
 /**

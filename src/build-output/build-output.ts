@@ -69,7 +69,7 @@ export interface BuiltDocument {
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
-  /** Whether clients miss something that the file states or contains: publish warns. */
+  /** Whether clients lack something that the skipped file states or contains: publish warns. */
   readonly isLoss?: true;
 }
 

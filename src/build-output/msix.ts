@@ -42,7 +42,7 @@ function archesOfPackage(root: XmlElement): readonly Arch[] {
   return identity === undefined ? [] : archOfWord(identity.attributes.ProcessorArchitecture);
 }
 
-/** Resource packages, such as those of languages, run nothing. */
+/** Resource packages, such as language packs, contain no program. */
 function archesOfBundle(root: XmlElement): readonly Arch[] {
   return childrenOf(root, 'Packages')
     .flatMap(({ children }) => children)

@@ -20,8 +20,8 @@ import { timeSchema } from './manifest-document.ts';
  */
 
 /**
- * Hints announce no higher revision. A false hint can lead the revisions of an application up to here, and keys have room
- * for nine times as many.
+ * Hints announce no higher revision. After a false hint, the revisions of an application may continue from this number.
+ * The keys of revisions have room for nine times as many after it.
  */
 const ANNOUNCED_MAX = 1_000_000_000;
 

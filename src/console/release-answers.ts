@@ -157,7 +157,7 @@ export interface RolloutCounts {
   /** Checks of the clients of this channel, and those of them by clients that run this version. */
   readonly checks: number;
   readonly checksOnVersion: number;
-  /** The same of yesterday and today. */
+  /** The same two counts, of yesterday and today only. */
   readonly recentChecks: number;
   readonly recentChecksOnVersion: number;
   readonly offers: number;

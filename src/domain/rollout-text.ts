@@ -18,7 +18,7 @@ const WINDOWS_MAX = 10;
 /** Two decimals, because a bucket is 1/100 %. */
 const PERCENTAGE = /^(\d{1,3}(?:\.\d{1,2})?)\s*%$/;
 const LINEAR = /^linear\s+/i;
-/** `5%,25%`, but not `1,5%`. */
+/** Matches `5%,25%`, but not `1,5%`. */
 const MANY_SHARES = /%\s*,|^linear\s/i;
 
 function refuse(detail: string): AppError {

@@ -267,7 +267,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 
 /** Some volumes have no hard links, and others limit how many names a file has. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
-  // A second name for a link would be a link as well.
+  // A hard link to a symbolic link is a symbolic link as well.
   if (!(await lstat(from)).isFile()) throw refuse('A file of the export was replaced meanwhile.');
   try {
     await link(from, to);

@@ -70,7 +70,7 @@ function stored<T>(
   }
 }
 
-/** The settings with those that are stated. @throws AppError `invalid_request` for a text that is no such setting */
+/** Replaces the stated settings. @throws AppError `invalid_request` for a text that is no such setting */
 export function withStatedSettings(settings: SettingsJson, stated: StatedSettings): SettingsJson {
   const { displayName, tauriPubkey, sparklePubkey } = stated;
   let changed = settings;

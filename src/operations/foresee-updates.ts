@@ -116,7 +116,7 @@ export function foreseeUpdates(
     });
 }
 
-/** The versions that are about the given ones: these, and those up to the next newer one that no channel ever listed. */
+/** The given versions, and the unlisted versions between each of them and the next newer listed one. */
 function nearestNamed(
   { versions, listed }: RunnableVersions,
   about: ReadonlySet<string>,
@@ -299,7 +299,7 @@ export const NOTHING: ForeseenAnswer = {
 };
 
 /**
- * Groups neighboring versions of which the same is true.
+ * Groups neighboring versions for which the same is true.
  *
  * @param versions newest first @param above the next version that is newer than all of them
  */

@@ -1,9 +1,9 @@
 import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
 
-/** As the counts name the versions that no channel lists. */
+/** The name that the counts have for versions that no channel lists. */
 const UNLISTED = 'other';
 
-/** Checks that clients made: what the stored counts have. */
+/** Checks that clients made, as the stored counts have them. */
 export interface SeenChecks {
   readonly channel: string;
   readonly platform: string;
@@ -32,16 +32,16 @@ interface VersionSpan {
 
 /** The counts of checks, by version. */
 export interface SeenCounts {
-  /** The versions of which clients of the channel were counted. */
+  /** The versions on which clients of the channel were counted. */
   versionsOn(channel: string): readonly string[];
   /**
-   * Of the checks of a channel from a platform, by clients on known versions, the share of these versions; null: there
-   * are no such checks.
+   * The share of these versions in the checks on a channel from a platform. Only checks with a known version count.
+   * Null: there are no such checks.
    */
   shareOf(channel: string, platform: string, versions: VersionSpan): number | null;
 }
 
-/** The part of the checks with a version that came from versions that no channel lists, from 0 to 1. */
+/** The share of unlisted versions in the checks whose clients stated a version, from 0 to 1. */
 export function unlistedPart(seen: readonly SeenChecks[], channel: string): number {
   const own = seen.filter((each) => each.channel === channel);
   const unlisted = sumOf(own.filter(isUnlisted));

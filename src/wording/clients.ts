@@ -67,7 +67,7 @@ export function clientSentences(
   ];
 }
 
-/** Of a part from 0 to 1: `42.0%`. */
+/** Formats a part from 0 to 1, such as `42.0%`. */
 export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)}%`;
 }

@@ -1,6 +1,6 @@
 /**
- * Generated CI files name the actions and images of others by their content: their owners can move a tag, and a job has
- * the key that publishes. The version is for readers, and for the tools that update both (Dependabot, Renovate).
+ * Generated CI files name actions of other owners by commit, and images by digest: an owner can move a tag, and a job
+ * has the key that publishes. The version is for readers, and for the tools that update both (Dependabot, Renovate).
  */
 
 export const CHECKOUT = 'actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2';

@@ -10,7 +10,7 @@ import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
 
-/** Says that the files belong to the folder of an application: at the root, they would stand in its way. */
+/** Says to run the command in the folder of an application: at the root, the files would belong to no application. */
 export function atRoot({ directory }: Project, { shownBy, applications }: Monorepo): AppError {
   const what = shownBy === undefined ? '' : `, by ${shownBy}`;
   const run = (folder: string) => `"slipway init ${path.join(shown(directory), folder)}"`;

@@ -17,7 +17,7 @@ export function setUpLines({ tool }: Project, choices: Choices): readonly string
       isRestricted: false,
       publicKeys: publicKeysOf(name, tool?.publicKey),
     };
-    // What the project has to remove is said once.
+    // Only the first set-up says what the project has to remove.
     const { texts, notes } = setUpFor(
       protocol,
       feed,

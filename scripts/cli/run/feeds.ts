@@ -56,7 +56,7 @@ async function toolsHere(): Promise<readonly FoundTool[]> {
     const { tool, others } = await readProject(process.cwd());
     return tool === undefined ? [] : [tool, ...others];
   } catch (error) {
-    // A malformed file of a project does not keep the command from its addresses.
+    // The command prints the addresses even when a file of the project is malformed.
     if (isAppError(error, 'invalid_request')) return [];
     throw error;
   }

@@ -174,7 +174,7 @@ function factsOfText(source: string, file: string): Facts {
   };
 }
 
-/** The entries at the top and in the sections: an entry of a section counts before the one at the top. */
+/** The entries at the top and in the sections: an entry of a section takes precedence. */
 function publishIn(value: JsonRecord): readonly string[] {
   const sections = ['', ...Object.values(SECTIONS).flat()];
   return sections.flatMap((name) => {
@@ -188,7 +188,7 @@ function publishIn(value: JsonRecord): readonly string[] {
   });
 }
 
-/** The entry nearest to the beginning of a program. */
+/** The first entry in the text of a program. */
 function publishInText(text: string): readonly string[] {
   const found = /\bpublish['"]?\s{0,20}[:=]([^}\]]{0,500})/.exec(text)?.[1];
   if (found === undefined || isOurs(/\burl['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(found)?.[1]))

@@ -31,7 +31,7 @@ interface Maker {
 
 interface Facts {
   readonly source: string;
-  /** `source` without words. */
+  /** The path of the file that `source` describes. */
   readonly file: string;
   readonly name: string | undefined;
   /** The directory of all output. */

@@ -15,7 +15,7 @@ export interface Monorepo {
 }
 
 const MARKERS = ['pnpm-workspace.yaml', 'turbo.json', 'nx.json', 'lerna.json', 'rush.json'];
-/** Files that show an application. Those of Tauri are in a folder of their own below it. */
+/** Files that show an application. Tauri keeps its files in a folder of their own below the application. */
 const SHOWN_BY =
   /^(package\.json|pubspec\.yaml|wails\.json|tauri\.conf\.json5?|Tauri\.toml|Info\.plist|.+\.(cs|fs|vb)proj)$/;
 const DEPTH_MAX = 4;
@@ -24,7 +24,7 @@ const APPLICATIONS_MAX = 10;
 /** Folders of packages in a monorepo that states no workspaces. */
 const USUAL = /^(apps|packages)\/[^/]+$/;
 
-/** @returns undefined for a project of its own */
+/** @returns undefined for a project that is no monorepo */
 export async function findMonorepo(project: Project): Promise<Monorepo | undefined> {
   const { directory, tool, root } = project;
   // A tool that only package.json names may be installed at the root for all packages.

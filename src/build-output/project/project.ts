@@ -66,7 +66,7 @@ export interface FoundTool {
   readonly publicKey?: string;
   /** The file that configures the tool, with what its updater is told; absent: none is known. */
   readonly configuration?: ConfigurationFile;
-  /** Sentences on what tells the updater another address, and has to go. Absent: nothing does. */
+  /** Sentences that name what sets another address for the updater and must be removed. Absent: nothing does. */
   readonly replaced?: readonly string[];
   /** Whether the tool may pack a `.env` of the project into the application. Absent: it does not. */
   readonly packsSettings?: boolean;

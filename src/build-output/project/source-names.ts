@@ -66,7 +66,7 @@ async function readCargo(directory: string, root: string): Promise<SourceNames> 
 const DEPTH_MAX = 20;
 
 /**
- * The version of a Cargo package, which may be that of its workspace: `version.workspace = true`.
+ * The version of a Cargo package. A package with `version.workspace = true` has the version of its workspace.
  *
  * @param folder of the package, relative to the directory, with a slash at its end; empty for the directory itself
  */
@@ -89,7 +89,7 @@ export async function readCargoVersion(
   return undefined;
 }
 
-/** `project(NAME VERSION 1.4.0 LANGUAGES CXX)`, without values that variables have. */
+/** Reads `project(NAME VERSION 1.4.0 LANGUAGES CXX)`. Leaves out values that come from variables. */
 async function readCmake(directory: string): Promise<SourceNames> {
   const file = 'CMakeLists.txt';
   const text = ((await readText(directory, file)) ?? '').replace(/#[^\n]*/g, '');

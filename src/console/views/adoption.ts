@@ -64,7 +64,7 @@ function nowOf({ versions, whole }: UsageSummary): Adoption['now'] {
     .slice(0, NOW_MAX)
     .map(({ name: version, checks }) => ({ version, share: checks / whole.checks }));
   const rest = 1 - sorted.reduce((sum, { share }) => sum + share, 0);
-  // Less is an error of the sum of fractions.
+  // A smaller rest is a rounding error of the sum.
   return rest < 1e-9 ? sorted : [...sorted, { version: OTHER, share: rest }];
 }
 

@@ -8,7 +8,7 @@ import { channelViews, offersForAll } from './shown-offers.ts';
 const OLDEST = versionText(parseVersion('0.0.0-0'));
 
 interface Known {
-  /** An object for each channel. A channel has another one when a rollout begins or ends. */
+  /** One object for each channel. The channel returns another object after a rollout began or ended. */
   readonly stages: readonly unknown[];
   readonly versions: ReadonlySet<string>;
 }

@@ -95,7 +95,7 @@ function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsD
   });
 }
 
-/** A series for each channel with a draft; more than these no operator looks at. */
+/** There is a series for each channel with a draft. No operator looks at more series than this. */
 const DRAFT_SERIES_MAX = 1_000;
 
 function measureDrafts(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {

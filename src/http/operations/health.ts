@@ -57,7 +57,7 @@ function publicReadiness(deps: HealthDeps): {
 
 type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
 
-/** Of many catalogs, the worst: first without a state, then from disk, then with problems; equally bad ones by name. */
+/** Selects the worst catalogs: without a state, from disk, with problems, in this order; equally bad ones by name. */
 function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
   if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
   const rank = ({ source, problems }: Readable): number =>

@@ -40,7 +40,7 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
   if ([guess, bare, joined].some((form) => common.has(form) || common.has(repeatedUnit(form)))) {
     return 'This password is one of the most common ones, which attackers try first. Choose another.';
   }
-  // In the form that was typed, too: one character, such as an Arabic ligature, can stand for many.
+  // Checks the typed form, too: one character, such as an Arabic ligature, can stand for many.
   if ([password, bare, joined].some(isPredictable)) {
     return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
   }
