@@ -124,7 +124,7 @@ function renderNoUpdate({ document, query }: Question, reason: Reason): undefine
   if (document === APPIMAGE) return undefined;
   throw new AppError(
     'no_release',
-    `${query.channel} of ${query.application} offers this client nothing (${reason}). A zsync client states no version, and installs whatever it gets. So it gets no release that is older than one that it may have.`,
+    `${query.channel} of ${query.application} offers this client nothing (${reason}). A zsync client states no version, and installs whatever it gets. It may already have a newer release, so it is offered nothing older.`,
   );
 }
 

@@ -58,11 +58,11 @@ export function clientSentences(
     return part === 0
       ? []
       : [
-          `On ${channel}, ${percentText(part)} of the counted checks came from versions that no channel lists. They are in no percentage: such a version may be older, newer or in between.`,
+          `On ${channel}, ${percentText(part)} of the counted checks came from versions that no channel lists. No percentage includes them, because their versions are not known.`,
         ];
   });
   return [
-    'Each line is also about versions that the channel never listed, up to its next newer version.',
+    'Each line also covers versions that the channel never listed, up to its next newer version.',
     ...unlisted,
   ];
 }

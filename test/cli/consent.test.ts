@@ -385,8 +385,8 @@ describe('the difference of a pause', () => {
         'Clients that are offered another release than before:',
         '  stable  linux-x64 zip  older than 1.5.0 (0.0% of checks)  1.5.0 → nothing (1.5.0 is paused)',
         '  stable  linux-x64 zip  new visitors                       1.5.0 → nothing',
-        'Each line is also about versions that the channel never listed, up to its next newer version.',
-        'On stable, 25.0% of the counted checks came from versions that no channel lists. They are in no percentage: such a version may be older, newer or in between.',
+        'Each line also covers versions that the channel never listed, up to its next newer version.',
+        'On stable, 25.0% of the counted checks came from versions that no channel lists. No percentage includes them, because their versions are not known.',
         'Warning: No release is offered to everybody on stable: new visitors get no file, and the download page says "Nothing is released here".',
       ]);
     } finally {

@@ -23,7 +23,7 @@ describe('the difference of a dry run', () => {
   const file = (version: string, as = 'os=linux,arch=x64,format=deb') => `${version}.bin,${as}`;
   const SAME = 'No client of these channels is offered another release than before.';
   const UNNAMED =
-    'Each line is also about versions that the channel never listed, up to its next newer version.';
+    'Each line also covers versions that the channel never listed, up to its next newer version.';
   const OTHER = 'Clients that are offered another release than before:';
 
   beforeAll(async () => {

@@ -57,7 +57,7 @@ describe.each(Object.keys(PROJECTS))('the workflow for %s', (name) => {
     expect(given.filter((input) => !INPUTS.includes(input))).toEqual([]);
     expect(publish?.with).toMatchObject({ channel: 'stable' });
     expect(given).not.toContain('create');
-    expect(text).toMatch(/"slipway channels create stable --app \S+ --create" creates it once/);
+    expect(text).toMatch(/Run "slipway channels create stable --app \S+ --create" once/);
     expect(publish?.env).toMatchObject({ OBJECT_STORE: 's3', S3_BUCKET: 'releases' });
     expect(text).toContain('On AWS, a role can replace the two keys');
     const named = [...text.matchAll(/\$\{\{ matrix\.(\w+) \}\}/g)].map(([, word]) => `${word}`);

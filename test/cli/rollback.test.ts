@@ -51,7 +51,7 @@ describe('slipway rollback', () => {
       'beta     linux-x64 appimage  1.4.0            nothing newer: stays on 1.4.0',
       'beta     linux-x64 appimage  1.3.0 and older  1.4.0',
       'beta     linux-x64 appimage  new visitors     1.4.0',
-      'Each line is also about versions that the channel never listed, up to its next newer version.',
+      'Each line also covers versions that the channel never listed, up to its next newer version.',
       'Clients on a yanked release keep it until they are offered a newer one. No client goes back to 1.4.0 by itself unless its application allows downgrades, and no release gets another version number.',
       "To move these clients to the old code, build its source again under a version above 1.5.1, and publish that. Clients that send allow_downgrade go back to 1.4.0 where the channel allows it; see docs/clients/own-updater.md in Slipway's repository.",
       'Rolled back desktop to 1.4.0 on stable in ./data (catalog revision 6): yanked 1.5.1, 1.5.0.',
@@ -67,7 +67,7 @@ describe('slipway rollback', () => {
       '  beta    linux-x64 appimage  1.5.0 to 1.4.0   1.5.1 → nothing newer',
       '  beta    linux-x64 appimage  1.3.0 and older  1.5.1 → 1.4.0',
       '  beta    linux-x64 appimage  new visitors     1.5.1 → 1.4.0',
-      'Each line is also about versions that the channel never listed, up to its next newer version.',
+      'Each line also covers versions that the channel never listed, up to its next newer version.',
       'AppImages that update with zsync report an error on stable, beta from now on, and stay as they are: they state no version, and would install an older release over a newer one. This ends with the next release that they can be offered.',
       '',
     ]);

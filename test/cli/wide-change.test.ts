@@ -5,7 +5,7 @@ import { makeTemporaryDirectory } from '../support/release.ts';
 import { type Finished, json, slipway } from './support.ts';
 
 const UNNAMED =
-  'Each line is also about versions that the channel never listed, up to its next newer version.';
+  'Each line also covers versions that the channel never listed, up to its next newer version.';
 
 /** Questions before a change that reaches many clients. The tests build on each other. */
 describe('on a terminal', () => {

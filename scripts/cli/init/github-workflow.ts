@@ -133,7 +133,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
           '    # Clients see the release when each of these has a build.',
           `    expect: ${plan.expect}`,
         ]),
-    `    # It exists already: "${createCommand(choices)}" creates it once.`,
+    `    # The job does not create the application. Run "${createCommand(choices)}" once.`,
     `    app: ${yamlText(choices.application)}`,
     `    channel: ${yamlText(choices.channel)}`,
     '  env:',

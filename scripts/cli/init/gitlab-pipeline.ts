@@ -31,7 +31,7 @@ export function renderGitlabPipeline(
 # Set these variables in the CI/CD settings of the project:
 #   SLIPWAY_PUBLISHER: the address from which the jobs download slipway.mjs, the publisher in one file
 #   ${[...secrets, ...plan.secrets].join(', ')}: masked, and protected only if the tags are protected
-# The application exists already: "${createCommand(choices)}" creates it once.
+# The job does not create the application. Run "${createCommand(choices)}" once.
 # Jobs on Windows and macOS need runners for these systems. The tags below are those of GitLab's own runners.
 .slipway-release:
   stage: ${yamlText(stage)}

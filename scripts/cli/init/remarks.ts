@@ -16,7 +16,7 @@ export function atRoot({ directory }: Project, { shownBy, applications }: Monore
   const run = (folder: string) => `"slipway init ${path.join(shown(directory), folder)}"`;
   const next =
     applications.length === 0
-      ? `No folder in it has files of a build tool that Slipway knows. Run ${run('FOLDER')} with the folder of your application.`
+      ? `No folder of the monorepo has files of a build tool that Slipway knows. Run ${run('FOLDER')} with the folder of your application.`
       : `${applications.length === 1 ? 'This folder looks' : 'These folders look'} like a desktop application: ${applications.join(', ')}. Run ${run(applications[0] ?? '')}.`;
   return new AppError(
     'invalid_request',

@@ -93,7 +93,7 @@ function versionInTag(
   const [, other = '', version] = /^(.*?[^v\d.])v?(\d+\.\d+\.\d+.*)$/s.exec(text) ?? [];
   if (version === undefined || tryParseVersion(version) === undefined) return { text };
   return {
-    refused: `its tag is a version only without "${prefix}${other}". Add --tag-prefix ${prefix}${other}`,
+    refused: `its tag has "${prefix}${other}" before the version. Add --tag-prefix ${prefix}${other}`,
   };
 }
 

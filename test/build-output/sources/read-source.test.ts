@@ -399,9 +399,9 @@ describe('the releases of GitHub', () => {
     const without = await read(root);
     expect(without.releases).toEqual([]);
     expect(reasons(without.refused)).toEqual([
-      'app-v1.2.0: its tag is a version only without "app-". Add --tag-prefix app-',
-      'app-1.3.0-beta.1: its tag is a version only without "app-". Add --tag-prefix app-',
-      'cli-v9.0.0: its tag is a version only without "cli-". Add --tag-prefix cli-',
+      'app-v1.2.0: its tag has "app-" before the version. Add --tag-prefix app-',
+      'app-1.3.0-beta.1: its tag has "app-" before the version. Add --tag-prefix app-',
+      'cli-v9.0.0: its tag has "cli-" before the version. Add --tag-prefix cli-',
     ]);
     const source = await read(root, { tagPrefix: 'app-' });
     expect(source.releases.map(({ version }) => version)).toEqual(['1.2.0', '1.3.0-beta.1']);
