@@ -129,7 +129,7 @@ interface ErrorDetails {
   readonly retryAfterSeconds?: number;
   /** Replaces the message on the status page, which is public: it names no host, path, bucket, key or secret. */
   readonly publicDetail?: string;
-  /** Replaces the message in an import: its files are copies, which nobody builds again. */
+  /** Replaces the message in an import: the publisher copies its files again, and cannot build them again. */
   readonly importDetail?: string;
 }
 

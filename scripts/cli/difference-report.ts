@@ -18,35 +18,41 @@ import { print, type Terminal } from './terminal.ts';
 
 /** What a change makes different: on the channels, and for clients. */
 
-/** For `--json`. In a dry run it has the shares of the counted checks. */
+/** For `--json`. In a dry run it has the shares of the counted checks. @param seen read here when it is not given */
 export async function differenceJson(
   terminal: Terminal,
   context: Context,
   application: string,
   changed: ChannelStates,
+  seen?: readonly SeenChecks[],
 ): Promise<object> {
   const now = context.clock.now();
   const isDryRun = terminal.session?.isDryRun === true;
-  const seen = isDryRun ? await readSeenChecks(context, application) : [];
+  const weighed = isDryRun ? (seen ?? (await readSeenChecks(context, application))) : [];
   return {
     difference: {
       changes: compareChannels(changed, now).map(changeJson),
-      clients: foreseeChanges(changed, now, seen),
+      clients: foreseeChanges(changed, now, weighed),
       warnings: foreseeUnserved(changed, now).map(unservedSentence),
     },
   };
 }
 
-/** In a dry run, prints the difference that a change would make. Always prints what the tables do not say. */
+/**
+ * In a dry run, prints the difference that a change would make. Always prints what the tables do not say.
+ *
+ * @param seen counted checks of the application; read here when it is not given
+ */
 export async function printDifference(
   terminal: Terminal,
   context: Context,
   application: string,
   changed: ChannelStates,
+  seen?: readonly SeenChecks[],
 ): Promise<void> {
   const now = context.clock.now();
   if (terminal.session?.isDryRun === true) {
-    printTables(terminal, changed, now, await readSeenChecks(context, application));
+    printTables(terminal, changed, now, seen ?? (await readSeenChecks(context, application)));
   }
   for (const sentence of zsyncSentences(foreseeZsync(changed, now))) print(terminal, sentence);
 }

@@ -13,7 +13,6 @@ import {
   withClock,
   withClockRead,
 } from '../catalog/rollout-document.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import { AppError } from '../errors.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
@@ -88,15 +87,6 @@ export async function changeRollout(
     };
   });
   return { ...committed, channels: touched };
-}
-
-/** Whether visitors and clients without an installation id are offered some release of a channel. */
-export function offersToAll(states: Channels, channel: string, now: number): boolean {
-  const offers = viewsOf(states).get(channel)?.offers ?? [];
-  return offers.some(
-    ({ status, rollout }) =>
-      status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === ALL_CLIENTS),
-  );
 }
 
 function summaryOf(action: RolloutAction): string {

@@ -86,7 +86,10 @@ export async function changeStatus(
     const changed = [...new Set([...edited.keys(), ...discarded])];
     return {
       change: {
-        ...{ kind: verb, version: request.version, channels: changed, reason: request.reason },
+        kind: verb,
+        version: request.version,
+        channels: changed,
+        reason: request.reason,
         summary: isReasonOnly ? 'reason only' : undefined,
       },
       channels,

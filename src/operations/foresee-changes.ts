@@ -94,7 +94,9 @@ function changesOn(
     return [...groups, { installed: null, of: { before, after } }]
       .filter(({ of }) => !haveSameOffer(of.before, of.after))
       .map(({ installed, of }) => ({
-        ...{ channel: name, target: buildName(artifact), installed },
+        channel: name,
+        target: buildName(artifact),
+        installed,
         seen: installed === null ? null : counts.shareOf(name, artifact.platform, installed),
         ...of,
       }));

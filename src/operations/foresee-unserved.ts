@@ -1,6 +1,12 @@
+import type { Channels } from '../catalog/change.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
 import { findUnserved, type UnservedVisitors } from '../domain/unserved-visitors.ts';
 import type { ChannelStates } from './compare-channels.ts';
+
+/** The new visitors of stored channels who get no release. See {@link findUnserved}. @param now by the store's clock */
+export function unservedIn(channels: Channels, now: number): readonly UnservedVisitors[] {
+  return findUnserved(viewsOf(channels), now);
+}
 
 /** The new visitors who get a release before a change, and none after it. @param now by the store's clock */
 export function foreseeUnserved(
@@ -8,9 +14,9 @@ export function foreseeUnserved(
   now: number,
 ): readonly UnservedVisitors[] {
   if (before === after) return [];
-  const left = findUnserved(viewsOf(after), now);
+  const left = unservedIn(after, now);
   if (left.length === 0) return [];
-  const already = findUnserved(viewsOf(before), now);
+  const already = unservedIn(before, now);
   return left.filter(
     ({ channel, platform }) =>
       !already.some(

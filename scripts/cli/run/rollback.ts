@@ -38,9 +38,15 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
   if (options.json) {
     const { withdrawn: yanked, clients, inherited, revision, changed } = done;
     printJson(terminal, {
-      ...{ app: application, to, channel: done.channel, yanked, inherited },
-      ...{ catalog_revision: revision, changed, clients },
-      ...(await differenceJson(terminal, context, application, done)),
+      app: application,
+      to,
+      channel: done.channel,
+      yanked,
+      inherited,
+      catalog_revision: revision,
+      changed,
+      clients,
+      ...(await differenceJson(terminal, context, application, done, seen)),
     });
     return;
   }
@@ -49,7 +55,7 @@ export async function rollback(terminal: Terminal, options: RollbackOptions): Pr
     `Rolled back ${application} to ${to} on ${done.channel} in ${context.place.text} (catalog revision ${done.revision}): yanked ${versionsOf(done)}.`,
   );
   printWhenLive(terminal, context, done.announced);
-  await printDifference(terminal, context, application, done);
+  await printDifference(terminal, context, application, done, seen);
 }
 
 function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {

@@ -4,11 +4,11 @@ import { shareText } from '../../../src/domain/rollout-text.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
   changeRollout,
-  offersToAll,
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
 import { draftSentence } from '../../../src/operations/draft-rules.ts';
+import { unservedIn } from '../../../src/operations/foresee-unserved.ts';
 import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
@@ -132,7 +132,11 @@ function printChanged(
       `Clients that have the release keep it. To withdraw it: slipway yank ${version}.`,
     );
   }
-  for (const { channel } of lowered.filter((each) => !offersToAll(states, each.channel, now))) {
+  const unserved = new Set(
+    unservedIn(states, now).flatMap((each) => (each.platform === null ? [each.channel] : [])),
+  );
+  for (const { channel } of lowered) {
+    if (!unserved.has(channel)) continue;
     print(
       terminal,
       `No release is offered to every client of ${channel} now: visitors of a website and clients without an installation id get none. To change that: slipway rollout ${version} --complete.`,

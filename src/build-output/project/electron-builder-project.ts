@@ -125,7 +125,9 @@ async function usualFile(directory: string): Promise<string | undefined> {
 function factsOfValue(value: JsonRecord, source: string, configuration: ConfigurationFile): Facts {
   const named = PLATFORMS.filter((platform) => SECTIONS[platform].some((name) => name in value));
   return {
-    ...{ source, configuration, publish: publishIn(value) },
+    source,
+    configuration,
+    publish: publishIn(value),
     productName: textOf(value.productName),
     appId: textOf(value.appId),
     output: textOf(recordOf(value.directories).output),
@@ -159,7 +161,9 @@ function factsOfText(source: string, file: string): Facts {
     SECTIONS[platform].some((name) => new RegExp(`\\b${name}['"]?\\s*[:=]\\s*\\{`).test(text)),
   );
   return {
-    ...{ source: file, configuration: configurationFile(file), publish: publishInText(text) },
+    source: file,
+    configuration: configurationFile(file),
+    publish: publishInText(text),
     productName: textOf(textInSource(text, 'productName')),
     appId: textOf(textInSource(text, 'appId')),
     output: textOf(

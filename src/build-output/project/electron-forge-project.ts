@@ -87,7 +87,8 @@ async function readFacts(directory: string, manifest: Manifest): Promise<Facts |
 function factsOfValue(value: JsonRecord, source: string, file = source): Facts {
   const makers = Array.isArray(value.makers) ? value.makers : [];
   return {
-    ...{ source, file },
+    source,
+    file,
     name: textOf(recordOf(value.packagerConfig).name),
     output: outputOf(textOf(value.outDir), 'buildIdentifier' in value),
     makers: makers.flatMap((maker) => {
@@ -109,7 +110,8 @@ function factsOfText(text: string, file: string): Facts {
       .slice(0, MAKERS_MAX),
   );
   return {
-    ...{ source: file, file },
+    source: file,
+    file,
     name: textOf(/\bpackagerConfig\b[^}]{0,2000}?\bname\s*:\s*['"`]([^'"`\n]+)/.exec(text)?.[1]),
     output: outputOf(textOf(textInSource(text, 'outDir')), /\bbuildIdentifier\s*:/.test(text)),
     makers: [...names].map((name) => ({ name, platforms: platformsInText(text, name) })),

@@ -52,7 +52,11 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
     for (const [version, names] of groupFiles(files, own, problems)) {
       const documents = own.filter((info) => info.version === version).map(({ file }) => file);
       const stated = [...names, ...documents].map((name) => ({
-        ...{ name, path: files.get(name), size: undefined, digests: [], statedIn: directory },
+        name,
+        path: files.get(name),
+        size: undefined,
+        digests: [],
+        statedIn: directory,
       }));
       byVersion.set(version, [...(byVersion.get(version) ?? []), ...stated]);
     }
@@ -67,8 +71,14 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
     [...byVersion].map(([version, files]) => {
       const own = infosOf.get(version) ?? [];
       return settle({
-        ...{ label: version, version, channel: channelOf(own), name: null, notes: null },
-        ...{ date: own.find(({ date }) => date !== null)?.date ?? null, files, beside },
+        label: version,
+        version,
+        channel: channelOf(own),
+        name: null,
+        notes: null,
+        date: own.find(({ date }) => date !== null)?.date ?? null,
+        files,
+        beside,
       });
     }),
   );

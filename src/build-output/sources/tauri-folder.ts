@@ -52,7 +52,11 @@ export async function readTauriFolder(request: SourceRequest): Promise<SourceCon
     [...groups].map(([version, own]) => {
       const about = version === newest ? value : {};
       return settle({
-        ...{ label: version, version, channel: null, name: null, files: own },
+        label: version,
+        version,
+        channel: null,
+        name: null,
+        files: own,
         date: textIn(about, 'pub_date'),
         notes: textIn(about, 'notes'),
       });
@@ -74,7 +78,11 @@ function listedFiles(value: JsonRecord, index: string): ReadonlyMap<string, Stat
     const arch = archOf(machine);
     const isForBoth = known !== undefined && known.arch !== arch;
     files.set(name, {
-      ...{ name, path: undefined, size: undefined, digests: [], statedIn: index },
+      name,
+      path: undefined,
+      size: undefined,
+      digests: [],
+      statedIn: index,
       platform: platformOf(system),
       arch: isForBoth ? 'universal' : arch,
       signature: textIn(entry, 'signature') ?? undefined,

@@ -1,14 +1,12 @@
 import { readStoreTime } from '../../catalog/artifact-upload.ts';
 import { clockKey } from '../../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../../catalog/read.ts';
-import { viewsOf } from '../../catalog/snapshot.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../clock.ts';
 import { counted } from '../../counted.ts';
-import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { AppError, isAppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import { UNSERVED_REMEDY, unservedSentence } from '../foresee-unserved.ts';
+import { UNSERVED_REMEDY, unservedIn, unservedSentence } from '../foresee-unserved.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
@@ -165,7 +163,7 @@ async function checkVisitors(deps: DiagnoseDeps): Promise<Finding> {
   const found: string[] = [];
   for (const name of names) {
     const channels = (await readRevision(deps, name))?.signed.channels ?? {};
-    for (const unserved of findUnserved(viewsOf(channels), deps.clock.now())) {
+    for (const unserved of unservedIn(channels, deps.clock.now())) {
       found.push(`${name}: ${unservedSentence(unserved)}`);
     }
   }
