@@ -2,7 +2,6 @@ import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Announced } from '../sequence/sequence.ts';
 import type { ReadyApplication } from './application-catalog.ts';
 import {
   type ApplicationHealth,
@@ -11,6 +10,7 @@ import {
   usabilityOf,
 } from './application-state.ts';
 import { haveSameKeys } from './follow.ts';
+import type { AnnouncedRevision } from './hints.ts';
 import { createKeepUp } from './keep-up.ts';
 import { createLoadedApplications } from './loaded-applications.ts';
 import { type CatalogRelay, type CatalogReport, reportState } from './relay.ts';
@@ -213,7 +213,7 @@ const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };
 /** Reports each change of an application's state to the followers. */
 function createReporter(
   relay: CatalogRelay,
-  announcedOf: (application: string) => Announced | undefined,
+  announcedOf: (application: string) => AnnouncedRevision | undefined,
 ) {
   return (application: string, before: ApplicationState, after: ApplicationState): void => {
     if (!relay.leads()) return;

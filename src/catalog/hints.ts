@@ -104,7 +104,12 @@ export function findLastHint(store: ObjectStore, from: number): Promise<number> 
 }
 
 /** By application: the highest revision that hints announce. */
-export type AnnouncedRevisions = ReadonlyMap<string, Announced>;
+export type AnnouncedRevisions = ReadonlyMap<string, AnnouncedRevision>;
+
+export interface AnnouncedRevision extends Announced {
+  /** The number of the hint. */
+  readonly hint: number;
+}
 
 interface Hints {
   /** The applications that changed; undefined when there are too many hints to read. */
@@ -117,7 +122,7 @@ interface Hints {
 /** Reads the hints above a number. Without new hints this takes one request. @throws AppError the store's */
 export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
   const applications = new Set<string>();
-  const announced = new Map<string, Announced>();
+  const announced = new Map<string, AnnouncedRevision>();
   for (let number = after + 1; number <= after + BEHIND_MAX; number++) {
     const hint = await readHint(store, number);
     if (hint === 'missing') return { applications, announced, last: number - 1 };
@@ -145,7 +150,7 @@ export async function readNewestHints(
   const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const limit = pLimit(READS_AT_ONCE);
   const hints = await Promise.all(numbers.map((number) => limit(() => readHint(store, number))));
-  const announced = new Map<string, Announced>();
+  const announced = new Map<string, AnnouncedRevision>();
   for (const hint of hints) if (typeof hint === 'object') note(announced, hint);
   return { announced, last };
 }
@@ -166,9 +171,12 @@ async function readHint(
   }
 }
 
-function note(announced: Map<string, Announced>, { application, revision, number }: Hint): void {
+function note(
+  announced: Map<string, AnnouncedRevision>,
+  { application, revision, number }: Hint,
+): void {
   if ((revision ?? 0) <= (announced.get(application)?.number ?? 0)) return;
-  announced.set(application, { number: revision ?? 0, by: hintKey(number) });
+  announced.set(application, { number: revision ?? 0, by: hintKey(number), hint: number });
 }
 
 /** A failure with hints must not prevent the commit of a change, which may be a yank. */
@@ -184,13 +192,13 @@ export function ignoreUnreadable(error: unknown): undefined {
  *   earlier hints announce
  */
 export function lostApplication(
-  announced: Iterable<readonly [string, Announced]>,
+  announced: Iterable<readonly [string, AnnouncedRevision]>,
   listed: readonly string[],
   from: number,
 ): { readonly by: string; readonly problem: string } | undefined {
   const names = new Set(listed);
-  for (const [name, { by }] of announced) {
-    if (names.has(name) || Number(/\d+/.exec(by)) <= from) continue;
+  for (const [name, { by, hint }] of announced) {
+    if (names.has(name) || hint <= from) continue;
     const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
     return { by, problem };
   }

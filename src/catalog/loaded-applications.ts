@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 import { waitAtMost } from '../clock.ts';
-import type { Announced } from '../sequence/sequence.ts';
 import {
   type ApplicationCatalog,
   type ApplicationCatalogDeps,
@@ -8,7 +7,7 @@ import {
 } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
 import { isUnreached, isUntried } from './application-state.ts';
-import type { AnnouncedRevisions } from './hints.ts';
+import type { AnnouncedRevision, AnnouncedRevisions } from './hints.ts';
 
 /** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
 interface LoadedApplications {
@@ -60,7 +59,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   const askedForLimit = pLimit(ASKED_FOR_MAX);
   const firstReads = new Map<string, Promise<void>>();
   const firstReadsLimit = pLimit(REFRESHES_MAX);
-  const announced = new Map<string, Announced>();
+  const announced = new Map<string, AnnouncedRevision>();
   const list = createApplicationList({ ...deps, announced });
   let savedAt = 0;
 

@@ -212,7 +212,7 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** A check reads this many of the newest hints: nobody waits for it, and a false one must not keep it busy for days. */
+/** A check reads this many of the newest hints at most: a false hint with a high number must not keep it busy for days. */
 const CHECKED_HINTS_MAX = 100_000;
 
 /** Reads the revisions that hints announce, for checks. */

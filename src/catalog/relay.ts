@@ -1,6 +1,6 @@
 import type { AppError, ErrorCode } from '../errors.ts';
-import type { Announced } from '../sequence/sequence.ts';
 import type { ApplicationState } from './application-state.ts';
+import type { AnnouncedRevision } from './hints.ts';
 import type { Fault } from './release-loader.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface ApplicationReport {
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | null;
   /** The highest revision that hints announce. */
-  readonly announced: Announced | null;
+  readonly announced: AnnouncedRevision | null;
 }
 
 export interface FaultsReport {
@@ -52,7 +52,7 @@ export interface FaultsReport {
 export function reportState(
   application: string,
   state: ApplicationState,
-  announced: Announced | undefined,
+  announced: AnnouncedRevision | undefined,
 ): ApplicationReport {
   const { confirmedAt = null, failure, missing = null } = state;
   return {
