@@ -1,114 +1,58 @@
-import path from 'node:path';
 import { z } from 'zod';
-import {
-  type AccountsConfig,
-  accountSettings,
-  accountsOf,
-  missingAccountSettings,
-} from './config/accounts.ts';
-import { type BrandConfig, brandConfigOf, brandSettings } from './config/brand.ts';
-import {
-  type CaptchaConfig,
-  type ContactConfig,
-  captchaOf,
-  contactOf,
-  contactSettings,
-  missingContactSettings,
-} from './config/contact.ts';
-import { type LegacyConfig, legacyOf, legacySettings } from './config/legacy.ts';
-import { metricsSettings } from './config/metrics.ts';
-import { type GivenSettings, isProduction } from './config/rules.ts';
-import {
-  type LogFormat,
-  type LoggedRequests,
-  type LogLevel,
-  missingServiceSettings,
-  serviceSettings,
-} from './config/service.ts';
-import { factsOf, type SettingFacts, type ValuesOf } from './config/setting.ts';
-import {
-  missingStoreSettings,
-  type S3Access,
-  type StoreConfig,
-  s3AccessOf,
-  storeOf,
-  storeSettings,
-} from './config/store.ts';
+import { accountSettings } from './config/accounts.ts';
+import { brandSettings } from './config/brand.ts';
+import { captchaSettings } from './config/captcha.ts';
+import { contactSettings } from './config/contact.ts';
+import { legacySettings } from './config/legacy.ts';
+import { usageSettings } from './config/metrics.ts';
+import { monitoringSettings } from './config/monitoring.ts';
+import { isProduction } from './config/rules.ts';
+import { serviceSettings } from './config/service.ts';
+import { factsOf, type SettingFacts } from './config/setting.ts';
+import { storeSettings } from './config/store.ts';
 import { AppError, type FieldIssue } from './errors.ts';
-import type { Secret } from './secret.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
-export interface Config {
-  readonly production: boolean;
-  readonly host: string;
-  readonly port: number;
-  /** How many processes answer on the port; `auto`: one for each processor. */
-  readonly workers: number | 'auto';
-  /** Without a trailing slash; undefined outside production: the address listened on. */
-  readonly publicUrl: string | undefined;
-  readonly store: StoreConfig;
-  /** For buckets beside the store. */
-  readonly s3Access: S3Access;
-  /** Absolute. */
-  readonly dataDirectory: string;
-  readonly urlSigningSecret: Secret | undefined;
-  /** Without a trailing slash; undefined: every file gets a presigned URL. */
-  readonly publicFilesUrl: string | undefined;
-  readonly defaultApplication: string;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
-  readonly loggedRequests: LoggedRequests;
-  readonly metricsHost: string;
-  /** Undefined: port 9464, or no metrics when that port is taken. */
-  readonly metricsPort: number | undefined;
-  readonly catalogPollMs: number;
-  readonly catalogStaleMaxMs: number;
-  readonly checkAgainAfterSeconds: number;
-  /** As Fastify's `trustProxy`. */
-  readonly trustProxy: boolean | string;
-  /** The bucket of everything that the service writes; undefined: the bucket of the releases. */
-  readonly privateBucket: string | undefined;
-  readonly accounts: AccountsConfig;
-  readonly legacy: LegacyConfig;
-  readonly brand: BrandConfig;
-  readonly captcha: CaptchaConfig;
-  readonly contact: ContactConfig;
-  readonly countersFlushMs: number;
-  /** Public metrics do not show groups smaller than this. */
-  readonly publicGroupMin: number;
-  /** Requests a minute from one address to one replica: to sign in or register, and to send a message. */
-  readonly authPerAddress: number;
-  readonly contactPerAddress: number;
-  /** Without a trailing slash; undefined: the process answers itself. */
-  readonly monitoringUpstream: string | undefined;
-}
 
-const SETTINGS = {
-  ...serviceSettings,
-  ...brandSettings,
-  ...legacySettings,
-  ...storeSettings,
-  ...accountSettings,
-  ...contactSettings,
-  ...metricsSettings,
-};
-const environment = z.object(SETTINGS);
+/** In the order of the settings reference. */
+const AREAS = [
+  serviceSettings,
+  brandSettings,
+  legacySettings,
+  storeSettings,
+  accountSettings,
+  captchaSettings,
+  contactSettings,
+  usageSettings,
+  monitoringSettings,
+] as const;
 
-/** Every setting with its description, in the groups of the settings reference. */
-export const SETTING_GROUPS: readonly {
+/** Everything that the areas read. Each room and feature takes only its own part. */
+export type Config = Intersection<ReturnType<(typeof AREAS)[number]['read']>>;
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+const environment = z.object(
+  Object.assign({}, ...AREAS.map(({ settings }) => settings)) as z.ZodRawShape,
+);
+
+interface SettingGroup {
   readonly title: string;
   readonly settings: readonly (SettingFacts & { readonly name: string })[];
-}[] = Object.entries({
-  'The service': serviceSettings,
-  'The public pages': brandSettings,
-  'Addresses of other update servers': legacySettings,
-  'The store': storeSettings,
-  Accounts: accountSettings,
-  'The contact form': contactSettings,
-  'Metrics and monitoring': metricsSettings,
-}).map(([title, settings]) => ({
+}
+
+/** Every setting with its description, in the groups of the settings reference. */
+export const SETTING_GROUPS: readonly SettingGroup[] = [
+  ...Map.groupBy(AREAS, ({ title }) => title),
+].map(([title, areas]) => ({
   title,
-  settings: Object.entries(settings).map(([name, schema]) => ({ name, ...factsOf(schema) })),
+  settings: areas.flatMap(({ settings }) =>
+    Object.entries<z.ZodType>(settings).map(([name, schema]) => ({ name, ...factsOf(schema) })),
+  ),
 }));
 
 /**
@@ -126,55 +70,14 @@ export function loadConfig(
     pointer: `/${names.join('/')}`,
     detail: message,
   }));
-  issues.push(...missingStoreSettings(given));
-  if (program === 'service') issues.push(...missingSettings(given));
+  issues.push(...AREAS.flatMap((area) => area.findMissingForCommands?.(given) ?? []));
+  if (program === 'service')
+    issues.push(...AREAS.flatMap((area) => area.findMissing?.(given) ?? []));
   if (!parsed.success || issues.length > 0) throw refuse(issues);
-  return configOf(parsed.data, isProduction(given));
-}
-
-/** Settings that the service needs because of other settings. */
-function missingSettings(given: GivenSettings): FieldIssue[] {
-  return [
-    ...missingServiceSettings(given),
-    ...missingAccountSettings(given),
-    ...missingContactSettings(given),
-  ];
-}
-
-function configOf(env: ValuesOf<typeof SETTINGS>, inProduction: boolean): Config {
-  return Object.freeze({
-    production: inProduction,
-    host: env.HOST,
-    port: env.PORT,
-    workers: env.WORKERS,
-    publicUrl: env.PUBLIC_URL,
-    store: Object.freeze(storeOf(env)),
-    s3Access: Object.freeze(s3AccessOf(env)),
-    dataDirectory: path.resolve(env.DATA_DIR),
-    urlSigningSecret: env.URL_SIGNING_SECRET,
-    publicFilesUrl: env.PUBLIC_FILES_URL,
-    defaultApplication: env.DEFAULT_APP,
-    logLevel: env.LOG_LEVEL,
-    logFormat: env.LOG_FORMAT,
-    loggedRequests: env.ACCESS_LOG,
-    metricsHost: env.METRICS_HOST,
-    metricsPort: env.METRICS_PORT,
-    catalogPollMs: env.CATALOG_POLL_INTERVAL,
-    catalogStaleMaxMs: env.CATALOG_STALE_MAX,
-    checkAgainAfterSeconds: env.CHECK_AGAIN_AFTER / 1000,
-    trustProxy: env.TRUST_PROXY,
-    privateBucket: env.OBJECT_STORE === 's3' ? env.S3_PRIVATE_BUCKET : undefined,
-    accounts: Object.freeze(accountsOf(env, inProduction)),
-    legacy: Object.freeze(legacyOf(env)),
-    brand: Object.freeze(brandConfigOf(env)),
-    captcha: Object.freeze(captchaOf(env, inProduction)),
-    contact: Object.freeze(contactOf(env)),
-    countersFlushMs: env.COUNTERS_FLUSH_INTERVAL,
-    publicGroupMin: env.PUBLIC_GROUP_MIN,
-    authPerAddress: env.AUTH_PER_ADDRESS,
-    contactPerAddress: env.CONTACT_PER_ADDRESS,
-    monitoringUpstream: env.MONITORING_UPSTREAM,
-  });
+  // Each area reads the values that its own schemas made.
+  const values = parsed.data as never;
+  const parts = AREAS.map((area) => area.read(values, isProduction(given)));
+  return Object.freeze(Object.assign({}, ...parts) as Config);
 }
 
 function refuse(issues: readonly FieldIssue[]): AppError {

@@ -1,6 +1,8 @@
 import { pino } from 'pino';
-import type { LogFormat } from './config/service.ts';
 import { printableText } from './printable.ts';
+
+/** `auto`: text on a terminal, else JSON. */
+export type LogFormat = 'auto' | 'json' | 'text';
 
 /** Where the lines of a log go: standard output, as JSON for programs or as text for a person. */
 export interface LogOutput {

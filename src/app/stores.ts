@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Clock, Randomness } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { StoreSettings } from '../config/store.ts';
 import { openLocalSecret } from '../local-secret.ts';
 import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
@@ -22,7 +22,7 @@ import { createSharedClock } from './shared-clock.ts';
 /** Which stores the configuration names. */
 
 interface StoreDeps {
-  readonly config: Config;
+  readonly config: StoreSettings;
   readonly clock: Clock;
   readonly randomness: Randomness;
   /** See `FilesystemStoreDeps`. */
@@ -36,7 +36,7 @@ interface StoreDeps {
 }
 
 /** Signs the links of a directory store. */
-export async function openSigner(config: Config, baseUrl: () => string): Promise<UrlSigner> {
+export async function openSigner(config: StoreSettings, baseUrl: () => string): Promise<UrlSigner> {
   const secret =
     config.urlSigningSecret ??
     (await openLocalSecret(path.join(config.dataDirectory, 'secrets', 'url-signing-secret')));
@@ -90,12 +90,12 @@ export async function openPrivateStore(
 }
 
 /** Where a directory store keeps its objects. */
-export function objectsDirectory(config: Config): string {
+export function objectsDirectory(config: StoreSettings): string {
   return path.join(config.dataDirectory, 'objects');
 }
 
 /** The directory in which processes save the catalog and the id of their store. */
-export function stateDirectory(config: Config): string {
+export function stateDirectory(config: StoreSettings): string {
   return path.join(config.dataDirectory, 'state');
 }
 
@@ -105,7 +105,7 @@ export function stateDirectory(config: Config): string {
  * @param signer of a directory store
  */
 export function publicAddressOf(
-  { publicFilesUrl: base }: Config,
+  { publicFilesUrl: base }: StoreSettings,
   signer: UrlSigner | undefined,
 ): ((key: string) => string) | undefined {
   if (base === undefined) return undefined;

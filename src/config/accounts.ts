@@ -19,9 +19,7 @@ import {
   issueOf,
   requireSettings,
 } from './rules.ts';
-import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
-
-/** Accounts, sessions and tiers, and the website on which users sign in. */
+import { defineKind, defineSettings, optional, type ValuesOf, withDefault } from './setting.ts';
 
 const SAME_SITE = ['Strict', 'Lax', 'None'] as const;
 const IDENTITY_PROVIDERS = ['off', 'embedded', 'gotrue'] as const;
@@ -55,7 +53,13 @@ const privateKeySet = defineKind(
 
 const tierTable = defineKind('a JSON object of tiers', (value) => parseTierTable(parseJson(value)));
 
-export const accountSettings = {
+export interface AccountSettings {
+  readonly accounts: AccountsConfig;
+  /** Requests a minute from one address to one replica, to sign in or register. */
+  readonly authPerAddress: number;
+}
+
+const settings = {
   IDENTITY_PROVIDER: optional(
     oneOf(IDENTITY_PROVIDERS),
     'How users prove who they are: `embedded` (accounts in the store), `gotrue` (Supabase Auth), or `off`',
@@ -116,7 +120,18 @@ export const accountSettings = {
   ),
 };
 
-export function missingAccountSettings(given: GivenSettings): FieldIssue[] {
+/** Accounts, sessions and tiers, and the website on which users sign in. */
+export const accountSettings = defineSettings({
+  title: 'Accounts',
+  settings,
+  findMissing,
+  read: (env, inProduction): AccountSettings => ({
+    accounts: Object.freeze(accountsOf(env, inProduction)),
+    authPerAddress: env.AUTH_PER_ADDRESS,
+  }),
+});
+
+function findMissing(given: GivenSettings): FieldIssue[] {
   const { IDENTITY_PROVIDER: provider } = given;
   const hasAccounts = provider === 'embedded' || provider === 'gotrue';
   const issues = isProduction(given) ? productionIssues(given, hasAccounts) : [];
@@ -155,9 +170,9 @@ function productionIssues(given: GivenSettings, hasAccounts: boolean): FieldIssu
   return issues;
 }
 
-type AccountValues = ValuesOf<typeof accountSettings>;
+type AccountValues = ValuesOf<typeof settings>;
 
-export function accountsOf(env: AccountValues, inProduction: boolean): AccountsConfig {
+function accountsOf(env: AccountValues, inProduction: boolean): AccountsConfig {
   return {
     provider: providerOf(env, inProduction),
     registration: registrationOf(env, inProduction),

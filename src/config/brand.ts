@@ -1,8 +1,6 @@
 import path from 'node:path';
 import { isDisplayName } from '../domain/display-name.ts';
-import { defineKind, optional, type ValuesOf } from './setting.ts';
-
-/** The settings that change the look of the public pages. */
+import { defineKind, defineSettings, optional } from './setting.ts';
 
 const NAME_LENGTH_MAX = 60;
 
@@ -18,24 +16,6 @@ const color = defineKind('a color such as #2f5bea', (value) =>
   /^#[0-9a-f]{6}$/i.test(value) ? value.toLowerCase() : undefined,
 );
 
-export const brandSettings = {
-  BRAND_NAME: optional(
-    brandName,
-    'The name that the public pages show: the name of your product or of its publisher',
-    { otherwise: 'the name of the application', example: 'Acme Notes' },
-  ),
-  BRAND_LOGO: optional(
-    logoFile,
-    'The logo on the public pages. The service reads the file when it starts, and serves it itself',
-    { otherwise: 'none', example: './logo.svg' },
-  ),
-  BRAND_COLOR: optional(
-    color,
-    'The color of buttons and links on the public pages. The service chooses black or white text for buttons, and makes links lighter or darker where they would be hard to read',
-    { otherwise: 'blue', example: '#2f5bea' },
-  ),
-};
-
 export interface BrandConfig {
   readonly name: string | undefined;
   /** Absolute; the file has not been read yet. */
@@ -44,6 +24,35 @@ export interface BrandConfig {
   readonly color: string | undefined;
 }
 
-export function brandConfigOf(env: ValuesOf<typeof brandSettings>): BrandConfig {
-  return { name: env.BRAND_NAME, logoFile: env.BRAND_LOGO, color: env.BRAND_COLOR };
+export interface BrandSettings {
+  readonly brand: BrandConfig;
 }
+
+/** What changes the look of the public pages. */
+export const brandSettings = defineSettings({
+  title: 'The public pages',
+  settings: {
+    BRAND_NAME: optional(
+      brandName,
+      'The name that the public pages show: the name of your product or of its publisher',
+      { otherwise: 'the name of the application', example: 'Acme Notes' },
+    ),
+    BRAND_LOGO: optional(
+      logoFile,
+      'The logo on the public pages. The service reads the file when it starts, and serves it itself',
+      { otherwise: 'none', example: './logo.svg' },
+    ),
+    BRAND_COLOR: optional(
+      color,
+      'The color of buttons and links on the public pages. The service chooses black or white text for buttons, and makes links lighter or darker where they would be hard to read',
+      { otherwise: 'blue', example: '#2f5bea' },
+    ),
+  },
+  read: (env): BrandSettings => ({
+    brand: Object.freeze({
+      name: env.BRAND_NAME,
+      logoFile: env.BRAND_LOGO,
+      color: env.BRAND_COLOR,
+    }),
+  }),
+});

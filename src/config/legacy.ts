@@ -1,7 +1,7 @@
 import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
 import { names } from './kinds.ts';
-import { defineKind, optional, refuseValue, type ValuesOf } from './setting.ts';
+import { defineKind, defineSettings, optional, refuseValue } from './setting.ts';
 
 /** The addresses of other update servers that the service answers. */
 
@@ -42,22 +42,28 @@ const applications = defineKind(
   },
 );
 
-export const legacySettings = {
-  LEGACY_ADDRESSES: optional(
-    servers,
-    'The update servers whose addresses the service answers at its root, so that applications that ask there need no new build. `nuts` includes electron-release-server. See [Addresses of other update servers](../clients/other-servers.md)',
-    { otherwise: 'none', example: 'hazel,nuts,electronjs' },
-  ),
-  LEGACY_APPS: optional(
-    applications,
-    'The application that an address of another server means: by `owner/repo` for update.electronjs.org, by the flavor for electron-release-server, or by a name in front of the platform. An address of Hazel or Nuts without any of these means `DEFAULT_APP`',
-    { otherwise: 'none', example: 'acme/desktop=desktop' },
-  ),
-};
-
-export function legacyOf(env: ValuesOf<typeof legacySettings>): LegacyConfig {
-  return {
-    servers: env.LEGACY_ADDRESSES ?? [],
-    applications: env.LEGACY_APPS ?? new Map(),
-  };
+export interface LegacySettings {
+  readonly legacy: LegacyConfig;
 }
+
+export const legacySettings = defineSettings({
+  title: 'Addresses of other update servers',
+  settings: {
+    LEGACY_ADDRESSES: optional(
+      servers,
+      'The update servers whose addresses the service answers at its root, so that applications that ask there need no new build. `nuts` includes electron-release-server. See [Addresses of other update servers](../clients/other-servers.md)',
+      { otherwise: 'none', example: 'hazel,nuts,electronjs' },
+    ),
+    LEGACY_APPS: optional(
+      applications,
+      'The application that an address of another server means: by `owner/repo` for update.electronjs.org, by the flavor for electron-release-server, or by a name in front of the platform. An address of Hazel or Nuts without any of these means `DEFAULT_APP`',
+      { otherwise: 'none', example: 'acme/desktop=desktop' },
+    ),
+  },
+  read: (env): LegacySettings => ({
+    legacy: Object.freeze({
+      servers: env.LEGACY_ADDRESSES ?? [],
+      applications: env.LEGACY_APPS ?? new Map(),
+    }),
+  }),
+});

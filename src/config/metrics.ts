@@ -1,22 +1,29 @@
-import { count, duration, httpUrl } from './kinds.ts';
-import { optional, withDefault } from './setting.ts';
+import { count, duration } from './kinds.ts';
+import { defineSettings, withDefault } from './setting.ts';
 
-/** Usage counts, public metrics, and the monitoring proxy. */
+export interface UsageSettings {
+  readonly countersFlushMs: number;
+  /** Public metrics do not show groups smaller than this. */
+  readonly publicGroupMin: number;
+}
 
-export const metricsSettings = {
-  COUNTERS_FLUSH_INTERVAL: withDefault(
-    duration({ min: '1s', max: '1h' }),
-    '60s',
-    'How often a process stores its counts. A crash loses at most the counts of this interval',
-  ),
-  PUBLIC_GROUP_MIN: withDefault(
-    count,
-    '10',
-    'Public metrics are multiples of this number; smaller groups are not shown',
-  ),
-  MONITORING_UPSTREAM: optional(
-    httpUrl,
-    'The address that `/monitoring/health` and `/monitoring/overview` are forwarded to',
-    { otherwise: 'the process answers itself', example: 'https://monitoring.example.com' },
-  ),
-};
+/** Usage counts and public metrics. */
+export const usageSettings = defineSettings({
+  title: 'Metrics and monitoring',
+  settings: {
+    COUNTERS_FLUSH_INTERVAL: withDefault(
+      duration({ min: '1s', max: '1h' }),
+      '60s',
+      'How often a process stores its counts. A crash loses at most the counts of this interval',
+    ),
+    PUBLIC_GROUP_MIN: withDefault(
+      count,
+      '10',
+      'Public metrics are multiples of this number; smaller groups are not shown',
+    ),
+  },
+  read: (env): UsageSettings => ({
+    countersFlushMs: env.COUNTERS_FLUSH_INTERVAL,
+    publicGroupMin: env.PUBLIC_GROUP_MIN,
+  }),
+});

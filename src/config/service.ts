@@ -1,7 +1,7 @@
 import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
-import type { FieldIssue } from '../errors.ts';
+import type { LogFormat } from '../log-output.ts';
 import {
   duration,
   httpUrl,
@@ -12,16 +12,13 @@ import {
   trustedProxies,
   workersCount,
 } from './kinds.ts';
-import { type GivenSettings, isProduction, requireSettings } from './rules.ts';
-import { defineKind, optional, refuseValue, withDefault } from './setting.ts';
-
-/** The settings of the process: its addresses, its log, its catalog. */
+import { isProduction, requireSettings } from './rules.ts';
+import { defineKind, defineSettings, optional, refuseValue, withDefault } from './setting.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const LOG_FORMATS = ['auto', 'json', 'text'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+const LOG_FORMATS = ['auto', 'json', 'text'] as const satisfies readonly LogFormat[];
 
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
@@ -44,70 +41,116 @@ const publicUrl = defineKind(httpUrl.accepts, (value) => {
 
 const applicationName = defineKind('the name of an application', parseApplicationName);
 
-export const serviceSettings = {
-  NODE_ENV: optional(
-    text,
-    '`production` makes the rules strict: required settings have no defaults, and addresses must be HTTPS where visitors sign in',
-    { example: 'production' },
-  ),
-  PORT: withDefault(port, '8080', 'The port of the service; 0 selects a free one'),
-  HOST: withDefault(text, '127.0.0.1', 'The address to listen on'),
-  WORKERS: withDefault(
-    workersCount,
-    '1',
-    'How many processes answer on the port. `auto` starts one for each processor. See [Several processes on one machine](replicas.md#several-processes-on-one-machine)',
-  ),
-  PUBLIC_URL: optional(
-    publicUrl,
-    'The address that clients use; the service makes every absolute address from it. It may have a path, such as `https://example.com/updates`, which the proxy may strip or leave in. Required when `NODE_ENV` is `production`',
-    { otherwise: 'the address listened on', example: 'https://updates.example.com' },
-  ),
-  TRUST_PROXY: withDefault(
-    trustedProxies,
-    'false',
-    'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
-  ),
-  LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
-  LOG_FORMAT: withDefault(
-    oneOf(LOG_FORMATS),
-    'auto',
-    '`text` is for people, `json` for programs. `auto` writes text on a terminal and JSON elsewhere',
-  ),
-  ACCESS_LOG: withDefault(
-    oneOf(LOGGED_REQUESTS),
-    'all',
-    'The requests that get a line in the log: `errors` are those that are answered with a status of 400 or above. The lines are written once a second, and when `LOG_LEVEL` includes `info`',
-  ),
-  METRICS_HOST: withDefault(
-    text,
-    '127.0.0.1',
-    'The address on which Prometheus reads `/metrics`, and an operator the full `/readyz`',
-  ),
-  METRICS_PORT: optional(
-    port,
-    'The port of the metrics. When it is set, it must be free; when it is not set and 9464 is taken, there are no metrics',
-    { otherwise: '9464', example: '9464' },
-  ),
-  DEFAULT_APP: withDefault(
-    applicationName,
-    'desktop',
-    'The application of requests and commands that name none',
-  ),
-  CATALOG_POLL_INTERVAL: withDefault(
-    duration({ max: '1h' }),
-    `${POLL_INTERVAL_MS / 1000}s`,
-    'How often a process looks for changes. It looks for new applications and for changes of known ones in turn, one of them in half that time',
-  ),
-  CATALOG_STALE_MAX: withDefault(
-    duration(),
-    '24h',
-    'How long a process answers from its memory while the store cannot confirm the catalog',
-  ),
-  CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients should check again'),
-};
-
-export function missingServiceSettings(given: GivenSettings): FieldIssue[] {
-  if (!isProduction(given)) return [];
-  const why = 'when NODE_ENV is production: it is the address that clients use';
-  return requireSettings(given, ['PUBLIC_URL'], why);
+/** What commands read of these settings, too. */
+export interface CommandSettings {
+  readonly defaultApplication: string;
+  readonly catalogPollMs: number;
 }
+
+export interface ServiceSettings extends CommandSettings {
+  readonly production: boolean;
+  readonly host: string;
+  readonly port: number;
+  /** How many processes answer on the port; `auto`: one for each processor. */
+  readonly workers: number | 'auto';
+  /** Without a trailing slash; undefined outside production: the address listened on. */
+  readonly publicUrl: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+  readonly loggedRequests: LoggedRequests;
+  readonly metricsHost: string;
+  /** Undefined: port 9464, or no metrics when that port is taken. */
+  readonly metricsPort: number | undefined;
+  readonly catalogStaleMaxMs: number;
+  readonly checkAgainAfterSeconds: number;
+  /** As Fastify's `trustProxy`. */
+  readonly trustProxy: boolean | string;
+}
+
+/** The settings of the process: its addresses, its log, its catalog. */
+export const serviceSettings = defineSettings({
+  title: 'The service',
+  settings: {
+    NODE_ENV: optional(
+      text,
+      '`production` makes the rules strict: required settings have no defaults, and addresses must be HTTPS where visitors sign in',
+      { example: 'production' },
+    ),
+    PORT: withDefault(port, '8080', 'The port of the service; 0 selects a free one'),
+    HOST: withDefault(text, '127.0.0.1', 'The address to listen on'),
+    WORKERS: withDefault(
+      workersCount,
+      '1',
+      'How many processes answer on the port. `auto` starts one for each processor. See [Several processes on one machine](replicas.md#several-processes-on-one-machine)',
+    ),
+    PUBLIC_URL: optional(
+      publicUrl,
+      'The address that clients use; the service makes every absolute address from it. It may have a path, such as `https://example.com/updates`, which the proxy may strip or leave in. Required when `NODE_ENV` is `production`',
+      { otherwise: 'the address listened on', example: 'https://updates.example.com' },
+    ),
+    TRUST_PROXY: withDefault(
+      trustedProxies,
+      'false',
+      'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
+    ),
+    LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
+    LOG_FORMAT: withDefault(
+      oneOf(LOG_FORMATS),
+      'auto',
+      '`text` is for people, `json` for programs. `auto` writes text on a terminal and JSON elsewhere',
+    ),
+    ACCESS_LOG: withDefault(
+      oneOf(LOGGED_REQUESTS),
+      'all',
+      'The requests that get a line in the log: `errors` are those that are answered with a status of 400 or above. The lines are written once a second, and when `LOG_LEVEL` includes `info`',
+    ),
+    METRICS_HOST: withDefault(
+      text,
+      '127.0.0.1',
+      'The address on which Prometheus reads `/metrics`, and an operator the full `/readyz`',
+    ),
+    METRICS_PORT: optional(
+      port,
+      'The port of the metrics. When it is set, it must be free; when it is not set and 9464 is taken, there are no metrics',
+      { otherwise: '9464', example: '9464' },
+    ),
+    DEFAULT_APP: withDefault(
+      applicationName,
+      'desktop',
+      'The application of requests and commands that name none',
+    ),
+    CATALOG_POLL_INTERVAL: withDefault(
+      duration({ max: '1h' }),
+      `${POLL_INTERVAL_MS / 1000}s`,
+      'How often a process looks for changes. It looks for new applications and for changes of known ones in turn, one of them in half that time',
+    ),
+    CATALOG_STALE_MAX: withDefault(
+      duration(),
+      '24h',
+      'How long a process answers from its memory while the store cannot confirm the catalog',
+    ),
+    CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients should check again'),
+  },
+  findMissing: (given) => {
+    if (!isProduction(given)) return [];
+    const why = 'when NODE_ENV is production: it is the address that clients use';
+    return requireSettings(given, ['PUBLIC_URL'], why);
+  },
+  read: (env, inProduction): ServiceSettings => ({
+    production: inProduction,
+    host: env.HOST,
+    port: env.PORT,
+    workers: env.WORKERS,
+    publicUrl: env.PUBLIC_URL,
+    defaultApplication: env.DEFAULT_APP,
+    logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT,
+    loggedRequests: env.ACCESS_LOG,
+    metricsHost: env.METRICS_HOST,
+    metricsPort: env.METRICS_PORT,
+    catalogPollMs: env.CATALOG_POLL_INTERVAL,
+    catalogStaleMaxMs: env.CATALOG_STALE_MAX,
+    checkAgainAfterSeconds: env.CHECK_AGAIN_AFTER / 1000,
+    trustProxy: env.TRUST_PROXY,
+  }),
+});

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, type FieldIssue, isAppError } from '../errors.ts';
+import type { GivenSettings } from './rules.ts';
 
 /** One setting: how its text is read, and its description in the settings reference. */
 
@@ -80,4 +81,23 @@ export function factsOf(schema: z.ZodType): SettingFacts {
   const found = facts.get(schema);
   if (found === undefined) throw new Error('This schema was not made by withDefault or optional.');
   return found;
+}
+
+/** The settings of a room or a feature. */
+export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
+  /** The heading in the settings reference. Areas that follow each other with the same title share it. */
+  readonly title: string;
+  readonly settings: Shape;
+  /** Names the settings that are missing because of other settings. Only the service needs them. */
+  readonly findMissing?: (given: GivenSettings) => FieldIssue[];
+  /** The same, for settings that commands need as well. */
+  readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];
+  readonly read: (values: ValuesOf<Shape>, inProduction: boolean) => Settings;
+}
+
+/** Infers the types of an area. */
+export function defineSettings<Shape extends z.ZodRawShape, Settings>(
+  area: SettingsArea<Shape, Settings>,
+): SettingsArea<Shape, Settings> {
+  return area;
 }

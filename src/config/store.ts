@@ -1,9 +1,9 @@
+import path from 'node:path';
 import type { FieldIssue } from '../errors.ts';
+import type { Secret } from '../secret.ts';
 import { bucketName, flag, httpUrl, oneOf, signingSecret, text } from './kinds.ts';
 import { type GivenSettings, issueOf, requireSettings } from './rules.ts';
-import { defineKind, optional, type ValuesOf, withDefault } from './setting.ts';
-
-/** Where releases and everything else are stored. */
+import { defineKind, defineSettings, optional, type ValuesOf, withDefault } from './setting.ts';
 
 export type StoreConfig =
   | { readonly kind: 'filesystem' }
@@ -34,7 +34,20 @@ function isKeySegment(segment: string): boolean {
   return /^[\w!.*'()-]+$/.test(segment) && segment !== '.' && segment !== '..';
 }
 
-export const storeSettings = {
+export interface StoreSettings {
+  readonly store: StoreConfig;
+  /** For buckets beside the store. */
+  readonly s3Access: S3Access;
+  /** Absolute. */
+  readonly dataDirectory: string;
+  readonly urlSigningSecret: Secret | undefined;
+  /** Without a trailing slash; undefined: every file gets a presigned URL. */
+  readonly publicFilesUrl: string | undefined;
+  /** The bucket of everything that the service writes; undefined: the bucket of the releases. */
+  readonly privateBucket: string | undefined;
+}
+
+const settings = {
   OBJECT_STORE: withDefault(
     oneOf(['filesystem', 's3']),
     'filesystem',
@@ -95,8 +108,22 @@ export const storeSettings = {
   }),
 };
 
-/** The command line needs these as well. */
-export function missingStoreSettings(given: GivenSettings): FieldIssue[] {
+/** Where releases and everything else are stored. */
+export const storeSettings = defineSettings({
+  title: 'The store',
+  settings,
+  findMissingForCommands,
+  read: (env): StoreSettings => ({
+    store: Object.freeze(storeOf(env)),
+    s3Access: Object.freeze(s3AccessOf(env)),
+    dataDirectory: path.resolve(env.DATA_DIR),
+    urlSigningSecret: env.URL_SIGNING_SECRET,
+    publicFilesUrl: env.PUBLIC_FILES_URL,
+    privateBucket: env.OBJECT_STORE === 's3' ? env.S3_PRIVATE_BUCKET : undefined,
+  }),
+});
+
+function findMissingForCommands(given: GivenSettings): FieldIssue[] {
   if (given.OBJECT_STORE === undefined && given.S3_BUCKET !== undefined) {
     // Otherwise the directory would be used, which may be empty, without a word.
     return [
@@ -110,7 +137,7 @@ export function missingStoreSettings(given: GivenSettings): FieldIssue[] {
   return requireSettings(given, ['S3_BUCKET'], 'when OBJECT_STORE is s3');
 }
 
-export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
+function storeOf(env: ValuesOf<typeof settings>): StoreConfig {
   if (env.OBJECT_STORE === 'filesystem') return { kind: 'filesystem' };
   return {
     kind: 's3',
@@ -121,7 +148,7 @@ export function storeOf(env: ValuesOf<typeof storeSettings>): StoreConfig {
   };
 }
 
-export function s3AccessOf(env: ValuesOf<typeof storeSettings>): S3Access {
+function s3AccessOf(env: ValuesOf<typeof settings>): S3Access {
   return {
     endpoint: env.S3_ENDPOINT,
     region: env.S3_REGION ?? env.AWS_REGION ?? 'us-east-1',
