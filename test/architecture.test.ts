@@ -165,10 +165,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     may: [...LEAVES],
     because: 'it asks one service whether a visitor is a person',
   },
+  answers: {
+    may: ['domain', 'operations', 'protocols', ...LEAVES],
+    mayName: [...STORE_INTERFACE, 'usage'],
+    because: 'it says what a client is told, whoever sends it: it knows no server and no store',
+  },
   http: {
     // Signed files are named as a bucket's are: hence the disposition.
     may: [
       ...[
+        'answers',
         'operations',
         'protocols',
         'domain',
@@ -269,9 +275,6 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
       'src/catalog/hints.ts',
       'src/catalog/poll-interval.ts',
-      'src/http/desktop/check-update.ts',
-      'src/http/desktop/latest-version.ts',
-      'src/http/desktop/download.ts',
     ],
     because: 'a script parses arguments and prints; what it does is an operation',
   },

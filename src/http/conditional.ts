@@ -4,17 +4,6 @@ import type { FastifyInstance } from 'fastify';
 
 /** Headers by which clients and caches keep an answer, and ask whether it has changed. */
 
-/** For answers that are the same for every client. Caches may serve them for some minutes during an outage. */
-const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
-
-/** For answers that depend on the account: a shared cache would serve them to other clients. */
-export const PRIVATE_CACHE = 'private, no-store';
-
-/** @param isRestricted whether other accounts may get another answer: if so, no cache may store it */
-export function cacheControl(isRestricted: boolean): string {
-  return isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE;
-}
-
 /** A strong entity tag of a body (RFC 9110, section 8.8.3). */
 export function etagOf(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRecentQuestions } from '../../src/http/recent-questions.ts';
+import { createRecentQuestions } from '../../src/answers/recent-questions.ts';
 
 describe('recent questions', () => {
   it('are parsed once for each address', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createSharedAnswers, shareAnswer } from '../../src/http/shared-answer.ts';
+import { createSharedAnswers } from '../../src/answers/shared-answers.ts';
+import { type SharedAnswer, shareAnswer } from '../../src/http/shared-answer.ts';
 
 const HEADERS = { 'content-type': 'text/plain', 'cache-control': 'no-cache' };
 const from = (view: object, artifact?: object) => ({ view, artifact });
@@ -7,7 +8,7 @@ const answer = (bytes: number, fill = 'x') => shareAnswer(HEADERS, fill.repeat(b
 
 describe('shared answers', () => {
   it('are found again for the same source and question only', () => {
-    const answers = createSharedAnswers();
+    const answers = createSharedAnswers<SharedAnswer>();
     const [source, other] = [{}, {}];
     const made = answer(10);
     expect(answers.get(from(source), 'a')).toBeUndefined();
@@ -22,7 +23,7 @@ describe('shared answers', () => {
   });
 
   it('are bounded in bytes over all sources: the oldest are dropped', () => {
-    const answers = createSharedAnswers(100_000);
+    const answers = createSharedAnswers<SharedAnswer>(100_000);
     const sources = Array.from({ length: 50 }, () => ({}));
     for (const [index, source] of sources.entries()) {
       answers.add(from(source), 'q', answer(10_000, String(index % 10)));
@@ -37,7 +38,7 @@ describe('shared answers', () => {
   });
 
   it('count an answer that two requests rendered at the same time once', () => {
-    const answers = createSharedAnswers(40_000);
+    const answers = createSharedAnswers<SharedAnswer>(40_000);
     const [a, b] = [{}, {}];
     answers.add(from(a), 'q', answer(10_000));
     for (let again = 0; again < 10; again++) answers.add(from(a), 'q', answer(10_000));

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { REASONS } from '../../answers/check-update/check-update-text.ts';
 import type { Outcome } from '../../domain/decide-update.ts';
 import type { InstalledState } from '../../domain/explain-decision.ts';
 import { OFFER_STATUSES } from '../../domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
-import { REASONS } from '../desktop/check-update-answer.ts';
 
 /** The schema of an explanation. */
 

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
+import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
 import { AppError } from '../../errors.ts';
 import { renderDisposition } from '../../object-store/disposition.ts';
 import type { ObjectInfo, ObjectReader } from '../../object-store/object-store.ts';
@@ -13,7 +14,6 @@ import {
   lengthOf,
   packBatches,
 } from './multipart.ts';
-import { parseRangeHeader, type Selection } from './range-header.ts';
 
 /** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
 

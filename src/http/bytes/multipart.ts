@@ -1,4 +1,4 @@
-import type { Span } from './range-header.ts';
+import type { Span } from '../../answers/files/range-header.ts';
 
 /** The body of an answer with bytes of a file: texts and spans in turn. */
 export type BodyPart = string | Span;

@@ -1,17 +1,16 @@
 import { z } from 'zod';
+import type { Answered } from '../../answers/answer.ts';
+import { type CheckQuery, createCheckAnswers } from '../../answers/check-update/answer-check.ts';
+import { checkUpdateAnswerSchema } from '../../answers/check-update/check-update-text.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { parseArch, parseFormat, parsePlatform } from '../../domain/platform.ts';
-import type { UpdateQuery } from '../../domain/update-query.ts';
 import { parseClientVersion } from '../../domain/version.ts';
-import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
 import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { prepareUncached } from '../server/prepared-answer.ts';
+import { count, sendUncached } from '../server/send-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
-import { checkUpdateAnswerSchema, createCheckUpdateRenderer } from './check-update-answer.ts';
-import { countCheck } from './count-usage.ts';
 
 /** The route that desktop clients ask for an update. */
 
@@ -76,11 +75,8 @@ const schema = {
   },
 };
 
-const headersFor = prepareUncached({ 'content-type': 'application/json; charset=utf-8' });
-
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
-  const renderer = createCheckUpdateRenderer();
-  const { usage, checkAgainAfterSeconds } = deps;
+  const answers = createCheckAnswers(deps);
   // The reply is the JSON text: the schema describes the document in it.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
@@ -88,25 +84,19 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
     (request, reply) => {
       const { body } = request;
       const query = queryOf(body, deps.defaultApplication);
-      const { application, currentVersion } = query;
-      const locale = body.locale ?? null;
-      const send = (check: UpdateCheck): void => {
-        countCheck(usage, query, check);
-        const context = { application, currentVersion, locale, checkAgainAfterSeconds };
-        reply.sendPrepared(200, headersFor(request), renderer.render(check, context));
+      const send = ({ answer, counted }: Answered): void => {
+        count(deps.usage, counted);
+        sendUncached(request, reply, answer);
       };
       // Not an async function: without a promise, the route answers more requests a second.
-      return whenKnown(checkForUpdate(deps, query, tierOfRequest(deps, request)), send);
+      const tier = tierOfRequest(deps, request);
+      return whenKnown(answers.answer(query, body.locale ?? null, tier), send);
     },
   );
 }
 
-interface ClientQuery extends UpdateQuery {
-  readonly currentVersion: NonNullable<UpdateQuery['currentVersion']>;
-}
-
 /** @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`, `invalid_request` */
-function queryOf(body: Body, defaultApplication: string): ClientQuery {
+function queryOf(body: Body, defaultApplication: string): CheckQuery {
   const parsed = parseAll({
     currentVersion: () => parseClientVersion(body.current_version),
     platform: () => parsePlatform(body.platform),

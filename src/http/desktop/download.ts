@@ -1,23 +1,16 @@
 import { z } from 'zod';
+import { uncached } from '../../answers/answer.ts';
+import { answerDownload, downloadAnswerSchema } from '../../answers/download/answer-download.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import {
-  ARCHES,
-  PLATFORMS,
-  parseArch,
-  parseFormat,
-  parsePlatformAndArch,
-} from '../../domain/platform.ts';
+import { parseArch, parseFormat, parsePlatformAndArch } from '../../domain/platform.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { type FoundDownload, findDownload } from '../../operations/find-download.ts';
 import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';
-import { prepareUncached } from '../server/prepared-answer.ts';
+import { count, sendUncached } from '../server/send-answer.ts';
 import { optional, parseAll, word } from '../server/validation.ts';
-import { countLink } from './count-usage.ts';
-import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
 
 /** The route behind a download button. */
 
@@ -27,15 +20,6 @@ const querySchema = z.object({
   version: word.optional().describe('Default: the newest version.'),
   channel: word.optional().describe('Default stable.'),
   app: word.optional(),
-});
-
-export const downloadAnswerSchema = z.strictObject({
-  app: z.string(),
-  channel: z.string(),
-  version: z.string(),
-  platform: z.enum(PLATFORMS),
-  arch: z.enum(ARCHES),
-  ...linkedFileSchema.shape,
 });
 
 const schema = {
@@ -72,23 +56,23 @@ const schema = {
   },
 };
 
-const headersFor = prepareUncached({ vary: 'Accept' });
+const HEADERS = uncached({ vary: 'Accept' });
 
 export function registerDownload(app: App, deps: RouteDeps): void {
   // Not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/download/:platform', { schema }, (request, reply) => {
-    const { query, params } = request;
+    const { query: given, params } = request;
     const { machine, arch, formats, version } = parseAll({
       machine: () => parsePlatformAndArch(params.platform),
-      arch: () => optional(query.arch, parseArch),
-      formats: () => optional(query.format, (text) => [parseFormat(text)]),
+      arch: () => optional(given.arch, parseArch),
+      formats: () => optional(given.format, (text) => [parseFormat(text)]),
       version: () =>
-        optional(query.version, (text) => versionText(parseClientVersion(text, '/version'))),
+        optional(given.version, (text) => versionText(parseClientVersion(text, '/version'))),
     });
-    const application = query.app ?? deps.defaultApplication;
-    const channel = query.channel ?? DEFAULT_CHANNEL;
+    const application = given.app ?? deps.defaultApplication;
+    const channel = given.channel ?? DEFAULT_CHANNEL;
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-    const asked = {
+    const query = {
       application,
       channel,
       currentVersion: null,
@@ -98,32 +82,13 @@ export function registerDownload(app: App, deps: RouteDeps): void {
       ...visitorOn(machine.platform, arch ?? machine.arch ?? null),
       formats,
     };
-    const send = (found: FoundDownload): void => {
-      const { release, artifact, link } = found;
-      countLink(deps.usage, method, {
-        application,
-        channel: found.channel,
-        platform: artifact.platform,
-        version: release.version,
-      });
-      if (!acceptsJson(request.headers.accept)) {
-        reply.sendPrepared(302, headersFor(request), '', { location: link.url });
-        return;
-      }
-      const answer = {
-        app: application,
-        channel,
-        version: release.version,
-        platform: artifact.platform,
-        arch: artifact.arch,
-        ...describeLinkedFile(artifact, link),
-      };
-      reply.sendPrepared(200, headersFor(request), JSON.stringify(answer), {
-        'content-type': 'application/json; charset=utf-8',
-      });
-    };
+    const wants = acceptsJson(request.headers.accept) ? 'json' : 'link';
+    const asked = { query, version, method, wants, headers: HEADERS } as const;
     return whenKnown(tierOfRequest(deps, request), (tier) =>
-      whenKnown(findDownload(deps, asked, { version, method }, tier), send),
+      whenKnown(answerDownload(deps, asked, tier), ({ answer, counted }) => {
+        count(deps.usage, counted);
+        sendUncached(request, reply, answer);
+      }),
     );
   });
 }

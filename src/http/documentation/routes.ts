@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { cacheControl } from '../../answers/answer.ts';
 import type { AccountsDeps } from '../accounts/accounts-deps.ts';
 import { requirePrincipal } from '../accounts/authenticate.ts';
-import { cacheControl, etagOf, forbidCaching, matchesEtag } from '../conditional.ts';
+import { etagOf, forbidCaching, matchesEtag } from '../conditional.ts';
 import { type SharedAnswer, sendShared, shareAnswer } from '../shared-answer.ts';
 import { docsPage } from './docs-page.ts';
 import { createDocuments, DOCUMENT_TYPES } from './documents.ts';

@@ -95,7 +95,7 @@ export function registerFeeds(
       throw new AppError('unknown_file', `No updater dialect ${unknown}. Dialects: ${names}.`);
     }
     const asked = () => requestOf(protocol, params, request, undefined);
-    return answerInDialect({ ...feeds, protocol, asked }, request, reply);
+    return answerInDialect(feeds, protocol, asked, request, reply);
   });
   for (const protocol of protocols) if (protocol.takesPost) registerPost(app, feeds, protocol);
 }
@@ -143,7 +143,7 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
         ...requestOf(protocol, request.params, request, request.body ?? ''),
         receivedAt: feeds.deps.clock.now(),
       });
-      return answerInDialect({ ...feeds, protocol, asked }, request, reply);
+      return answerInDialect(feeds, protocol, asked, request, reply);
     });
   });
 }

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { uncached } from '../../answers/answer.ts';
+import { answerDownload } from '../../answers/download/answer-download.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { AppError, isAppError } from '../../errors.ts';
-import { findDownload } from '../../operations/find-download.ts';
 import type {
   LegacyAddress,
   LegacyDownload,
@@ -14,8 +15,7 @@ import type {
 import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
-import { countLink } from '../desktop/count-usage.ts';
-import { prepareUncached } from '../server/prepared-answer.ts';
+import { count, sendUncached } from '../server/send-answer.ts';
 import { platformOfAgent } from '../visitor-machine.ts';
 import { requestOf, stringsOf } from './feed.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
@@ -88,7 +88,7 @@ function answerLegacy(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void | Promise<void> {
-  if (asked.kind === 'download') return answerDownload(feeds.deps, asked, request, reply);
+  if (asked.kind === 'download') return sendDownload(feeds.deps, asked, request, reply);
   const { protocol, request: named } = asked;
   const { application: app, channel, path } = named;
   const address = { app, channel, '*': path.join('/') };
@@ -96,12 +96,12 @@ function answerLegacy(
     ...requestOf(protocol, address, request, undefined),
     ...named,
   });
-  return answerInDialect({ ...feeds, protocol, asked: dialect }, request, reply);
+  return answerInDialect(feeds, protocol, dialect, request, reply);
 }
 
-const headersFor = prepareUncached({ vary: 'User-Agent' });
+const HEADERS = uncached({ vary: 'User-Agent' });
 
-function answerDownload(
+function sendDownload(
   deps: RouteDeps,
   { application, channel, machine: stated, version }: LegacyDownload,
   request: FastifyRequest,
@@ -121,14 +121,11 @@ function answerDownload(
     ...visitorOn(platform, stated?.arch ?? null),
     formats: stated?.formats ?? null,
   };
+  const asked = { query, version, method, wants: 'link', headers: HEADERS } as const;
   return whenKnown(tierOfRequest(deps, request), (tier) =>
-    whenKnown(findDownload(deps, query, { version, method }, tier), (found) => {
-      const { release, artifact, link } = found;
-      countLink(deps.usage, method, {
-        ...{ application, channel: found.channel, platform: artifact.platform },
-        version: release.version,
-      });
-      reply.sendPrepared(302, headersFor(request), '', { location: link.url });
+    whenKnown(answerDownload(deps, asked, tier), ({ answer, counted }) => {
+      count(deps.usage, counted);
+      sendUncached(request, reply, answer);
     }),
   );
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { cacheControl } from '../../answers/answer.ts';
 import { PLATFORMS } from '../../domain/platform.ts';
 import type { VisitorMachine } from '../../domain/visitor-machine.ts';
 import { listLatest } from '../../operations/list-latest.ts';
 import { suggestDownloads } from '../../operations/suggest-downloads.ts';
 import { renderApplicationPage } from '../../pages/application-page.ts';
 import type { PageSubject } from '../../pages/site.ts';
-import { cacheControl } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { word } from '../server/validation.ts';
 import { sharePage } from '../shared-answer.ts';

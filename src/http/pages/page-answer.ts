@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HeaderRecord } from '../../answers/answer.ts';
+import type { SharedAnswers } from '../../answers/shared-answers.ts';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { type LatestQuery, seeLatest } from '../../operations/list-latest.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../pages/site.ts';
 import type { RouteDeps } from '../deps.ts';
-import type { HeaderRecord } from '../server/prepared-headers.ts';
 import { SECURITY_HEADERS } from '../server/security-headers.ts';
-import { type SharedAnswer, type SharedAnswers, sendShared } from '../shared-answer.ts';
+import { type SharedAnswer, sendShared } from '../shared-answer.ts';
 
 /** What the routes of the public pages share. */
 
@@ -25,7 +26,7 @@ export const PAGE_HEADERS: HeaderRecord = {
 export interface PageContext extends RouteDeps {
   /** Known once the style sheet is built. */
   readonly site: () => Promise<Site>;
-  readonly answers: SharedAnswers;
+  readonly answers: SharedAnswers<SharedAnswer>;
 }
 
 /**

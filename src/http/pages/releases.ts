@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { cacheControl } from '../../answers/answer.ts';
 import { type ChangelogQuery, listChangelog } from '../../operations/list-changelog.ts';
 import { ATOM_TYPE, renderAtom } from '../../pages/atom.ts';
 import { renderReleasesPage } from '../../pages/releases-page.ts';
 import type { ApplicationAndChannel, PageSubject } from '../../pages/site.ts';
-import { cacheControl } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { word } from '../server/validation.ts';
 import { sharePage } from '../shared-answer.ts';

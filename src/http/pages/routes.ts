@@ -1,12 +1,13 @@
 import type { FastifyError } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { createSharedAnswers } from '../../answers/shared-answers.ts';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import type { Site } from '../../pages/site.ts';
 import type { BrowserFileDeps } from '../browser-files/routes.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';
-import { createSharedAnswers } from '../shared-answer.ts';
+import type { SharedAnswer } from '../shared-answer.ts';
 import { registerApplicationPage } from './application.ts';
 import { type Brand, registerBrandFiles } from './brand-files.ts';
 import { sendErrorPage } from './error-page.ts';
@@ -40,7 +41,7 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
         sendErrorPage(siteOfErrors, error, request, reply),
       );
       shedLoad(pages, load);
-      const context = { ...deps, site, answers: createSharedAnswers() };
+      const context = { ...deps, site, answers: createSharedAnswers<SharedAnswer>() };
       registerApplicationPage(pages, context);
       registerReleasePages(pages, context);
       registerStatusPage(pages, context);

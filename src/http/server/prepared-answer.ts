@@ -1,15 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { HeaderRecord } from '../../answers/answer.ts';
 import type { Clock } from '../../clock.ts';
 import type { Connections } from './connections.ts';
-import { OPEN_HEADERS } from './cors.ts';
 import { overloaded } from './load.ts';
-import {
-  createDateText,
-  type HeaderRecord,
-  type PreparedHeaders,
-  prepareHeaders,
-  writeHead,
-} from './prepared-headers.ts';
+import { createDateText, type PreparedHeaders, writeHead } from './prepared-headers.ts';
 
 /** Answers of the routes that clients ask millions of times a day. */
 
@@ -33,19 +27,6 @@ declare module 'fastify' {
       isShared?: boolean,
     ): void;
   }
-}
-
-/**
- * The headers of an answer of an open path that no cache stores. Only a browser reads those of CORS, and it sends an
- * Origin. A cache would give the answer to one client's request to another client.
- */
-export function prepareUncached(
-  own: HeaderRecord,
-): (request: Pick<FastifyRequest, 'headers'>) => PreparedHeaders {
-  const uncached = { ...own, 'cache-control': 'no-store' };
-  const forPrograms = prepareHeaders(uncached);
-  const forPages = prepareHeaders({ ...uncached, ...OPEN_HEADERS });
-  return ({ headers }) => (headers.origin === undefined ? forPrograms : forPages);
 }
 
 interface PreparedSettings {

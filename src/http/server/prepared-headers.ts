@@ -1,11 +1,9 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
+import type { HeaderRecord } from '../../answers/answer.ts';
 import type { Clock } from '../../clock.ts';
 import { DATA_SECURITY_HEADERS } from './security-headers.ts';
 
 /** Headers that many answers share: checked and joined once, and then written as one text. */
-
-/** By lower-case name. */
-export type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface PreparedHeaders {
   readonly record: HeaderRecord;

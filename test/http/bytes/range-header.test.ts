@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRangeHeader } from '../../../src/http/bytes/range-header.ts';
+import { parseRangeHeader } from '../../../src/answers/files/range-header.ts';
 import { rounds } from '../../support/rounds.ts';
 
 describe('a Range header', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUpdateAnswerSchema } from '../../../src/http/desktop/check-update-answer.ts';
+import { checkUpdateAnswerSchema } from '../../../src/answers/check-update/check-update-text.ts';
 import { type ChannelRequest, changeChannel } from '../../../src/operations/change-channel.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { ANALYTICS, ask as askAs, signIn, UNLIMITED } from '../accounts/account-support.ts';

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUpdateAnswerSchema, REASONS } from '../../../src/http/desktop/check-update-answer.ts';
+import {
+  checkUpdateAnswerSchema,
+  REASONS,
+} from '../../../src/answers/check-update/check-update-text.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { check, get, LATEST_VERSION, release, setStatus } from '../support.ts';
 

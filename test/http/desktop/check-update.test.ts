@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkUpdateAnswerSchema } from '../../../src/http/desktop/check-update-answer.ts';
+import { checkUpdateAnswerSchema } from '../../../src/answers/check-update/check-update-text.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 

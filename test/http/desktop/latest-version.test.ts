@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { latestVersionAnswerSchema } from '../../../src/http/desktop/latest-version.ts';
+import { latestVersionAnswerSchema } from '../../../src/answers/latest-version/answer-latest.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { check, DOWNLOAD, get, LATEST_VERSION, release, setStatus } from '../support.ts';
 

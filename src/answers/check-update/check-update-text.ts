@@ -5,7 +5,7 @@ import { notesFor } from '../../domain/release.ts';
 import { type Version, versionText } from '../../domain/version.ts';
 import type { PresignedUrl } from '../../object-store/object-store.ts';
 import type { LinkedUpdate, UpdateCheck } from '../../operations/check-for-update.ts';
-import { describeLinkedFile, linkedFileSchema } from './linked-file.ts';
+import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
 
 /** The answer of check-update: its schema, and its JSON text. */
 

@@ -1,5 +1,3 @@
-import type { FastifyRequest } from 'fastify';
-
 /**
  * The id of an installation that a client sends: electron-updater as a header, Velopack as `stagingId`, and any client
  * as `installation_id` or as the header `x-installation-id`. Undefined for none: an empty text is no id, because all
@@ -8,7 +6,10 @@ import type { FastifyRequest } from 'fastify';
 export function installationIdOf({
   headers,
   query,
-}: Pick<FastifyRequest, 'headers' | 'query'>): string | undefined {
+}: {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly query: unknown;
+}): string | undefined {
   const stated = [
     headers['x-user-staging-id'],
     parameter(query, 'installation_id'),

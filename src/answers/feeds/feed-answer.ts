@@ -9,10 +9,8 @@ import {
   type Question,
 } from '../../protocols/protocol.ts';
 import { whenKnown } from '../../when-known.ts';
-import { cacheControl, PRIVATE_CACHE } from '../conditional.ts';
-import { OPEN_HEADERS } from '../server/cors.ts';
-import { prepareHeaders } from '../server/prepared-headers.ts';
-import { createSharedAnswers, type SharedAnswer, shareAnswer } from '../shared-answer.ts';
+import { type Answer, cacheControl, PRIVATE_CACHE, type TagOf, taggedAnswer } from '../answer.ts';
+import { createSharedAnswers } from '../shared-answers.ts';
 
 /** The answers below `/feeds/`: a dialect's document with its cache headers. */
 
@@ -34,7 +32,8 @@ interface AnswerFacts {
 export function feedAnswerOf(
   { status, headers, body }: ProtocolResponse,
   { protocol, isPost, isRestricted, isPersonal }: AnswerFacts,
-): SharedAnswer {
+  etagOf: TagOf,
+): Answer {
   const isPrivate = isRestricted || isPersonal;
   const vary = varyOf(protocol, isRestricted);
   const own = {
@@ -43,15 +42,18 @@ export function feedAnswerOf(
     ...(vary === '' ? {} : { vary }),
   };
   if (status === 200 && !isPost) {
-    return shareAnswer({ ...own, 'cache-control': cacheControl(isPrivate) }, body);
+    return taggedAnswer({ ...own, 'cache-control': cacheControl(isPrivate) }, body, etagOf);
   }
   const cache = isPrivate ? PRIVATE_CACHE : 'no-store';
   return {
     status,
-    headers: prepareHeaders({ ...OPEN_HEADERS, ...own, 'cache-control': cache }),
-    body: status === 200 ? Buffer.from(body) : null,
-    revalidation: undefined,
+    headers: { ...own, 'cache-control': cache },
+    body: status === 200 ? bytesOf(body) : null,
   };
+}
+
+function bytesOf(body: ProtocolResponse['body']): Uint8Array {
+  return typeof body === 'string' ? new TextEncoder().encode(body) : body;
 }
 
 /** Only headers that the answer depends on: every other one splits a shared cache for nothing. */
@@ -64,7 +66,7 @@ export interface FeedAnswers {
   answerFor(
     asked: AskedDocument,
     found: ChannelListing,
-  ): SharedAnswer | undefined | Promise<SharedAnswer | undefined>;
+  ): Answer | undefined | Promise<Answer | undefined>;
 }
 
 /** A request for a document of a dialect. */
@@ -89,6 +91,7 @@ export function askedDocument(
 
 export interface FeedAnswerDeps {
   readonly publicUrl: () => string;
+  readonly etagOf: TagOf;
   /** Reads a small file of a release: see `Dialect.readsFile`. */
   readonly readFile: (application: string, file: Companion) => Promise<Uint8Array>;
 }
@@ -112,7 +115,7 @@ export function createFeedAnswers(deps: FeedAnswerDeps): FeedAnswers {
       return whenKnown(respond(deps, protocol, question, found), (response) => {
         if (response === undefined) return undefined;
         const facts = { protocol, isPost, isRestricted, isPersonal: isPersonal || stage.isPartial };
-        const answer = feedAnswerOf(response, facts);
+        const answer = feedAnswerOf(response, facts, deps.etagOf);
         return name === undefined
           ? { ...answer, isShared: false }
           : answers.add(source, name, answer);

@@ -1,0 +1,75 @@
+import type { UsageCounter } from '../usage/usage-counter.ts';
+
+/**
+ * What a client is told, as a value. This room takes a parsed question; whoever serves it adds the headers that all of
+ * its answers share, sends the answer and counts it.
+ */
+
+/** By lower-case name. */
+export type HeaderRecord = Readonly<Record<string, string>>;
+
+export interface Answer {
+  readonly status: number;
+  /** One object for all answers with the same headers, so that a server prepares them once. */
+  readonly headers: HeaderRecord;
+  /** The headers of this answer alone, such as Location. */
+  readonly own?: HeaderRecord;
+  readonly body: string | Uint8Array | null;
+  /** False for bytes that no other client gets. Absent: true. */
+  readonly isShared?: boolean;
+}
+
+/** What to count once the answer is sent; undefined for nothing. */
+export type Counted =
+  | { readonly kind: 'check'; readonly check: Parameters<UsageCounter['countCheck']>[0] }
+  | { readonly kind: 'link'; readonly link: CountedLink }
+  | undefined;
+
+export type CountedLink = Parameters<UsageCounter['countLink']>[0];
+
+export interface Answered {
+  readonly answer: Answer;
+  readonly counted: Counted;
+}
+
+/** Answers that are the same for every client. Caches may serve them for some minutes during an outage. */
+const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-error=600';
+
+/** For answers that depend on the account: a shared cache would serve them to other clients. */
+export const PRIVATE_CACHE = 'private, no-store';
+
+/** @param isRestricted whether other accounts may get another answer: if so, no cache may store it */
+export function cacheControl(isRestricted: boolean): string {
+  return isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE;
+}
+
+/** The headers of an answer to one client, which no cache stores. A cache would give it to another client. */
+export function uncached(own: HeaderRecord): HeaderRecord {
+  return { ...own, 'cache-control': 'no-store' };
+}
+
+/** A strong entity tag of a body (RFC 9110, section 8.8.3). */
+export type TagOf = (body: Uint8Array) => string;
+
+/** In bytes. Servers send a short text together with the headers, and need not encode longer ones for each client. */
+export const TEXT_MAX = 4 * 1024 - 1;
+
+const encoder = new TextEncoder();
+
+/** A 200 with an entity tag: a client that has the body already need not get it again. */
+export function taggedAnswer(
+  headers: HeaderRecord,
+  content: string | Uint8Array,
+  etagOf: TagOf,
+): Answer {
+  const bytes = typeof content === 'string' ? encoder.encode(content) : content;
+  const isText = typeof content === 'string' && bytes.length <= TEXT_MAX;
+  const tagged = { ...headers, etag: etagOf(bytes) };
+  return { status: 200, headers: tagged, body: isText ? content : bytes };
+}
+
+/** In bytes. */
+export function bodyBytes(body: Answer['body']): number {
+  if (body === null) return 0;
+  return typeof body === 'string' ? encoder.encode(body).length : body.length;
+}

@@ -1,0 +1,30 @@
+import type { UpdateQuery } from '../domain/update-query.ts';
+import { versionText } from '../domain/version.ts';
+import type { OfferedUpdate } from '../operations/find-update.ts';
+import type { LinkMethod } from '../operations/issue-link.ts';
+import type { Counted, CountedLink } from './answer.ts';
+
+/**
+ * What a check counts as. Call it after the answer was found: then application and channel exist, and a client cannot
+ * fill the counts with made-up names.
+ *
+ * @param answer `channel`: the catalog's name of the channel
+ */
+export function countedCheck(
+  { application, platform, currentVersion }: UpdateQuery,
+  answer: { readonly channel: string; readonly offered: OfferedUpdate | undefined },
+): Counted {
+  const check = {
+    application,
+    channel: answer.channel,
+    platform,
+    version: currentVersion === null ? null : versionText(currentVersion),
+    offered: answer.offered === undefined ? null : answer.offered.release.version,
+  };
+  return { kind: 'check', check };
+}
+
+/** What a link to an artifact counts as: nothing for HEAD, because no file can be downloaded with such a link. */
+export function countedLink(method: LinkMethod, link: CountedLink): Counted {
+  return method === 'GET' ? { kind: 'link', link } : undefined;
+}

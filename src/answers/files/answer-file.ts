@@ -1,0 +1,133 @@
+import { parseClientVersion, versionText } from '../../domain/version.ts';
+import { AppError } from '../../errors.ts';
+import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
+import { type FoundFile, findFile } from '../../operations/find-file.ts';
+import { issueLink, type LinkDeps } from '../../operations/issue-link.ts';
+import { openFile } from '../../operations/open-file.ts';
+import type { ProtocolRequest } from '../../protocols/protocol.ts';
+import { type Answer, type CountedLink, PRIVATE_CACHE, uncached } from '../answer.ts';
+import { parseRangeHeader } from './range-header.ts';
+
+export interface FileDeps extends LinkDeps {
+  /** Where the files of releases are. */
+  readonly store: Pick<ObjectStore, 'open'>;
+}
+
+/** The parts of a request for a file that its answer depends on. */
+export interface AskedFile extends Pick<ProtocolRequest, 'application' | 'channel' | 'path'> {
+  readonly method: string;
+  readonly headers: FileHeaders;
+  /** See `Dialect.keepsRedirects`. */
+  readonly keepsRedirects: boolean;
+}
+
+export interface FileHeaders {
+  readonly range?: string | undefined;
+  readonly 'if-range'?: string | readonly string[] | undefined;
+  readonly authorization?: string | undefined;
+}
+
+export type FileAnswer =
+  | { readonly kind: 'redirect'; readonly answer: Answer; readonly download: Download | undefined }
+  | {
+      /** The server sends the whole file, or the ranges that the client asks for, and closes the reader. */
+      readonly kind: 'bytes';
+      readonly reader: ObjectReader;
+      readonly filename: string;
+      readonly cacheControl: string;
+      readonly download: Download | undefined;
+    }
+  /** The file has none of the requested bytes: 416. */
+  | { readonly kind: 'unsatisfiable'; readonly size: number };
+
+/** Requests of one client for the same file belong to one download, which is counted once. */
+interface Download {
+  /** Identifies the file. */
+  readonly file: string;
+  readonly link: CountedLink;
+}
+
+const REDIRECT_HEADERS = uncached({});
+
+/**
+ * Answers the stable address of a file of a release. Feeds contain stable addresses, because a presigned URL would
+ * expire in a cached document.
+ *
+ * Redirects to a presigned URL, so that the store sends the bytes. The service itself sends what a client would lose by
+ * the redirect:
+ * - several ranges: S3 would send the whole file, and every differential download would become a full one;
+ * - ranges with credentials: electron-updater sends its token on to the address that it was redirected to;
+ * - a range with If-Range, which not every store implements;
+ * - a range that the file does not have;
+ * - every range, for a client that keeps redirected addresses.
+ *
+ * @param tier of the requesting account; null when the client is not signed in
+ * @throws AppError `invalid_request`, `invalid_version`; also as `findFile`, `issueLink` and `openFile` do
+ */
+export async function answerFile(
+  deps: FileDeps,
+  asked: AskedFile,
+  tier: string | null,
+): Promise<FileAnswer> {
+  const { application, channel, path } = asked;
+  const found = await findFile(deps, { application, channel, ...parsePath(path) }, tier);
+  const { file, isRestricted } = found;
+  const kind = decideKind(asked, found);
+  if (kind === 'unsatisfiable') return { kind, size: file.size };
+  const download = downloadOf(asked, found);
+  if (kind === 'redirect') {
+    const method = asked.method === 'HEAD' ? 'HEAD' : 'GET';
+    const link = await issueLink(deps.links, application, file, method, found);
+    const own = { location: link.url };
+    return { kind, answer: { status: 302, headers: REDIRECT_HEADERS, own, body: '' }, download };
+  }
+  const reader = await openFile(deps.store, application, file);
+  // Without a range, the same address is a redirect, which a cache must not replace with a part of the file.
+  const cacheControl = isRestricted ? PRIVATE_CACHE : 'no-store';
+  return { kind, reader, filename: file.filename, cacheControl, download };
+}
+
+/** @throws AppError `invalid_request` for a path that cannot be a file's, `invalid_version`, `unknown_file` */
+function parsePath(path: readonly string[]): { version: string | null; filename: string } {
+  if (path.some((segment) => NO_NAME.test(segment))) {
+    throw new AppError(
+      'invalid_request',
+      'The path contains "..", ".", a backslash or a control character.',
+    );
+  }
+  const [first = '', second, ...rest] = path;
+  if (rest.length > 0 || first === '' || second === '') {
+    throw new AppError('unknown_file', 'This feed has no such document.');
+  }
+  if (second === undefined) return { version: null, filename: first };
+  return { version: versionText(parseClientVersion(first, '/version')), filename: second };
+}
+
+/** `.` and `..`, backslashes and control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a client may send them
+const NO_NAME = /^\.{1,2}$|[\\\u0000-\u001f\u007f]/;
+
+function decideKind(
+  { method, headers, keepsRedirects }: AskedFile,
+  found: FoundFile,
+): FileAnswer['kind'] {
+  const { kind } = parseRangeHeader(method === 'GET' ? headers.range : undefined, found.file.size);
+  if (kind === 'all') return 'redirect';
+  // The stored file's date and entity tag decide whether the range counts.
+  if (headers['if-range'] !== undefined) return 'bytes';
+  if (kind === 'none') return 'unsatisfiable';
+  if (kind === 'several' || keepsRedirects) return 'bytes';
+  return headers.authorization === undefined && !found.isRestricted ? 'redirect' : 'bytes';
+}
+
+/** An update is counted by its artifact: the companions that a client downloads with it are not counted. */
+function downloadOf(
+  { application, method }: AskedFile,
+  { channel, version, artifact, file }: FoundFile,
+): Download | undefined {
+  if (file !== artifact || method === 'HEAD') return undefined;
+  return {
+    file: `${application} ${artifact.object}`,
+    link: { application, channel, platform: artifact.platform, version },
+  };
+}
