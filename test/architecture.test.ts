@@ -64,6 +64,7 @@ const LEAVES = [
   'log',
   'secret',
   'steps',
+  'run-in-turns',
   'response-body',
   'rate-limit',
   'counted',
@@ -89,6 +90,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   polling: { may: ['clock'], because: 'it repeats any task and knows none' },
   'when-known': { may: [], because: 'it continues with any value and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
+  'run-in-turns': { may: ['steps'], because: 'it runs any work and knows none' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
   xml: { may: ['errors'], because: 'it reads any document and knows none' },
@@ -101,7 +103,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
-    may: [...STORE_INTERFACE, 'errors', 'clock', 'steps'],
+    may: [...STORE_INTERFACE, 'errors', 'clock', 'steps', 'run-in-turns'],
     because: 'the commit protocol is the same for every store and every kind of document',
   },
   catalog: {
@@ -387,9 +389,25 @@ describe('fences', () => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
 
-  it('the domain and the dialects use nothing of Node: they could run anywhere', () => {
-    const pure = imports.filter(({ from }) => /^src\/(domain|protocols)\//.test(from));
-    expect(pure.filter(({ to }) => to.startsWith('node:'))).toEqual([]);
+  it('the domain and the dialects use nothing of Node, nor does what they import: they could run anywhere', () => {
+    const builtInsOf = (entry: string): string[] => {
+      const seen = new Set<string>();
+      const found: string[] = [];
+      const visit = (file: string): void => {
+        if (seen.has(file)) return;
+        seen.add(file);
+        for (const { to, isTypeOnly } of imports.filter(({ from }) => from === file)) {
+          if (isTypeOnly) continue;
+          if (to.startsWith('node:')) found.push(`${entry}: ${file} imports ${to}`);
+          else visit(to);
+        }
+      };
+      visit(entry);
+      return found;
+    };
+    const pure = sources.filter((file) => /^src\/(domain|protocols)\//.test(file));
+    expect(pure.flatMap(builtInsOf)).toEqual([]);
+    expect(builtInsOf('src/catalog/saved-state.ts')).not.toEqual([]);
     expect(inSource(/\bprocess\./, (file) => !file.startsWith('src/domain/'))).toEqual([]);
   });
 
