@@ -65,6 +65,7 @@ const LEAVES = [
   'secret',
   'steps',
   'run-in-turns',
+  'json-record',
   'response-body',
   'rate-limit',
   'counted',
@@ -91,11 +92,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   'when-known': { may: [], because: 'it continues with any value and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
   'run-in-turns': { may: ['steps'], because: 'it runs any work and knows none' },
+  'json-record': { may: [], because: 'it is a value' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
-  xml: { may: ['errors'], because: 'it reads any document and knows none' },
+  xml: { may: ['errors', 'json-record'], because: 'it reads any document and knows none' },
   domain: {
-    may: ['errors', 'steps'],
+    may: ['errors', 'json-record', 'steps'],
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
@@ -103,7 +105,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
-    may: [...STORE_INTERFACE, 'errors', 'clock', 'steps', 'run-in-turns'],
+    may: [...STORE_INTERFACE, 'errors', 'clock', 'json-record', 'steps', 'run-in-turns'],
     because: 'the commit protocol is the same for every store and every kind of document',
   },
   catalog: {
@@ -112,7 +114,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       'it knows what is published and how it is stored, and not who asks or in which backend',
   },
   'build-output': {
-    may: ['domain', 'errors', 'plain-file', 'xml'],
+    may: ['domain', 'errors', 'json-record', 'plain-file', 'xml'],
     because: 'it reads what build tools leave on disk and knows nothing of publishing it',
   },
   operations: {
@@ -139,7 +141,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'it says in words what operations answer, for a terminal and for a page',
   },
   protocols: {
-    may: ['domain', 'errors', 'xml'],
+    may: ['domain', 'errors', 'json-record', 'xml'],
     because:
       'a dialect turns requests into queries and decisions into documents, and sees no store',
   },
