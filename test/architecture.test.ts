@@ -393,7 +393,14 @@ describe('fences', () => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
 
-  it('the domain and the dialects use nothing of Node, nor does what they import: they could run anywhere', () => {
+  /** The operations that answer clients. What explains an answer reads revisions, and may use Node. */
+  const ANSWERING = [
+    ...['check-for-update', 'find-update', 'open-channel', 'open-channels', 'issue-link'],
+    ...['list-latest', 'find-download', 'find-file', 'open-file', 'read-file', 'list-channel'],
+    'list-common-release',
+  ].map((name) => `src/operations/${name}.ts`);
+
+  it('decisions, dialects and answers use nothing of Node, nor does what they import: they could run anywhere', () => {
     const builtInsOf = (entry: string): string[] => {
       const seen = new Set<string>();
       const found: string[] = [];
@@ -409,8 +416,9 @@ describe('fences', () => {
       visit(entry);
       return found;
     };
-    const pure = sources.filter((file) => /^src\/(domain|protocols)\//.test(file));
-    expect(pure.flatMap(builtInsOf)).toEqual([]);
+    const pure = sources.filter((file) => /^src\/(answers|domain|protocols)\//.test(file));
+    expect(sources).toEqual(expect.arrayContaining(ANSWERING));
+    expect([...pure, ...ANSWERING].flatMap(builtInsOf)).toEqual([]);
     expect(builtInsOf('src/catalog/saved-state.ts')).not.toEqual([]);
     expect(inSource(/\bprocess\./, (file) => !file.startsWith('src/domain/'))).toEqual([]);
   });
