@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 /** Long work in steps of a few milliseconds, so that a process can answer requests between two steps. */
 export type Steps<T> = Generator<void, T>;
 
@@ -11,20 +9,6 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-  }
-}
-
-/** Lets the event loop handle other events. */
-export async function nextTurn(): Promise<void> {
-  await setImmediate();
-}
-
-/** Runs the steps and lets the event loop handle other events after each. */
-export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
   }
 }
 

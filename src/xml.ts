@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { AppError, isAppError } from './errors.ts';
+import { isRecord } from './json-record.ts';
 
 /** XML from outside, and text that is put into XML. Only this file imports the XML library. */
 
@@ -126,10 +127,6 @@ function textOf(node: unknown): string {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The children of an element with a name. */

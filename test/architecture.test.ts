@@ -64,6 +64,9 @@ const LEAVES = [
   'log',
   'secret',
   'steps',
+  'run-in-turns',
+  'json-record',
+  'state-file',
   'response-body',
   'rate-limit',
   'counted',
@@ -89,11 +92,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   polling: { may: ['clock'], because: 'it repeats any task and knows none' },
   'when-known': { may: [], because: 'it continues with any value and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
+  'run-in-turns': { may: ['steps'], because: 'it runs any work and knows none' },
+  'json-record': { may: [], because: 'it is a value' },
+  'state-file': { may: [], because: 'it is one file, whatever is in it' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
-  xml: { may: ['errors'], because: 'it reads any document and knows none' },
+  xml: { may: ['errors', 'json-record'], because: 'it reads any document and knows none' },
   domain: {
-    may: ['errors', 'steps'],
+    may: ['errors', 'json-record', 'steps'],
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
@@ -101,7 +107,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
-    may: [...STORE_INTERFACE, 'errors', 'clock', 'steps'],
+    may: [...STORE_INTERFACE, 'errors', 'clock', 'json-record', 'steps', 'run-in-turns'],
     because: 'the commit protocol is the same for every store and every kind of document',
   },
   catalog: {
@@ -110,11 +116,11 @@ const RULES: Readonly<Record<string, Rule>> = {
       'it knows what is published and how it is stored, and not who asks or in which backend',
   },
   'build-output': {
-    may: ['domain', 'errors', 'plain-file', 'xml'],
+    may: ['domain', 'errors', 'json-record', 'plain-file', 'xml'],
     because: 'it reads what build tools leave on disk and knows nothing of publishing it',
   },
   operations: {
-    may: ['domain', 'catalog', 'plain-file', ...LEAVES],
+    may: ['domain', 'catalog', 'plain-file', 'src/wording/time.ts', ...LEAVES],
     mayName: [
       ...STORE_INTERFACE,
       'src/object-store/download-links.ts',
@@ -137,7 +143,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'it says in words what operations answer, for a terminal and for a page',
   },
   protocols: {
-    may: ['domain', 'errors', 'xml'],
+    may: ['domain', 'errors', 'json-record', 'xml'],
     because:
       'a dialect turns requests into queries and decisions into documents, and sees no store',
   },
@@ -391,9 +397,33 @@ describe('fences', () => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
 
-  it('the domain and the dialects use nothing of Node: they could run anywhere', () => {
-    const pure = imports.filter(({ from }) => /^src\/(domain|protocols)\//.test(from));
-    expect(pure.filter(({ to }) => to.startsWith('node:'))).toEqual([]);
+  /** The operations that answer clients. What explains an answer reads revisions, and may use Node. */
+  const ANSWERING = [
+    ...['check-for-update', 'find-update', 'open-channel', 'open-channels', 'issue-link'],
+    ...['list-latest', 'find-download', 'find-file', 'open-file', 'read-file', 'list-channel'],
+    'list-common-release',
+  ].map((name) => `src/operations/${name}.ts`);
+
+  it('decisions, dialects and answers use nothing of Node, nor does what they import: they could run anywhere', () => {
+    const builtInsOf = (entry: string): string[] => {
+      const seen = new Set<string>();
+      const found: string[] = [];
+      const visit = (file: string): void => {
+        if (seen.has(file)) return;
+        seen.add(file);
+        for (const { to, isTypeOnly } of imports.filter(({ from }) => from === file)) {
+          if (isTypeOnly) continue;
+          if (to.startsWith('node:')) found.push(`${entry}: ${file} imports ${to}`);
+          else visit(to);
+        }
+      };
+      visit(entry);
+      return found;
+    };
+    const pure = sources.filter((file) => /^src\/(answers|domain|protocols)\//.test(file));
+    expect(sources).toEqual(expect.arrayContaining(ANSWERING));
+    expect([...pure, ...ANSWERING].flatMap(builtInsOf)).toEqual([]);
+    expect(builtInsOf('src/catalog/saved-state.ts')).not.toEqual([]);
     expect(inSource(/\bprocess\./, (file) => !file.startsWith('src/domain/'))).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
-import { optionOf } from '../../src/operations/draft-rules.ts';
+import { optionOf } from '../../src/operations/draft-text.ts';
 import type { ListedDraft } from '../../src/operations/list-drafts.ts';
 
-export { waitsFor } from '../../src/wording/draft.ts';
+export { waitsFor } from '../../src/operations/draft-text.ts';
 
 /** What commands say about drafts. */
 

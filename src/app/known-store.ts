@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { readSavedStoreId } from '../catalog/saved-state.ts';
 import { AppError, isAppError, systemCode } from '../errors.ts';
+import { isRecord } from '../json-record.ts';
 import { isMissing } from '../object-store/filesystem-errors.ts';
 import { findIdIn, type KnownStore, UNSAVED } from '../object-store/filesystem-identity.ts';
 import { createOwnDirectory } from '../own-directory.ts';
+import { parseStateFile, stateDirectoryOf } from '../state-file.ts';
 
 /**
  * Remembers in the saved state which store a directory contained. The service, its workers and the commands share it
@@ -21,8 +22,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
       return parseId(await readFile(file, 'utf8'), file);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      const saved = await readSavedStoreId({ directory, location });
-      return saved && (saved.id ?? UNSAVED);
+      return await readEarlierId(stateDirectoryOf({ directory, location }));
     }
   };
   return {
@@ -40,6 +40,20 @@ export function createKnownStore(directory: string, location: string): KnownStor
       }
     },
   };
+}
+
+/**
+ * The id as earlier versions saved it, in the list of applications that the service saves with its catalog.
+ * {@link UNSAVED} when the list has no id; undefined when there is no list.
+ */
+async function readEarlierId(directory: string): Promise<string | undefined> {
+  try {
+    const list = parseStateFile(await readFile(path.join(directory, 'applications.json'), 'utf8'));
+    return isRecord(list) && typeof list.storeId === 'string' ? list.storeId : UNSAVED;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
 }
 
 /** A power cut leaves the old file or the new one. */

@@ -5,6 +5,7 @@ import {
   squirrelVersionIn,
 } from '../domain/squirrel-version.ts';
 import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
+import { isRecord } from '../json-record.ts';
 import { readPlainText } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
@@ -178,8 +179,4 @@ function parseJson(text: string): unknown {
     // The check of the packages against the feed reports a feed that cannot be read.
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
+import { isRecord } from '../json-record.ts';
 import { readPlainFile } from '../plain-file.ts';
 import { brokenFile, refusal } from './refusal.ts';
 import { checkSignedShape, isSigned } from './signed-shape.ts';
@@ -253,8 +254,4 @@ function attempt<T>(read: () => T): T | undefined {
     // The caller has an answer for text that cannot be parsed.
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

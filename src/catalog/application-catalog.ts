@@ -6,9 +6,9 @@ import { AppError, isAppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
+import { runInTurns } from '../run-in-turns.ts';
 import { createRefusals, type Refusals } from '../sequence/read-checked.ts';
 import { type Announced, type Entry, readDocument } from '../sequence/sequence.ts';
-import { runInTurns } from '../steps.ts';
 import {
   type ApplicationHealth,
   type ApplicationState,

@@ -1,10 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { isAppError, systemCode } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { ITEMS_PER_STEP, runInTurns, type Steps } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
+import { parseStateFile, renderStateFile, stateDirectoryOf } from '../state-file.ts';
+import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
 import { type LiveRevision, liveRevisionSequence } from './live-revision.ts';
 import { type PackedDocument, packedBytes, packedFrom } from './packed-document.ts';
 import type { StoredManifest, StoredManifests } from './release-loader.ts';
@@ -39,8 +41,6 @@ interface SavedApplications {
 const applicationsSchema = z.object({
   names: z.array(z.string()),
   confirmedAt: z.record(z.string(), z.number()),
-  /** Only earlier versions write it: see {@link readSavedStoreId}. */
-  storeId: z.string().optional(),
 });
 
 /** @param deps.location the store's: the states of different stores are stored separately */
@@ -49,7 +49,7 @@ export function createSavedState(deps: {
   readonly location: string;
   readonly log: Log;
 }): SavedState {
-  const root = rootOf(deps);
+  const root = stateDirectoryOf(deps);
   const applicationsFile = path.join(root, APPLICATIONS_FILE);
   let warned = false;
 
@@ -102,42 +102,19 @@ export function createSavedState(deps: {
       });
       return done === true;
     },
-    loadApplications: () => attempt(() => readChecked(applicationsFile, applicationsSchema)),
+    loadApplications: () =>
+      attempt(async () => {
+        const saved = parseStateFile(await readFile(applicationsFile, 'utf8'));
+        return applicationsSchema.safeParse(saved).data;
+      }),
     saveApplications: async (applications) => {
-      await attemptToSave(() => writeChecked(applicationsFile, applications));
+      await attemptToSave(() => writeWhole(applicationsFile, renderStateFile(applications)));
     },
   };
 }
 
-/**
- * Whether a catalog of the store was saved, and the id of the store as earlier versions saved it. Undefined when no
- * catalog was saved.
- */
-export async function readSavedStoreId(
-  deps: Parameters<typeof rootOf>[0],
-): Promise<{ readonly id: string | undefined } | undefined> {
-  try {
-    const file = path.join(rootOf(deps), APPLICATIONS_FILE);
-    return { id: (await readChecked(file, applicationsSchema))?.storeId };
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return undefined;
-    throw error;
-  }
-}
-
+/** It also tells the commands that this store was used before. */
 const APPLICATIONS_FILE = 'applications.json';
-
-/** @param deps.location the location of the store */
-function rootOf(deps: { readonly directory: string; readonly location: string }): string {
-  const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
-  return path.join(deps.directory, place);
-}
-
-/** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */
-async function writeChecked(file: string, content: object): Promise<void> {
-  const json = JSON.stringify(content);
-  await writeWhole(file, [`${sha256(json)}\n`, json]);
-}
 
 /** Writes the file under another name first: a process that ends meanwhile leaves the old one. */
 async function writeWhole(file: string, content: Iterable<string | Uint8Array>): Promise<void> {
@@ -145,26 +122,6 @@ async function writeWhole(file: string, content: Iterable<string | Uint8Array>):
   const temporary = `${file}.${randomUUID()}.tmp`;
   await writeFile(temporary, content);
   await rename(temporary, file);
-}
-
-async function readChecked<T extends z.ZodType>(
-  file: string,
-  schema: T,
-): Promise<z.output<T> | undefined> {
-  const text = await readFile(file, 'utf8');
-  const json = text.slice(65);
-  if (text.slice(0, 64) !== sha256(json)) return undefined;
-  try {
-    const parsed = schema.safeParse(JSON.parse(json));
-    return parsed.success ? parsed.data : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Revision } from '../catalog/sequences.ts';
 import type { Clock } from '../clock.ts';
 import { type AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { readCatalog } from '../operations/list-releases.ts';
+import { readCatalog } from '../operations/find-revision.ts';
 import { createNewestKnown } from '../sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { isRecord } from '../json-record.ts';
 import {
   type ChannelView,
   createClosedView,
@@ -41,7 +42,7 @@ const TIER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
  * @throws AppError `invalid_configuration`
  */
 export function parseTierTable(json: unknown): TierTable {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+  if (!isRecord(json)) {
     throw refuse('must be a JSON object: {"free": [], "pro": ["analytics"]}');
   }
   const entries = Object.entries(json);

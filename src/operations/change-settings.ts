@@ -11,7 +11,7 @@ import {
   withStatedSettings,
 } from './application-settings.ts';
 import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
-import { readCatalog } from './list-releases.ts';
+import { readCatalog } from './find-revision.ts';
 
 export interface SettingsRequest {
   readonly application: string;

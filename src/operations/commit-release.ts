@@ -23,14 +23,8 @@ import {
   offersOf,
   refuseRemoved,
 } from './channel-rules.ts';
-import {
-  discardedAt,
-  draftIn,
-  type Holding,
-  noDraft,
-  refuseDraftElsewhere,
-} from './draft-rules.ts';
-import { describeDraft, type ListedDraft } from './list-drafts.ts';
+import { discardedAt, type Holding, noDraft, refuseDraftElsewhere } from './draft-rules.ts';
+import { describeDraft, draftIn, type ListedDraft } from './list-drafts.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
 import { type PlannedRelease, planRelease } from './plan-release.ts';
 import { draftOn, readBase } from './read-base.ts';

@@ -14,7 +14,8 @@ import {
 } from '../domain/platform.ts';
 import { versionText } from '../domain/version.ts';
 import { isAppError } from '../errors.ts';
-import { mapInSteps, runInTurns, type Steps } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
+import { mapInSteps, type Steps } from '../steps.ts';
 
 /** An application as every visitor may see it: its releases and their targets. */
 export type DescribedApplication =

@@ -1,11 +1,17 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import type { ManifestReference } from '../catalog/read.ts';
-import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
-import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { AppError } from '../errors.ts';
 import type { Admission } from './channel-rules.ts';
-import { type DraftJson, describeDraft, targetNames } from './list-drafts.ts';
+import { draftSentence, optionOf } from './draft-text.ts';
+import {
+  channelsDrafting,
+  type DraftJson,
+  describeDraft,
+  draftIn,
+  targetNames,
+} from './list-drafts.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 
@@ -20,32 +26,6 @@ export interface Holding {
   readonly mode?: 'offer' | 'draft' | 'open';
   /** Whether to offer the release although expected targets have no build. */
   readonly releasePartial?: boolean;
-}
-
-export function draftIn({ drafts }: ChannelJson, version: string): DraftJson | undefined {
-  return drafts?.find((draft) => draft.version === version);
-}
-
-/** The channels with a draft of a version, in the order of display. */
-export function channelsDrafting(
-  channels: Channels,
-  version: string,
-): readonly (readonly [string, DraftJson])[] {
-  return channelEntries(channels).flatMap(([name, channel]) => {
-    const draft = draftIn(channel, version);
-    return draft === undefined ? [] : [[name, draft] as const];
-  });
-}
-
-/** `1.5.0 is a draft on stable: …`, with the next commands. */
-export function draftSentence(version: string, channel: string): string {
-  const on = optionOf(channel);
-  return `${version} is a draft on ${channel}: no client sees it yet. To offer it, run slipway publish ${version}${on}. To discard it, run slipway retire ${version}${on}.`;
-}
-
-/** The option that commands need for a channel; empty for the default channel. */
-export function optionOf(channel: string): string {
-  return channel === DEFAULT_CHANNEL ? '' : ` --channel ${channel}`;
 }
 
 /** @throws AppError `status_forbids` when the channel has a draft of the version */

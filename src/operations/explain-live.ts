@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { runInTurns } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
 import {
   type ExplainedState,
   type ExplainedUpdate,

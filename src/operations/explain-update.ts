@@ -13,7 +13,7 @@ import { type TierTable, viewFor } from '../domain/tier.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
 import { AppError } from '../errors.ts';
-import { runInTurns } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
 import { describeRollout } from './describe-rollout.ts';
 import { type FindRevisionDeps, type FoundRevision, findRevision } from './find-revision.ts';
 import { type ListedDraft, listDrafts } from './list-drafts.ts';

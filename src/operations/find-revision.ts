@@ -4,7 +4,22 @@ import type { Clock } from '../clock.ts';
 import { type RevisionReference, refuseReference } from '../domain/revision-reference.ts';
 import { parseZonedTime } from '../domain/zoned-time.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { readCatalog } from './list-releases.ts';
+import { unknownApplication } from './unknown-release.ts';
+
+/**
+ * Reads a catalog revision: the newest, or revision `at`.
+ *
+ * @throws AppError `unknown_application`, `unknown_version` when there is no such revision
+ */
+export async function readCatalog(
+  deps: ReaderDeps,
+  application: string,
+  at?: number,
+): Promise<Revision> {
+  const revision = await readRevision(deps, application, at);
+  if (revision !== undefined) return revision;
+  throw await unknownApplication(deps, application);
+}
 
 /** A revision that a person asked for, and the time for which its rollouts are read. */
 export interface FoundRevision {

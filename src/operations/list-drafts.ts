@@ -1,3 +1,4 @@
+import type { Channels } from '../catalog/change.ts';
 import {
   type ChannelJson,
   channelEntries,
@@ -27,6 +28,21 @@ export function listDrafts({ channels }: Pick<RevisionJson, 'channels'>): readon
       (a, b) =>
         newestTextFirst(a.draft.version, b.draft.version) || (a.channel < b.channel ? -1 : 1),
     );
+}
+
+export function draftIn({ drafts }: ChannelJson, version: string): DraftJson | undefined {
+  return drafts?.find((draft) => draft.version === version);
+}
+
+/** The channels with a draft of a version, in the order of display. */
+export function channelsDrafting(
+  channels: Channels,
+  version: string,
+): readonly (readonly [string, DraftJson])[] {
+  return channelEntries(channels).flatMap(([name, channel]) => {
+    const draft = draftIn(channel, version);
+    return draft === undefined ? [] : [[name, draft] as const];
+  });
 }
 
 export function describeDraft(channel: string, draft: DraftJson): ListedDraft {

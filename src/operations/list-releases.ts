@@ -1,10 +1,11 @@
-import { type ReaderDeps, readManifest, readRevision } from '../catalog/read.ts';
+import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Release } from '../domain/release.ts';
 import { newestTextFirst, parseVersion } from '../domain/version.ts';
+import { readCatalog } from './find-revision.ts';
 import { type ListedDraft, listDrafts } from './list-drafts.ts';
-import { unknownApplication, unknownVersion } from './unknown-release.ts';
+import { unknownVersion } from './unknown-release.ts';
 
 export { releaseJsonOf } from '../catalog/manifest-document.ts';
 
@@ -13,21 +14,6 @@ export { releaseJsonOf } from '../catalog/manifest-document.ts';
 interface ListedRelease {
   readonly channel: string;
   readonly offer: OfferJson;
-}
-
-/**
- * Reads a catalog revision: the newest, or revision `at`.
- *
- * @throws AppError `unknown_application`, `unknown_version` when there is no such revision
- */
-export async function readCatalog(
-  deps: ReaderDeps,
-  application: string,
-  at?: number,
-): Promise<Revision> {
-  const revision = await readRevision(deps, application, at);
-  if (revision !== undefined) return revision;
-  throw await unknownApplication(deps, application);
 }
 
 /** Every offer of every channel, newest version first, then by channel. */

@@ -4,7 +4,7 @@ import { type ChannelJson, channelEntries } from '../catalog/revision-document.t
 import { parseChannelName } from '../domain/channel.ts';
 import { checkReason } from '../domain/reason.ts';
 import { parseVersion } from '../domain/version.ts';
-import { draftIn } from './draft-rules.ts';
+import { draftIn } from './list-drafts.ts';
 import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 /** What the commands that change a published release have in common. */

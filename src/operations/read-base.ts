@@ -2,8 +2,8 @@ import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
 import type { Release } from '../domain/release.ts';
 import { AppError, isAppError } from '../errors.ts';
-import { continued, draftIn } from './draft-rules.ts';
-import type { DraftJson } from './list-drafts.ts';
+import { continued } from './draft-rules.ts';
+import { type DraftJson, draftIn } from './list-drafts.ts';
 import { fixedReleases, readOffered } from './read-offered.ts';
 
 interface Named {

@@ -5,7 +5,7 @@ import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { AppError } from '../errors.ts';
 import { refuseForgottenYank } from './channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
-import { optionOf } from './draft-rules.ts';
+import { optionOf } from './draft-text.ts';
 
 /** How many versions a refusal names. */
 const NAMED_MAX = 5;

@@ -6,7 +6,7 @@ import { type PlanTime, planTimes } from '../domain/plan-times.ts';
 import { shareAt } from '../domain/rollout.ts';
 import { type GroupFate, simulateUpdates } from '../domain/simulate-updates.ts';
 import { AppError } from '../errors.ts';
-import { runInTurns } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
 import { unknownChannel } from './unknown-release.ts';
 
 interface SimulationRequest {

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts';
+import { isRecord } from '../json-record.ts';
 import { parseXml, type XmlElement } from '../xml.ts';
 
 /** Reads Omaha 3 requests: 3.0 in XML and 3.1 in JSON, which have the same tree. */
@@ -150,8 +151,4 @@ function jsonNode(value: unknown): Node {
       return (Array.isArray(found) ? found : [found]).filter(isRecord).map(jsonNode);
     },
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError, isAppError } from '../errors.ts';
+import { isRecord } from '../json-record.ts';
 import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
 import { type ItemConverters, LimitError, parseJsonInSteps } from './json.ts';
 
@@ -207,11 +208,7 @@ const PATH_LENGTH_MAX = 200;
 const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
 
 /** Built once: building a schema costs far more than parsing a document with it. */
-const anyEnvelope = envelopeSchema(
-  z.custom<Record<string, unknown>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  ),
-);
+const anyEnvelope = envelopeSchema(z.custom<Record<string, unknown>>(isRecord));
 
 type Parsing = Pick<Expectation<unknown>, 'converters' | 'isLong'>;
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
-import { runAtOnce, runInTurns } from '../steps.ts';
+import { runInTurns } from '../run-in-turns.ts';
+import { runAtOnce } from '../steps.ts';
 import {
   type Check,
   checkBy,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AppError } from '../errors.ts';
+import { runInTurns } from '../run-in-turns.ts';
 import {
   type Check,
   parseEnvelopeInSteps,
@@ -8,7 +9,6 @@ import {
 } from '../sequence/envelope.ts';
 import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
-import { runInTurns } from '../steps.ts';
 import type { MinuteRow, Row } from './counts.ts';
 import { snapshotKey, totalKey } from './keys.ts';
 

@@ -1,8 +1,8 @@
 import { machineName } from '../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../domain/version.ts';
+import { waitsFor } from '../operations/draft-text.ts';
 import type { ExplainedUpdate } from '../operations/explain-update.ts';
 import type { StatusChange } from '../operations/find-status-change.ts';
-import { waitsFor } from './draft.ts';
 import { obstacleOf, statusText } from './explain-rules.ts';
 import { FORECAST, unreadableRemark } from './state.ts';
 import { formatTime } from './time.ts';

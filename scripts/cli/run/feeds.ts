@@ -6,8 +6,8 @@ import {
   type ApplicationSettings,
   applicationSettingsOf,
 } from '../../../src/operations/application-settings.ts';
+import { readCatalog } from '../../../src/operations/find-revision.ts';
 import { listFeeds } from '../../../src/operations/list-feeds.ts';
-import { readCatalog } from '../../../src/operations/list-releases.ts';
 import { openContext } from '../context.ts';
 import { describeChannel, PLACEHOLDER } from '../describe-feeds.ts';
 import { feedsJson, printFeeds } from '../feeds-report.ts';

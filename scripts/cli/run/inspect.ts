@@ -1,13 +1,8 @@
 import { isDifferential } from '../../../src/domain/companion.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
-import { findRevision } from '../../../src/operations/find-revision.ts';
+import { findRevision, readCatalog } from '../../../src/operations/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
-import {
-  listReleases,
-  readCatalog,
-  releaseJsonOf,
-  showRelease,
-} from '../../../src/operations/list-releases.ts';
+import { listReleases, releaseJsonOf, showRelease } from '../../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
 import { restrictedSentences } from '../channel-report.ts';
 import { openContext } from '../context.ts';

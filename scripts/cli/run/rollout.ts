@@ -7,7 +7,7 @@ import {
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
-import { draftSentence } from '../../../src/operations/draft-rules.ts';
+import { draftSentence } from '../../../src/operations/draft-text.ts';
 import { unservedIn } from '../../../src/operations/foresee-unserved.ts';
 import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';

@@ -4,8 +4,7 @@ import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.t
 import { createIds, FLEET_MAX } from '../../../src/domain/fleet.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import { AppError, systemCode } from '../../../src/errors.ts';
-import { findRevision } from '../../../src/operations/find-revision.ts';
-import { readCatalog } from '../../../src/operations/list-releases.ts';
+import { findRevision, readCatalog } from '../../../src/operations/find-revision.ts';
 import { FLEET_FILE_BYTES_MAX, parseFleet } from '../../../src/operations/parse-fleet.ts';
 import { seenSince } from '../../../src/operations/seen-checks.ts';
 import { simulateFleet } from '../../../src/operations/simulate-fleet.ts';

@@ -1,5 +1,5 @@
 import type { RevisionJson } from '../../../src/catalog/revision-document.ts';
-import { readCatalog } from '../../../src/operations/list-releases.ts';
+import { readCatalog } from '../../../src/operations/find-revision.ts';
 import {
   listedVersions,
   listVersion,

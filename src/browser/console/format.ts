@@ -12,20 +12,6 @@ export function percent(share: number): string {
 export const portion = (part: number | null): string =>
   part === null ? '–' : part > 0 && part < 0.001 ? '< 0.1 %' : `${(part * 100).toFixed(1)} %`;
 
-const UNITS = ['kB', 'MB', 'GB', 'TB'];
-
-/** @param bytes 81788928 is `81.8 MB` */
-export function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  let value = bytes / 1000;
-  let unit = 0;
-  while (value >= 999.95 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value.toFixed(1)} ${UNITS[unit]}`;
-}
-
 export const count = (value: number): string => value.toLocaleString('en');
 
 export const counted = (value: number, one: string, many = `${one}s`): string =>

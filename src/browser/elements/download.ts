@@ -1,7 +1,7 @@
 import { FORMAT_NAMES } from '../../domain/format-name.ts';
 import type { Format } from '../../domain/platform.ts';
 import { ask, Refused } from '../ask.ts';
-import { size } from '../console/format.ts';
+import { size } from '../size.ts';
 import { define, make, ServiceElement, setText } from './shared/element.ts';
 import { findMachine, type Machine, NAMES, type Platform } from './shared/machine.ts';
 import { plain } from './shared/plain.ts';

@@ -1,6 +1,6 @@
 import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { platformOfMaker } from '../electron-forge.ts';
-import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest, replacedIn } from './package-json.ts';
 import { type FoundTool, type PackageRun, stated } from './project.ts';

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../sources/json-index.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 
 /** Reads single values of configurations, without checking the rest. */
 

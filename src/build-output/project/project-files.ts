@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConfigurationFile } from '../../domain/configuration-file.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { readPlainText } from '../../plain-file.ts';
 import { hasCode, misuse } from '../refusal.ts';
-import { isRecord, type JsonRecord } from '../sources/json-index.ts';
 import { parseYaml } from '../yaml.ts';
 import { parseToml } from './toml.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../sources/json-index.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 
 /**
  * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts, and the inline table
@@ -37,10 +37,7 @@ function tableAt(from: Record<string, unknown>, keys: readonly string[]): Record
   let table = from;
   for (const key of keys) {
     const below = table[key];
-    const isTable = typeof below === 'object' && below !== null && !Array.isArray(below);
-    const next: Record<string, unknown> = isTable
-      ? (below as Record<string, unknown>)
-      : Object.create(null);
+    const next: Record<string, unknown> = isRecord(below) ? below : Object.create(null);
     table[key] = next;
     table = next;
   }

@@ -1,15 +1,10 @@
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { readIndex } from './files.ts';
 
 /** An index in JSON. */
 
 /** In bytes. The notes of thousands of releases fit. */
 const JSON_BYTES_MAX = 64 * 1024 * 1024;
-
-export type JsonRecord = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The text of a field; null for any other value. */
 export function textIn(record: JsonRecord, ...names: readonly string[]): string | null {

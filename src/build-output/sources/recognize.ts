@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import { isAppError } from '../../errors.ts';
+import { isRecord } from '../../json-record.ts';
 import { refuseUnlessPlain } from '../../plain-file.ts';
 import { readAppcast } from '../appcast.ts';
 import { misuse } from '../refusal.ts';
@@ -8,7 +9,7 @@ import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
 import { hasElectronFolders, isElectronFolder } from './electron-folder.ts';
 import { type Files, listFiles, readIndex } from './files.ts';
 import { isGithubIndex } from './github.ts';
-import { isRecord, readJsonValues } from './json-index.ts';
+import { readJsonValues } from './json-index.ts';
 import { isReleaseServerIndex } from './release-server.ts';
 import type { SourceKind } from './source.ts';
 import { isReleasesFile } from './squirrel-folder.ts';

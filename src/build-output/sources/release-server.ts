@@ -1,16 +1,9 @@
 import { type Arch, archOf, type Platform, platformOf } from '../../domain/platform.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles } from './files.ts';
-import {
-  isRecord,
-  itemsOf,
-  type JsonRecord,
-  listIn,
-  readJsonValues,
-  sizeIn,
-  textIn,
-} from './json-index.ts';
+import { itemsOf, listIn, readJsonValues, sizeIn, textIn } from './json-index.ts';
 import { findPlaced, isLostFeed, namesOnce } from './placed-files.ts';
 import { type StatedRelease, settle } from './settle.ts';
 import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';

@@ -1,9 +1,10 @@
 import { archOf, platformOf } from '../../domain/platform.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { listFiles, nameInAddress } from './files.ts';
-import { isRecord, type JsonRecord, readJsonValues, textIn } from './json-index.ts';
+import { readJsonValues, textIn } from './json-index.ts';
 import { settle } from './settle.ts';
 import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
 import { versionOfName } from './version-of-name.ts';

@@ -1,10 +1,11 @@
 import { archOf, platformOf } from '../../domain/platform.ts';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
+import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress } from './files.ts';
-import { isRecord, type JsonRecord, listIn, readJsonValues, sizeIn, textIn } from './json-index.ts';
+import { listIn, readJsonValues, sizeIn, textIn } from './json-index.ts';
 import { type StatedRelease, settle } from './settle.ts';
 import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
 import { versionOfName } from './version-of-name.ts';

@@ -6,11 +6,11 @@ import {
   percent,
   portion,
   relative,
-  size,
   span,
   utc,
   withLocalTimes,
 } from '../../../src/browser/console/format.ts';
+import { size } from '../../../src/browser/size.ts';
 
 describe('how the console writes values', () => {
   it('writes the times in sentences of the server as all others, and leaves other numbers', () => {

@@ -1,5 +1,6 @@
 import type { ArtifactDetail, ReleaseDetail } from '../../../console/release-answers.ts';
-import { counted, size } from '../format.ts';
+import { size } from '../../size.ts';
+import { counted } from '../format.ts';
 import { CopyButton } from '../parts/copy.tsx';
 
 export function ArtifactList({ detail }: { readonly detail: ReleaseDetail }) {

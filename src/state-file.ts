@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+
+/** Files in which processes remember a store. */
+
+/**
+ * The directory for one store.
+ *
+ * @param deps.location the location of the store
+ */
+export function stateDirectoryOf(deps: {
+  readonly directory: string;
+  readonly location: string;
+}): string {
+  const place = createHash('sha256').update(deps.location).digest('hex').slice(0, 16);
+  return path.join(deps.directory, place);
+}
+
+/** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */
+export function renderStateFile(content: object): readonly string[] {
+  const json = JSON.stringify(content);
+  return [`${sha256(json)}\n`, json];
+}
+
+/** @returns undefined when the text is not as {@link renderStateFile} makes it */
+export function parseStateFile(text: string): unknown {
+  const json = text.slice(65);
+  if (text.slice(0, 64) !== sha256(json)) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
