@@ -384,6 +384,16 @@ describe('fences', () => {
     ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /^src\/browser\//],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
+    [
+      'the command line gets its commands by the lists, and knows none of them',
+      /^scripts\/cli\/[a-z-]+-commands?\.ts$/,
+      /^scripts\/lists\//,
+    ],
+    [
+      'only entry points and generators import the lists',
+      /^scripts\/lists\//,
+      /^scripts\/(lists|build|docs)\/|^scripts\/slipway\.ts$/,
+    ],
   ])('%s', (_rule, fenced, inside) => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
@@ -517,7 +527,12 @@ describe('what a command loads', () => {
   }
 
   it('for its help: what parses arguments, and no more', () => {
-    expect([...packagesOf('scripts/cli/command-line.ts')].sort()).toEqual(['commander', 'semver']);
+    for (const entry of ['scripts/start.ts', 'scripts/lists/complete.ts']) {
+      expect([...packagesOf(entry)].filter((name) => !/^(commander|semver)$/.test(name))).toEqual(
+        [],
+      );
+    }
+    expect(packagesOf('scripts/lists/complete.ts')).toContain('semver');
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {
