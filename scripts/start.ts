@@ -31,6 +31,7 @@ export function startCommandLine(edition: Edition): void {
   void runCommandLine(
     process.argv.slice(2),
     {
+      ...edition.roles,
       environment: readEnvironment,
       stdin,
       stdout,

@@ -70,6 +70,7 @@ const LEAVES = [
   'polling',
   'when-known',
   'printable',
+  'key-facts',
 ];
 
 interface Rule {
@@ -89,6 +90,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   polling: { may: ['clock'], because: 'it repeats any task and knows none' },
   'when-known': { may: [], because: 'it continues with any value and knows none' },
   steps: { may: [], because: 'it runs any work and knows none' },
+  'key-facts': { may: [], because: 'it is the form in which others describe their keys' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
   xml: { may: ['errors'], because: 'it reads any document and knows none' },
@@ -97,7 +99,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
-    may: ['errors', 'clock', 'own-directory', 'plain-directory', 'plain-file'],
+    may: ['errors', 'clock', 'key-facts', 'own-directory', 'plain-directory', 'plain-file'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
@@ -265,9 +267,10 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],
+      // What the lists collect.
+      ...['src/catalog/documents.ts', 'src/catalog/facts.ts', 'src/object-store/keys.ts'],
+      'src/catalog/revision-document.ts',
       'src/sequence/json-schema.ts',
-      ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
-      'src/catalog/hints.ts',
       'src/catalog/poll-interval.ts',
       'src/http/desktop/check-update.ts',
       'src/http/desktop/latest-version.ts',
@@ -388,6 +391,11 @@ describe('fences', () => {
       'the command line gets its commands by the lists, and knows none of them',
       /^scripts\/cli\/[a-z-]+-commands?\.ts$/,
       /^scripts\/lists\//,
+    ],
+    [
+      'commands get the settings by the lists',
+      /^src\/config\.ts$/,
+      /^(?!scripts\/cli\/|src\/app\/copy\/)/,
     ],
     [
       'only entry points and generators import the lists',
@@ -533,6 +541,10 @@ describe('what a command loads', () => {
       );
     }
     expect(packagesOf('scripts/lists/complete.ts')).toContain('semver');
+  });
+
+  it('for what the lists say about all features: settings and keys, and nothing that serves', () => {
+    expect([...packagesOf('scripts/lists/facts.ts')].sort()).toEqual(['semver', 'zod']);
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {

@@ -43,6 +43,8 @@ export async function buildOneFile(): Promise<OneFile> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
+    // CommonJS repeats the name of a part at each use of what it exports.
+    chunkNames: '[hash]',
     outdir: path.join(ROOT, 'dist'),
     write: false,
     metafile: true,

@@ -1,4 +1,4 @@
-import { FIRST_COMMANDS, LAST_COMMANDS } from '../lists/publisher.ts';
+import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from '../lists/publisher.ts';
 import { startCommandLine } from '../start.ts';
 
 /** The entry point of the publisher in one file. */
@@ -9,4 +9,5 @@ declare const SLIPWAY_LEFT_OUT: string;
 startCommandLine({
   commands: [...FIRST_COMMANDS, ...LAST_COMMANDS],
   leftOut: SLIPWAY_LEFT_OUT.split(' '),
+  roles: ROLES,
 });

@@ -16,7 +16,7 @@ import { tryChange } from './try-change.ts';
 export async function runCommandLine(
   argv: readonly string[],
   terminal: Terminal,
-  { commands, leftOut }: Edition,
+  { commands, leftOut }: Pick<Edition, 'commands' | 'leftOut'>,
 ): Promise<number> {
   let code: number = EXIT.done;
   let session: Session | undefined;

@@ -29,6 +29,7 @@ export async function tryChange(
   const [stdout, stderr] = [createSink(), createSink()];
   // Without a terminal, no command asks a question.
   const quiet: Terminal = {
+    facts: terminal.facts,
     environment: terminal.environment,
     stdin: Readable.from([]),
     stdout: stdout.stream,

@@ -14,9 +14,10 @@ import { addPublishCommands } from '../cli/publish-commands.ts';
 import type { AddCommands } from '../cli/runner.ts';
 import { addSimulateCommand } from '../cli/simulate-commands.ts';
 import { addStatsCommand } from '../cli/stats-commands.ts';
+import type { Roles } from '../cli/terminal.ts';
 import { addWithdrawCommands } from '../cli/withdraw-commands.ts';
 
-/** The commands of the publisher in one file, which the complete package has as well. In the order of the help. */
+/** What the publisher in one file and the complete package have. Commands are in the order of the help. */
 
 export const FIRST_COMMANDS: readonly AddCommands[] = [
   addInitCommand,
@@ -38,3 +39,7 @@ export const FIRST_COMMANDS: readonly AddCommands[] = [
 
 /** The complete package lists its own commands before these. */
 export const LAST_COMMANDS: readonly AddCommands[] = [addContactCommands, addCompletionCommand];
+
+export const ROLES: Roles = {
+  facts: async () => (await import('./facts.ts')).FACTS,
+};

@@ -52,7 +52,13 @@ describe('the message of a failure', () => {
       stderr += text;
     };
     const sink = { write } as never;
-    const terminal = { environment, stdin: process.stdin, stdout: sink, stderr: sink };
+    const terminal = {
+      ...COMPLETE.roles,
+      environment,
+      stdin: process.stdin,
+      stdout: sink,
+      stderr: sink,
+    };
     expect(await runCommandLine(['releases', '--json'], terminal, COMPLETE)).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'internal',

@@ -38,6 +38,7 @@ export async function slipway(
   process.chdir(cwd);
   try {
     const terminal = {
+      ...COMPLETE.roles,
       environment: () => ({ SLIPWAY_ACTOR: 'ada@build-7', ...env }),
       stdin: Object.assign(Readable.from([stdin]), { isTTY: isTerminal }),
       stdout: Object.assign(stdout.stream, columns === undefined ? {} : { isTTY: true, columns }),
