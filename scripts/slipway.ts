@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import '../src/check-node.js';
 
-// Imported after the check, because a Node that is too old may be unable to load it.
-await import('./start.ts');
+// Imported after the check, because a Node that is too old may be unable to load them.
+const { startCommandLine } = await import('./start.ts');
+const { COMPLETE } = await import('./lists/complete.ts');
+startCommandLine(COMPLETE);

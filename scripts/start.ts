@@ -1,41 +1,47 @@
 import { readEnvironment } from '../src/system.ts';
 import { runCommandLine } from './cli/command-line.ts';
+import type { Edition } from './cli/edition.ts';
 import type { Session } from './cli/terminal.ts';
 
 /** Runs the command line in this process. Imported when it is certain that Node is new enough for it. */
+export function startCommandLine(edition: Edition): void {
+  const { stdin, stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      // EPIPE: the reader of the pipe, such as `head`, has closed it. The command still finishes its work.
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
 
-const { stdin, stdout, stderr } = process;
-for (const stream of [stdout, stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // EPIPE: the reader of the pipe, such as `head`, has closed it. The command still finishes its work.
-    if (error.code !== 'EPIPE') throw error;
+  let session: Session | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      // Undoes what a progress bar does: it hides the cursor and turns line wrapping off.
+      if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
+      if (session?.isDryRun === false) {
+        const sentence =
+          'The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.';
+        stderr.write(`slipway: ${session.interruption ?? sentence}\n`);
+      }
+      // Ends by the signal, so that a script that runs this command sees the interruption.
+      process.kill(process.pid, signal);
+    });
+  }
+
+  void runCommandLine(
+    process.argv.slice(2),
+    {
+      ...edition.roles,
+      environment: readEnvironment,
+      stdin,
+      stdout,
+      stderr,
+      onStart: (started) => {
+        session = started;
+      },
+    },
+    edition,
+  ).then((code) => {
+    process.exitCode = code;
   });
 }
-
-let session: Session | undefined;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    // Undoes what a progress bar does: it hides the cursor and turns line wrapping off.
-    if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
-    if (session?.isDryRun === false) {
-      const sentence =
-        'The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.';
-      stderr.write(`slipway: ${session.interruption ?? sentence}\n`);
-    }
-    // Ends by the signal, so that a script that runs this command sees the interruption.
-    process.kill(process.pid, signal);
-  });
-}
-
-// Without `await`, because the file of the publisher loads this module as CommonJS.
-void runCommandLine(process.argv.slice(2), {
-  environment: readEnvironment,
-  stdin,
-  stdout,
-  stderr,
-  onStart: (started) => {
-    session = started;
-  },
-}).then((code) => {
-  process.exitCode = code;
-});

@@ -8,7 +8,7 @@ import { usageSettings } from './config/metrics.ts';
 import { monitoringSettings } from './config/monitoring.ts';
 import { isProduction } from './config/rules.ts';
 import { serviceSettings } from './config/service.ts';
-import { factsOf, type SettingFacts } from './config/setting.ts';
+import { factsOf, type SettingGroup } from './config/setting.ts';
 import { storeSettings } from './config/store.ts';
 import { AppError, type FieldIssue } from './errors.ts';
 
@@ -39,11 +39,6 @@ type Intersection<Union> = (Union extends unknown ? (each: Union) => void : neve
 const environment = z.object(
   Object.assign({}, ...AREAS.map(({ settings }) => settings)) as z.ZodRawShape,
 );
-
-interface SettingGroup {
-  readonly title: string;
-  readonly settings: readonly (SettingFacts & { readonly name: string })[];
-}
 
 /** Every setting with its description, in the groups of the settings reference. */
 export const SETTING_GROUPS: readonly SettingGroup[] = [

@@ -73,6 +73,7 @@ const LEAVES = [
   'polling',
   'when-known',
   'printable',
+  'key-facts',
 ];
 
 interface Rule {
@@ -95,6 +96,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'run-in-turns': { may: ['steps'], because: 'it runs any work and knows none' },
   'json-record': { may: [], because: 'it is a value' },
   'state-file': { may: [], because: 'it is one file, whatever is in it' },
+  'key-facts': { may: [], because: 'it is the form in which others describe their keys' },
   'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
   'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
   xml: { may: ['errors', 'json-record'], because: 'it reads any document and knows none' },
@@ -103,7 +105,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
   'object-store': {
-    may: ['errors', 'clock', 'own-directory', 'plain-directory', 'plain-file'],
+    may: ['errors', 'clock', 'key-facts', 'own-directory', 'plain-directory', 'plain-file'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
   sequence: {
@@ -277,9 +279,10 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...LEAVES,
       // Accounts, messages and counts are shown from what their rooms store.
       ...['identity', 'contact', 'usage', 'protocols'],
+      // What the lists collect.
+      ...['src/catalog/documents.ts', 'src/catalog/facts.ts', 'src/object-store/keys.ts'],
+      'src/catalog/revision-document.ts',
       'src/sequence/json-schema.ts',
-      ...['applications', 'manifest', 'revision'].map((name) => `src/catalog/${name}-document.ts`),
-      'src/catalog/hints.ts',
       'src/catalog/poll-interval.ts',
     ],
     because: 'a script parses arguments and prints; what it does is an operation',
@@ -393,6 +396,21 @@ describe('fences', () => {
     ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /^src\/browser\//],
     ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
+    [
+      'the command line gets its commands by the lists, and knows none of them',
+      /^scripts\/cli\/[a-z-]+-commands?\.ts$/,
+      /^scripts\/lists\//,
+    ],
+    [
+      'commands get the settings by the lists',
+      /^src\/config\.ts$/,
+      /^(?!scripts\/cli\/|src\/app\/copy\/)/,
+    ],
+    [
+      'only entry points and generators import the lists',
+      /^scripts\/lists\//,
+      /^scripts\/(lists|build|docs)\/|^scripts\/slipway\.ts$/,
+    ],
   ])('%s', (_rule, fenced, inside) => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
@@ -550,7 +568,16 @@ describe('what a command loads', () => {
   }
 
   it('for its help: what parses arguments, and no more', () => {
-    expect([...packagesOf('scripts/cli/command-line.ts')].sort()).toEqual(['commander', 'semver']);
+    for (const entry of ['scripts/start.ts', 'scripts/lists/complete.ts']) {
+      expect([...packagesOf(entry)].filter((name) => !/^(commander|semver)$/.test(name))).toEqual(
+        [],
+      );
+    }
+    expect(packagesOf('scripts/lists/complete.ts')).toContain('semver');
+  });
+
+  it('for what the lists say about all features: settings and keys, and nothing that serves', () => {
+    expect([...packagesOf('scripts/lists/facts.ts')].sort()).toEqual(['semver', 'zod']);
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {

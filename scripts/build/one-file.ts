@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import { readVersion } from '../../src/system.ts';
-import { addServiceCommands } from '../cli/edition.ts';
-import type { Runner } from '../cli/runner.ts';
+import type { AddCommands } from '../cli/runner.ts';
+import { SERVICE_COMMANDS } from '../lists/complete.ts';
 import { renderLicences } from './licences.ts';
 
 /** The command line of publishers as one file, which needs nothing but Node. */
@@ -27,7 +27,7 @@ export interface OneFile {
 export async function buildOneFile(): Promise<OneFile> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['scripts/start.ts'],
+    entryPoints: [{ in: 'scripts/build/publisher.ts', out: 'publisher' }],
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -35,11 +35,16 @@ export async function buildOneFile(): Promise<OneFile> {
     target: 'node22.18',
     // The ES modules of a package, because esbuild leaves out what is not used of them.
     mainFields: ['module', 'main'],
-    define: { SLIPWAY_VERSION: JSON.stringify(readVersion()) },
-    plugins: [publisherEdition, lessOfPackages],
+    define: {
+      SLIPWAY_VERSION: JSON.stringify(readVersion()),
+      SLIPWAY_LEFT_OUT: JSON.stringify(namesOf(SERVICE_COMMANDS).join(' ')),
+    },
+    plugins: [lessOfPackages],
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
+    // CommonJS repeats the name of a part at each use of what it exports.
+    chunkNames: '[hash]',
     outdir: path.join(ROOT, 'dist'),
     write: false,
     metafile: true,
@@ -95,27 +100,15 @@ function load(name) {
   return loaded[name].exports;
 }
 const parts = ${JSON.stringify(parts, null, 1)};
-load('./start.js');
+load('./publisher.js');
 
 ${licences}`;
 }
 
-/** Replaces `scripts/cli/edition.ts`, and so leaves out the commands that it adds. */
-const publisherEdition: Plugin = {
-  name: 'publisher-edition',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /[\\/]scripts[\\/]cli[\\/]edition\.ts$/ }, () => ({
-      loader: 'ts',
-      contents: `export const addServiceCommands = () => {};
-        export const leftOut = ${JSON.stringify(namesOf(addServiceCommands))};`,
-    }));
-  },
-};
-
-/** The names of the commands that a function adds to the program. */
-function namesOf(add: (program: Command, run: Runner) => void): readonly string[] {
+/** The names of commands. */
+function namesOf(commands: readonly AddCommands[]): readonly string[] {
   const program = new Command();
-  add(program, () => async () => {});
+  for (const add of commands) add(program, () => async () => {});
   return program.commands.map((command) => command.name());
 }
 

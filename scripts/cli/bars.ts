@@ -1,4 +1,5 @@
-import type { Environment, Terminal } from './terminal.ts';
+import type { Environment } from './facts.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Bars of block characters, or of ASCII characters for a terminal without them. */
 

@@ -1,9 +1,9 @@
-import type { Config } from '../../src/config.ts';
 import { counted } from '../../src/counted.ts';
 import type { ChannelEffect } from '../../src/operations/change-channel.ts';
 import type { ShownSettings } from '../../src/operations/channel-settings.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { didYouMean } from '../../src/operations/name-hint.ts';
+import type { CommandConfig } from './facts.ts';
 import { alignColumns } from './output.ts';
 
 /** How commands describe channels and what a change of one does. */
@@ -49,7 +49,7 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
 
 /** One sentence for each channel that `TIERS`, in the settings of the command, restricts to some tiers. */
 export function restrictedSentences(
-  { accounts }: Pick<Config, 'accounts'>,
+  { accounts }: Pick<CommandConfig, 'accounts'>,
   application: string,
   channels: readonly string[],
 ): readonly string[] {

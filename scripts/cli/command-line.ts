@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import { readVersion } from '../../src/system.ts';
-import { leftOut } from './edition.ts';
+import type { Edition } from './edition.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
 import { createProgram } from './program.ts';
@@ -13,7 +13,11 @@ import { tryChange } from './try-change.ts';
 /** The command line: it parses arguments, runs an operation and reports its result. */
 
 /** Runs a command. Resolves to its exit code, and never rejects. */
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function runCommandLine(
+  argv: readonly string[],
+  terminal: Terminal,
+  { commands, leftOut }: Pick<Edition, 'commands' | 'leftOut'>,
+): Promise<number> {
   let code: number = EXIT.done;
   let session: Session | undefined;
   const run: Runner =
@@ -22,14 +26,14 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       const handler = (await load()) as (...all: unknown[]) => ReturnType<Handler>;
       session = sessionOf(given.at(-1) as Command);
       terminal.onStart?.(session);
-      const tried = (trial: Trial, line: string) => tryChange(terminal, trial, line);
+      const tried = (trial: Trial, line: string) => tryChange({ terminal, commands }, trial, line);
       code = (await handler({ ...terminal, session, tryChange: tried }, ...given)) ?? EXIT.done;
       const hint = session.namesCommand === true ? applicationHint(session) : undefined;
       if (hint !== undefined) terminal.stdout.write(`${hint}\n`);
     };
   try {
-    refuseLeftOut(argv);
-    const program = createProgram(terminal, run);
+    refuseLeftOut(argv, leftOut);
+    const program = createProgram(terminal, run, commands);
     refuseUnknownTopic(program, argv);
     await program.parseAsync(argv, { from: 'user' });
     return code;
@@ -39,7 +43,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
 }
 
 /** @throws AppError `invalid_request` for a command that only the complete package has, and for its help */
-function refuseLeftOut([first, topic]: readonly string[]): void {
+function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['leftOut']): void {
   const name = first === 'help' ? topic : first;
   if (name === undefined || !leftOut.includes(name)) return;
   throw new AppError(

@@ -3,6 +3,7 @@ import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
 export function addConsoleCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Run the service:');
   describeCommand(program.command('console'), {
     summary: 'open the console in a browser of this machine',
     does: 'Starts a console on this machine and opens it in the browser: releases on every channel, rollouts, adoption, history, explain and doctor. It works on the store that the settings name, with the credentials of this command, and can change releases as the other commands do. Only this machine can reach it, and the printed address works once, in one browser. It runs until Ctrl-C.',

@@ -1,16 +1,16 @@
 import { hostname, userInfo } from 'node:os';
 import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import type { ChangeKind } from '../../src/catalog/revision-document.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { systemClock, systemRandomness } from '../../src/system.ts';
 import { askAboutVisitors } from './consent.ts';
+import type { CommandConfig, Environment } from './facts.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
-import { type Environment, print, type Terminal, type Trial } from './terminal.ts';
+import { print, type Terminal } from './terminal.ts';
 
-/** The settings and the store, as commands use them. */
-export interface Context extends Publisher {
-  readonly config: Config;
+/** The settings and the store, as commands use them. A feature names its own settings as `Own`. */
+export interface Context<Own = unknown> extends Publisher {
+  readonly config: CommandConfig & Own;
   readonly actor: string;
   /** Undefined for a command that changes nothing. */
   readonly beforeCommit: ((kind: ChangeKind, states: ChannelStates) => Promise<void>) | undefined;
@@ -34,13 +34,16 @@ interface OpenOptions {
  * @param writesTo what the command writes to, when that is not the store; for sentences
  * @throws AppError `invalid_configuration`, also when there is no store, and the store's
  */
-export async function openContext(
+export async function openContext<Own = unknown>(
   terminal: Terminal,
   { subject = 'releases', mayBeNew = false, onlyReads = false, writesTo }: OpenOptions = {},
-): Promise<Context> {
+): Promise<Context<Own>> {
   const env = terminal.environment();
   const { session } = terminal;
-  const config = settingsOf(env, session?.trial);
+  const { loadConfig } = await terminal.facts();
+  const given = loadConfig<Own>(env, 'command');
+  const trial = session?.trial;
+  const config = trial === undefined ? given : { ...given, defaultApplication: trial.application };
   const place = placeOf(config, subject);
   if (session !== undefined) {
     session.place = place;
@@ -49,7 +52,7 @@ export async function openContext(
   const mayChange = subject === 'releases' && !onlyReads && session?.isDryRun === false;
   if (mayChange) session.hasWritten = false;
   const publisher =
-    session?.trial?.publisher ??
+    trial?.publisher ??
     (await openPublisher({
       config,
       clock: systemClock,
@@ -74,11 +77,6 @@ export async function openContext(
     actor: actorOf(env),
     provenance: provenanceOf(env),
   };
-}
-
-function settingsOf(env: Environment, trial: Trial | undefined): Config {
-  const config = loadConfig(env, 'command');
-  return trial === undefined ? config : { ...config, defaultApplication: trial.application };
 }
 
 /** Printed before the output of a dry run, so that its sentences are not taken for changes. */

@@ -7,6 +7,7 @@ const PLACE = 'a directory (a DATA_DIR), or s3://BUCKET[/PREFIX]';
 
 /** The command that copies a whole store. */
 export function addCopyCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Look after the store:');
   const command = describeCommand(program.command('copy'), {
     summary: 'copy a whole store: for a backup, a restore, or a move',
     does: 'Copies everything that one store has into another one: releases, and accounts, messages and counts when they are in the same bucket. Publishers and services can run meanwhile. The command checks every file and document against its hash; it names each corrupt one and does not copy it. Run it again after an interruption, or to update the copy: it copies only what is missing. The target must be empty, or an earlier copy of the same store. Copy S3_PRIVATE_BUCKET with a second command. Secrets and saved state are not in the store.',

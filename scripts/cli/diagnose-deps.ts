@@ -1,26 +1,27 @@
 import { stat, statfs } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
-import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
 import { objectsDirectory, openSigner, publicAddressOf } from '../../src/app/stores.ts';
-import { SETTING_GROUPS } from '../../src/config.ts';
 import { systemCode } from '../../src/errors.ts';
-import type { DiagnoseDeps, Space } from '../../src/operations/diagnose/diagnose.ts';
+import { type DiagnoseDeps, diagnose, type Space } from '../../src/operations/diagnose/diagnose.ts';
 import { didYouMean } from '../../src/operations/name-hint.ts';
 import { findWriteProblem } from '../../src/own-directory.ts';
 import { readVersion, systemClock } from '../../src/system.ts';
 import { ask } from './ask.ts';
-import type { Context } from './context.ts';
-import type { Environment } from './terminal.ts';
+import type { Environment, Facts } from './facts.ts';
+import type { Diagnose, DiagnosedStore, Terminal } from './terminal.ts';
 
-/** What a diagnosis of the store knows of this machine. */
+/** The checks of a store, with what they know of this machine. */
 
 /** Shorter names are close to each other by chance. */
 const NAME_LENGTH_MIN = 7;
 
 /** Names in the environment that are almost those of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
-function misspelledIn(environment: Environment): readonly string[] {
-  const names = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name }) => name));
+function misspelledIn(
+  environment: Environment,
+  { settingGroups }: Pick<Facts, 'settingGroups'>,
+): readonly string[] {
+  const names = settingGroups.flatMap(({ settings }) => settings.map(({ name }) => name));
   return Object.keys(environment)
     .filter((name) => !names.includes(name) && name.length >= NAME_LENGTH_MIN)
     .flatMap((name) => {
@@ -29,12 +30,12 @@ function misspelledIn(environment: Environment): readonly string[] {
     });
 }
 
-/** For `diagnose`, on the store of a command. */
-export async function diagnoseDepsOf(
-  context: Context,
-  environment: Environment,
-): Promise<DiagnoseDeps> {
-  const { config } = context;
+export const diagnoseStore: Diagnose = async (terminal, store) =>
+  diagnose(await depsOf(terminal, store));
+
+async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<DiagnoseDeps> {
+  const facts = await terminal.facts();
+  const { config } = store;
   const isBucket = config.store.kind === 's3';
   const directory = objectsDirectory(config);
   const signer =
@@ -42,16 +43,16 @@ export async function diagnoseDepsOf(
       ? undefined
       : await openSigner(config, () => String(config.publicUrl));
   return {
-    ...context,
-    // That of the context follows the store's, which would hide a difference.
+    ...store,
+    // The clock of commands follows the store's, which would hide a difference.
     clock: systemClock,
-    misspelled: misspelledIn(environment),
+    misspelled: misspelledIn(terminal.environment(), facts),
     versions: `Slipway ${readVersion()}, Node ${process.versions.node}, ${platform()} ${arch()}.`,
     probe: async () => {
-      await context.ensureConforming({ fresh: true });
+      await store.ensureConforming({ fresh: true });
       return 'Of 32 writers at the same moment exactly one creates a key.';
     },
-    privateRoots: PRIVATE_ROOTS,
+    privateRoots: facts.keys.flatMap((area) => area.privateRoots),
     ask,
     isBucket,
     publicAddress: publicAddressOf(config, signer),

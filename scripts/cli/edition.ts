@@ -1,25 +1,12 @@
-import type { Command } from 'commander';
-import { addAccountCommands } from './account-commands.ts';
-import { addConsoleCommand } from './console-command.ts';
-import { addExportCommand } from './export-command.ts';
-import type { Runner } from './runner.ts';
-import { addServeCommands } from './serve-commands.ts';
+import type { AddCommands } from './runner.ts';
+import type { Roles } from './terminal.ts';
 
-/**
- * What differs between the complete package and the publisher in one file. This is the complete package;
- * `scripts/build/one-file.ts` puts another module in the place of this one.
- */
-
-/**
- * Adds the commands that need parts of the service: its HTTP server, or the hashing of passwords. The publisher in one
- * file leaves out the commands that are added here, and says how to get them.
- */
-export function addServiceCommands(program: Command, run: Runner): void {
-  addExportCommand(program, run);
-  addServeCommands(program, run);
-  addConsoleCommand(program, run);
-  addAccountCommands(program, run);
+/** A program: the complete package, or the publisher in one file. */
+export interface Edition {
+  /** In the order of the help. */
+  readonly commands: readonly AddCommands[];
+  /** The names of the commands that only the complete package has. */
+  readonly leftOut: readonly string[];
+  /** Part of each command's terminal. */
+  readonly roles: Roles;
 }
-
-/** The names of the commands that this edition leaves out. */
-export const leftOut: readonly string[] = [];

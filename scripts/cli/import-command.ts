@@ -9,6 +9,7 @@ import type { Runner } from './runner.ts';
 /** The command that takes over the history of another update server. */
 
 export function addImportCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Publish releases:');
   const command = describeCommand(program.command('import'), {
     summary: 'take over the releases of another update server',
     does: "Publishes every release that another update server left on disk, the oldest first, with its date, name and notes. The source is the folder of an electron-builder, Squirrel.Windows or Velopack server, a Sparkle appcast with its files, the latest.json of Tauri's updater with its files, or the JSON of GitHub's releases or of an electron-release-server with their assets. The command leaves out drafts of the source. It refuses a release with a missing file, or with another size or hash than the source states, and imports the others. Run the same command again to continue: it skips what it has imported.",

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
-import { addCopyCommand } from './copy-command.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
@@ -8,7 +7,7 @@ import type { Runner } from './runner.ts';
 
 const ONE_APPLICATION = 'only this application (default: all)';
 
-export function addMaintainCommands(program: Command, run: Runner): void {
+export function addVerifyCommand(program: Command, run: Runner): void {
   program.commandsGroup('Look after the store:');
   const verify = describeCommand(program.command('verify'), {
     summary: 'check stored objects against the catalog',
@@ -23,15 +22,10 @@ export function addMaintainCommands(program: Command, run: Runner): void {
       false,
     ),
   ).action(run(async () => (await import('./run/verify.ts')).verify));
-  const doctor = describeCommand(program.command('doctor'), {
-    summary: 'test whether the store, the settings and the service work',
-    does: 'Tests what publishing and serving need of the store: access, rights, conditional writes, clocks, presigned URLs, the CDN, privacy, erasure and space. With --url it also asks the running service at its public address, and tests the proxies in front of it: TLS, client addresses, tokens, headers, ranges, caching, versions, and whether it serves this store. Each failed check says what to do. The exit code is 1 when a check failed.',
-    effect:
-      'the command writes probe objects and removes them, and stores whether conditional writes work. No release changes.',
-    examples: ['doctor', 'doctor --url https://updates.example.com', 'doctor --json'],
-  }).option('--url <url>', 'also check the running service at the address that clients use');
-  addJsonOption(doctor).action(run(async () => (await import('./run/doctor.ts')).doctor));
-  addCopyCommand(program, run);
+}
+
+export function addGcCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Look after the store:');
   const gc = describeCommand(program.command('gc'), {
     summary: 'remove files that no release needs',
     does: 'Removes uploaded files that no manifest names and that are older than a week, the parts of interrupted uploads, and the files of releases that "--keep" dropped from every channel more than 90 days ago.',

@@ -1,7 +1,7 @@
-import type { Config } from '../../src/config.ts';
 import { printableText } from '../../src/printable.ts';
 import { formatTime } from '../../src/wording/time.ts';
 import { whenLive } from '../../src/wording/when-live.ts';
+import type { CommandConfig } from './facts.ts';
 import { print, type Terminal } from './terminal.ts';
 
 export { formatTime, printableText };
@@ -97,7 +97,7 @@ export { formatBytes } from '../../src/counted.ts';
 /** Prints when running services answer with a change. */
 export function printWhenLive(
   terminal: Terminal,
-  { config }: { readonly config: Pick<Config, 'catalogPollMs'> },
+  { config }: { readonly config: Pick<CommandConfig, 'catalogPollMs'> },
   announced: boolean,
 ): void {
   print(terminal, whenLive(config, announced));

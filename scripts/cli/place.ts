@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { objectsDirectory } from '../../src/app/stores.ts';
-import type { Config } from '../../src/config.ts';
+import type { StoreSettings } from '../../src/config/store.ts';
 import { AppError } from '../../src/errors.ts';
 
 /** The store that a command works on, as the settings name it and without credentials. */
@@ -14,7 +14,10 @@ export interface Place {
 /** What a command works on: releases, or accounts and messages. */
 export type Subject = 'releases' | 'private data';
 
-export function placeOf({ store, dataDirectory, privateBucket }: Config, subject: Subject): Place {
+export function placeOf(
+  { store, dataDirectory, privateBucket }: StoreSettings,
+  subject: Subject,
+): Place {
   if (store.kind === 'filesystem') return { text: shown(dataDirectory), name: dataDirectory };
   const bucket = subject === 'private data' ? (privateBucket ?? store.bucket) : store.bucket;
   const prefix = store.prefix === '' ? '' : `/${store.prefix}`;
@@ -40,7 +43,7 @@ function endpointOf(endpoint: string | undefined): string {
 }
 
 /** The error for a directory without a store. An empty result would hide a mistyped path or a wrong directory. */
-export function missingStore(place: Place, config: Config): AppError {
+export function missingStore(place: Place, config: StoreSettings): AppError {
   const above = path.dirname(config.dataDirectory);
   const isInside = path.basename(config.dataDirectory) === 'objects';
   const hint = isInside ? ` Did you mean DATA_DIR=${shown(above)}?` : '';

@@ -1,47 +1,26 @@
 import { Command, Help } from 'commander';
 import { readVersion } from '../../src/system.ts';
-import { addAppCommands } from './app-commands.ts';
 import { RepeatableOption } from './arguments.ts';
-import { addChannelCommands } from './channel-commands.ts';
-import { addCompletionCommand } from './completion-command.ts';
-import { addContactCommands } from './contact-commands.ts';
-import { addServiceCommands } from './edition.ts';
-import { addExplainCommands } from './explain-commands.ts';
-import { addFeedsCommand } from './feeds-commands.ts';
-import { addImportCommand } from './import-command.ts';
-import { addInitCommand } from './init-command.ts';
-import { addInspectCommands } from './inspect-commands.ts';
-import { addMaintainCommands } from './maintain-commands.ts';
-import { addPublishCommands } from './publish-commands.ts';
-import type { Runner } from './runner.ts';
-import { addSimulateCommand } from './simulate-commands.ts';
-import { addStatsCommand } from './stats-commands.ts';
+import type { AddCommands, Runner } from './runner.ts';
 import type { Terminal } from './terminal.ts';
-import { addWithdrawCommands } from './withdraw-commands.ts';
 
-/** Creates all commands with their options and help. The code of a command is loaded when it runs. */
-export function createProgram(terminal: Terminal, run: Runner): Command {
+/**
+ * Creates all commands with their options and help. The code of a command is loaded when it runs.
+ *
+ * @param commands in the order of the help
+ */
+export function createProgram(
+  terminal: Pick<Terminal, 'stdout' | 'stderr'>,
+  run: Runner,
+  commands: readonly AddCommands[],
+): Command {
   const program = createRoot(terminal);
-  addInitCommand(program, run);
-  addPublishCommands(program, run);
-  addImportCommand(program, run);
-  addWithdrawCommands(program, run);
-  addInspectCommands(program, run);
-  addFeedsCommand(program, run);
-  addExplainCommands(program, run);
-  addStatsCommand(program, run);
-  addSimulateCommand(program, run);
-  addAppCommands(program, run);
-  addChannelCommands(program, run);
-  addMaintainCommands(program, run);
-  addServiceCommands(program, run);
-  addContactCommands(program, run);
-  addCompletionCommand(program, run);
+  for (const add of commands) add(program, run);
   inherit(program, program);
   return program;
 }
 
-function createRoot({ stdout, stderr }: Terminal): Command {
+function createRoot({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>): Command {
   return (
     new Command('slipway')
       .version(readVersion(), '-v, --version', 'print the version')

@@ -10,7 +10,10 @@ export interface Progress {
 }
 
 /** @param quiet shows nothing, as without a terminal that can draw bars */
-export function createProgress({ stderr, environment }: Terminal, quiet: boolean): Progress {
+export function createProgress(
+  { stderr, environment }: Pick<Terminal, 'stderr' | 'environment'>,
+  quiet: boolean,
+): Progress {
   if (quiet || !stderr.isTTY || environment().TERM === 'dumb')
     return { show: () => {}, stop: () => {} };
   let bar: SingleBar | undefined;

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../src/build-output/build-output.ts';
 import { NOT_KNOWN } from '../../src/build-output/identify.ts';
-import type { Config } from '../../src/config.ts';
 import { counted, listed } from '../../src/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
@@ -18,6 +17,7 @@ import { droppedSentence, mistypedChannel } from './channel-report.ts';
 import type { Context } from './context.ts';
 import { printDifference } from './difference-report.ts';
 import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
+import type { CommandConfig } from './facts.ts';
 import { latestJsonWarnings } from './latest-json-report.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from './output.ts';
@@ -79,7 +79,7 @@ interface Printed extends Compared {
   readonly isNewStore: boolean;
   /** By the store's clock. */
   readonly now: number;
-  readonly config: Pick<Config, 'catalogPollMs' | 'defaultApplication'>;
+  readonly config: Pick<CommandConfig, 'catalogPollMs' | 'defaultApplication'>;
   /** The targets that the command expects. */
   readonly expected: readonly Target[];
 }

@@ -12,6 +12,7 @@ import type { Runner } from './runner.ts';
 /** The command that foresees updates. */
 
 export function addSimulateCommand(program: Command, run: Runner): void {
+  program.commandsGroup('Show what is published:');
   const simulate = describeCommand(program.command('simulate'), {
     summary: 'foresee what a fleet is offered, now and over the time of the plans',
     does: 'Simulates a fleet of installations. Each installation asks for updates now and at each step of the plans, as real clients do. The command prints who gets what and when, and which installations no update can reach. With --with, the command first makes the proposed change in its own memory and compares both states.',

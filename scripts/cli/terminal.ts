@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Publisher } from '../../src/app/stores.ts';
+import type { Check } from '../../src/operations/check.ts';
+import type { CommandConfig, Environment, Facts } from './facts.ts';
 import type { Place } from './place.ts';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a proposed change is tried. */
 export interface Trial {
@@ -41,8 +41,23 @@ export interface Session {
   readonly trial?: Trial;
 }
 
+/** What a command gets from the lists. It is loaded when a command needs it. */
+export interface Roles {
+  readonly facts: () => Promise<Facts>;
+  /** For the console. Undefined: this program cannot test stores. */
+  readonly diagnose?: () => Promise<Diagnose>;
+}
+
+/** Tests a store as `slipway doctor` does. */
+export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<readonly Check[]>;
+
+/** Part of a command's context. */
+export interface DiagnosedStore extends Publisher {
+  readonly config: CommandConfig;
+}
+
 /** What a command uses of its process. It is passed in, so that tests can run commands in their own process. */
-export interface Terminal {
+export interface Terminal extends Roles {
   /** Reads the settings when a command needs them. */
   readonly environment: () => Environment;
   readonly stdin: Readable & { readonly isTTY?: boolean };

@@ -2,10 +2,16 @@ import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../../src/errors.ts';
 import { createProgram } from './program.ts';
-import type { Runner } from './runner.ts';
+import type { AddCommands, Runner } from './runner.ts';
 import { sessionOf } from './session.ts';
 import { splitWords } from './split-words.ts';
 import type { Terminal, Trial } from './terminal.ts';
+
+interface TryDeps {
+  readonly terminal: Terminal;
+  /** The commands that a line may name. */
+  readonly commands: readonly AddCommands[];
+}
 
 /**
  * Tries a proposed change: runs the command that would make it, on a store that keeps all writes in memory. What the
@@ -15,10 +21,15 @@ import type { Terminal, Trial } from './terminal.ts';
  * @throws AppError with the command's own message when it refuses the change; `invalid_request` for a line that is no
  *   command that changes releases
  */
-export async function tryChange(terminal: Terminal, trial: Trial, line: string): Promise<void> {
+export async function tryChange(
+  { terminal, commands }: TryDeps,
+  trial: Trial,
+  line: string,
+): Promise<void> {
   const [stdout, stderr] = [createSink(), createSink()];
   // Without a terminal, no command asks a question.
   const quiet: Terminal = {
+    facts: terminal.facts,
     environment: terminal.environment,
     stdin: Readable.from([]),
     stdout: stdout.stream,
@@ -34,7 +45,7 @@ export async function tryChange(terminal: Terminal, trial: Trial, line: string):
       await handler({ ...quiet, session }, ...given);
     };
   try {
-    await createProgram(quiet, run).parseAsync(splitWords(line), { from: 'user' });
+    await createProgram(quiet, run, commands).parseAsync(splitWords(line), { from: 'user' });
   } catch (error) {
     throw refusalOf(error, line, stderr.text());
   }

@@ -1,7 +1,8 @@
-import { Readable, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import type { Command, Help } from 'commander';
 import { descriptionOf } from '../cli/description.ts';
 import { createProgram } from '../cli/program.ts';
+import { COMPLETE } from '../lists/complete.ts';
 import { renderTable } from './table.ts';
 
 /** The command reference, made from the definitions that parse the command line. */
@@ -9,8 +10,8 @@ import { renderTable } from './table.ts';
 /** `docs/publishing/commands.md`. */
 export function renderCommands(): string {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const streams = { stdin: Readable.from([]), stdout: discard, stderr: discard };
-  const program = createProgram({ environment: () => ({}), ...streams }, () => async () => {});
+  const streams = { stdout: discard, stderr: discard };
+  const program = createProgram(streams, () => async () => {}, COMPLETE.commands);
   const groups = new Map<string, Command[]>();
   for (const command of leavesOf(program)) {
     const group = groupOf(command).replace(/:$/, '');

@@ -1,14 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { openBrowserFiles } from '../browser-files/browser-files.ts';
 import type { Clock, Randomness } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { ServiceSettings } from '../config/service.ts';
 import { type Console, createConsole } from '../console/console.ts';
+import type { TierTable } from '../domain/tier.ts';
 import { isAppError } from '../errors.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../http/server/listen-error.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Check } from '../operations/diagnose/finding.ts';
+import type { Check } from '../operations/check.ts';
 import type { Explainer } from '../operations/explain-live.ts';
 import { explainUpdate } from '../operations/explain-update.ts';
 import { readVersion } from '../system.ts';
@@ -16,8 +17,10 @@ import type { Publisher } from './stores.ts';
 
 /** The console of the service, and that of a person at this machine. */
 
+type ConsoleSettings = Pick<ServiceSettings, 'defaultApplication' | 'catalogPollMs'>;
+
 interface ServiceConsoleDeps {
-  readonly config: Config;
+  readonly config: ConsoleSettings;
   readonly store: ObjectStore;
   readonly privateStore: ObjectStore;
   readonly clock: Clock;
@@ -38,14 +41,14 @@ export function createServiceConsole({ config, explain, ...deps }: ServiceConsol
   });
 }
 
-const settingsOf = (config: Config) => ({
+const settingsOf = (config: ConsoleSettings) => ({
   defaultApplication: config.defaultApplication,
   version: readVersion(),
   catalogPollMs: config.catalogPollMs,
 });
 
 interface LocalConsoleOptions {
-  readonly config: Config;
+  readonly config: ConsoleSettings & { readonly accounts: { readonly tiers: TierTable } };
   readonly publisher: Publisher;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
@@ -54,7 +57,8 @@ interface LocalConsoleOptions {
   /** The name of the store. */
   readonly place: string;
   readonly isReadOnly: boolean;
-  readonly diagnose: () => Promise<readonly Check[]>;
+  /** Undefined: the console checks no store. */
+  readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
   /** Undefined: the usual port, or a free one when another program has it. 0: a free one. */
   readonly port: number | undefined;
 }

@@ -1,3 +1,5 @@
+import type { KeyArea } from '../key-facts.ts';
+
 /** Every key housekeeping stores under; no other room builds them. */
 
 export const HOUSEKEEPING_ROOT = 'housekeeping/';
@@ -6,3 +8,10 @@ export const HOUSEKEEPING_ROOT = 'housekeeping/';
 export function claimKey(ms: number): string {
   return `${HOUSEKEEPING_ROOT}${new Date(ms).toISOString().slice(0, 13)}.json`;
 }
+
+/** No copy of a store has them: a claim is about one hour. */
+export const housekeepingKeys: KeyArea = {
+  privateRoots: [],
+  listedFirst: [],
+  parse: (key) => (key.startsWith(HOUSEKEEPING_ROOT) ? 'passing' : undefined),
+};

@@ -23,6 +23,11 @@ export interface SettingFacts {
   readonly example: string;
 }
 
+export interface SettingGroup {
+  readonly title: string;
+  readonly settings: readonly (SettingFacts & { readonly name: string })[];
+}
+
 const facts = z.registry<SettingFacts>();
 
 /**

@@ -4,7 +4,7 @@ import { listed } from '../counted.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Check } from '../operations/diagnose/finding.ts';
+import type { Check } from '../operations/check.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
 import { createTurns } from '../operations/in-turn.ts';
 import { whenLive } from '../wording/when-live.ts';

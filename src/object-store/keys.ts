@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { KeyArea } from '../key-facts.ts';
 
 /** The keys of this room's own objects; no other room builds them. */
 
@@ -15,3 +16,10 @@ export function verdictKey(location: string): string {
   const digest = createHash('sha256').update(location).digest('hex');
   return `probe/verdicts/${digest.slice(0, 16)}.json`;
 }
+
+/** No copy of a store has them. */
+export const probeKeys: KeyArea = {
+  privateRoots: [],
+  listedFirst: [],
+  parse: (key) => (key.startsWith(PROBE_ROOT) ? 'passing' : undefined),
+};

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { envelopeSchema } from './envelope.ts';
 
+/** A kind of stored document, for the schemas in `manifests/`. */
+export interface StoredDocument {
+  /** As the schema's file has it. */
+  readonly name: string;
+  readonly title: string;
+  /** Without the envelope. */
+  readonly schema: z.ZodType;
+}
+
 /** The JSON Schema (2020-12) of a stored document, as text, for programs that do not use this code. */
-export function renderSchema(title: string, signed: z.ZodType): string {
+export function renderSchema({ title, schema: signed }: StoredDocument): string {
   const schema = z.toJSONSchema(envelopeSchema(signed), { target: 'draft-2020-12', io: 'input' });
   return `${JSON.stringify({ title, ...schema }, null, 2)}\n`;
 }

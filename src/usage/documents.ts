@@ -7,6 +7,7 @@ import {
   renderEnvelopeInSteps,
   SCHEMA_VERSION,
 } from '../sequence/envelope.ts';
+import type { StoredDocument } from '../sequence/json-schema.ts';
 import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import type { MinuteRow, Row } from './counts.ts';
@@ -208,3 +209,9 @@ async function parse<T>(
 function isLong(name: string): boolean {
   return ['rows', 'minutes', 'counters'].includes(name);
 }
+
+/** The documents of the counts. */
+export const usageDocuments: readonly StoredDocument[] = [
+  { name: 'usage-snapshot', title: 'Usage counts of one process', schema: snapshotSchema },
+  { name: 'usage-total', title: 'Usage counts of all processes', schema: totalSchema },
+];

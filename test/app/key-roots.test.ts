@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
-import { PRIVATE_ROOTS } from '../../src/app/key-roots.ts';
+import { FACTS } from '../../scripts/lists/facts.ts';
 import * as contact from '../../src/contact/keys.ts';
 import * as identity from '../../src/identity/keys.ts';
 import * as usage from '../../src/usage/keys.ts';
+
+const PRIVATE_ROOTS = FACTS.keys.flatMap(({ privateRoots }) => privateRoots);
 
 it('doctor checks every root of the rooms with private documents', () => {
   const roots = [contact, identity, usage]

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../scripts/cli/failure.ts';
+import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { AppError } from '../../src/errors.ts';
 import { hashFile } from '../../src/operations/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
@@ -51,8 +52,14 @@ describe('the message of a failure', () => {
       stderr += text;
     };
     const sink = { write } as never;
-    const terminal = { environment, stdin: process.stdin, stdout: sink, stderr: sink };
-    expect(await runCommandLine(['releases', '--json'], terminal)).toBe(1);
+    const terminal = {
+      ...COMPLETE.roles,
+      environment,
+      stdin: process.stdin,
+      stdout: sink,
+      stderr: sink,
+    };
+    expect(await runCommandLine(['releases', '--json'], terminal, COMPLETE)).toBe(1);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'internal',
       message: expect.stringMatching(/\.env failed on access: permission denied, EACCES\. Give/),

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../scripts/cli/program.ts';
 import type { Runner } from '../../scripts/cli/runner.ts';
+import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { ROOT, slipway } from './support.ts';
 
 const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -15,13 +16,8 @@ function parser() {
     async (...given) => {
       ran.push(pathOf(given.at(-1) as Command).join(' '));
     };
-  const terminal = {
-    environment: () => ({}),
-    stdin: process.stdin,
-    stdout: sink(),
-    stderr: sink(),
-  };
-  return { program: createProgram(terminal, run), ran };
+  const terminal = { stdout: sink(), stderr: sink() };
+  return { program: createProgram(terminal, run, COMPLETE.commands), ran };
 }
 
 function pathOf(command: Command): readonly string[] {

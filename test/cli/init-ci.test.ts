@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../scripts/cli/program.ts';
 import type { PublishOptions } from '../../scripts/cli/publish-options.ts';
+import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import { unpinnedIn } from '../support/unpinned.ts';
 import { BUCKET, PROJECTS, project, removeProjects } from './init-support.ts';
@@ -102,13 +103,13 @@ async function parsePublish(line: string) {
   expect(words.slice(0, 2)).toEqual(['node', 'slipway.mjs']);
   const sink = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const found: unknown[][] = [];
-  const streams = { stdin: process.stdin, stdout: sink(), stderr: sink() };
   const program: Command = createProgram(
-    { environment: () => ({}), ...streams },
+    { stdout: sink(), stderr: sink() },
     () =>
       async (...given) => {
         found.push(given);
       },
+    COMPLETE.commands,
   );
   await program.parseAsync(words.slice(2) as string[], { from: 'user' });
   const [version, paths, options] = found[0] ?? [];

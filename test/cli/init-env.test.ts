@@ -2,6 +2,7 @@ import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { Choices } from '../../scripts/cli/init/choices.ts';
 import { renderEnvFile } from '../../scripts/cli/init/env-file.ts';
+import { FACTS } from '../../scripts/lists/facts.ts';
 import { loadConfig } from '../../src/config.ts';
 
 /** The `.env` file of `slipway init`. */
@@ -20,7 +21,7 @@ const inDirectory = (directory: string): Choices => ({
 
 describe('the .env file', () => {
   it('explains each setting in one line, from the descriptions of the settings', () => {
-    const text = renderEnvFile(BASE);
+    const text = renderEnvFile(FACTS, BASE);
     expect(text).toContain(
       '# The address that clients use.\n# PUBLIC_URL=https://updates.example.com\n',
     );
@@ -34,14 +35,14 @@ describe('the .env file', () => {
   it.each(['C:\\new\\Ada B\\data', 'D:\\data', '/srv/my data #1', '~/data', '../data'])(
     'keeps the directory %s as it is',
     (directory) => {
-      const settings = parseEnv(renderEnvFile(inDirectory(directory)));
+      const settings = parseEnv(renderEnvFile(FACTS, inDirectory(directory)));
       expect(settings.DATA_DIR).toBe(directory);
       expect(() => loadConfig(settings)).not.toThrow();
     },
   );
 
   it.each(["it's", 'two\nlines'])('refuses the value %j, which it cannot contain', (directory) => {
-    expect(() => renderEnvFile(inDirectory(directory))).toThrow(
+    expect(() => renderEnvFile(FACTS, inDirectory(directory))).toThrow(
       /DATA_DIR has a quote or a control/,
     );
   });

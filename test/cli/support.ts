@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../scripts/cli/command-line.ts';
+import { COMPLETE } from '../../scripts/lists/complete.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -36,12 +37,14 @@ export async function slipway(
   running += 1;
   process.chdir(cwd);
   try {
-    const code = await runCommandLine(arguments_, {
+    const terminal = {
+      ...COMPLETE.roles,
       environment: () => ({ SLIPWAY_ACTOR: 'ada@build-7', ...env }),
       stdin: Object.assign(Readable.from([stdin]), { isTTY: isTerminal }),
       stdout: Object.assign(stdout.stream, columns === undefined ? {} : { isTTY: true, columns }),
       stderr: Object.assign(stderr.stream, { isTTY: isTerminal }),
-    });
+    };
+    const code = await runCommandLine(arguments_, terminal, COMPLETE);
     return { code, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     running -= 1;

@@ -1,4 +1,5 @@
-import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../src/app/copy/key-facts.ts';
+import { FACTS } from '../../scripts/lists/facts.ts';
+import { createKeyReader } from '../../src/app/copy/key-facts.ts';
 import { readStoredDocument } from '../../src/app/copy/read-document.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
@@ -15,8 +16,8 @@ export function copyStores(
     {
       from: { store: from, name: 'the source' },
       to: { store: to, name: 'the target' },
-      ...{ clock, factsOf, readDocument: readStoredDocument, onProgress: () => {} },
-      passes: { source: SOURCE_PASSES, target: TARGET_PASSES },
+      ...createKeyReader(FACTS.keys),
+      ...{ clock, readDocument: readStoredDocument, onProgress: () => {} },
       createDocument: (key, bytes) => createRetrying({ store: to, clock }, key, bytes),
     },
     { deep: false, prune: false, isDryRun: false, ...request },

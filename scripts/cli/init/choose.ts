@@ -2,10 +2,10 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Project } from '../../../src/build-output/project/project.ts';
 import { namesIn, readText } from '../../../src/build-output/project/project-files.ts';
-import { loadConfig, SETTING_GROUPS } from '../../../src/config.ts';
 import { parseApplicationName } from '../../../src/domain/channel.ts';
 import { refuseReservedName } from '../../../src/domain/reserved-name.ts';
 import { AppError, isAppError } from '../../../src/errors.ts';
+import type { Facts } from '../facts.ts';
 import {
   type Choices,
   CI_CHOICES,
@@ -28,6 +28,8 @@ export interface InitOptions {
   readonly ci?: CiChoice;
 }
 
+type Settings = Pick<Facts, 'loadConfig' | 'settingGroups'>;
+
 /**
  * @param existing see {@link readExisting}
  * @param questions undefined: nothing is asked
@@ -35,11 +37,13 @@ export interface InitOptions {
  *   for options that do not fit together
  */
 export async function choose(
+  settings: Settings,
   project: Project,
   options: InitOptions,
   existing: Existing,
   questions: Questions | undefined,
 ): Promise<Choices> {
+  const refused = (values: Values) => refusedSettings(settings, values);
   const ask = async (given: string | undefined, question: Question) =>
     given ?? (questions === undefined ? question.usual : await questions.ask(question));
   const application = await ask(options.app, {
@@ -47,11 +51,11 @@ export async function choose(
     usual: existing.DEFAULT_APP ?? project.application.text,
     refuse: refusedApplication,
   });
-  const store = await chooseStore(project, options, existing, ask);
+  const store = await chooseStore(refused, project, options, existing, ask);
   const publicUrl = await ask(options.url, {
     text: 'Public address of the service, such as https://updates.example.com (Enter: not yet known)',
     usual: existing.PUBLIC_URL,
-    refuse: (url) => refusedSettings({ PUBLIC_URL: url }),
+    refuse: (url) => refused({ PUBLIC_URL: url }),
   });
   const ci = await ask(options.ci, {
     text: 'CI service: github, gitlab or none',
@@ -69,14 +73,16 @@ export async function choose(
     ci: CI_CHOICES.find((choice) => choice === ci) ?? 'none',
   };
   refuseReservedName(parseApplicationName(choices.application));
-  loadConfig(settingsOf(choices), 'command');
+  settings.loadConfig(settingsOf(choices), 'command');
   return choices;
 }
 
 type Ask = (given: string | undefined, question: Question) => Promise<string | undefined>;
 type Existing = Readonly<Record<string, string | undefined>>;
+type Values = Readonly<Record<string, string>>;
 
 async function chooseStore(
+  refused: (values: Values) => string | undefined,
   project: Project,
   { bucket: stated, region, endpoint, prefix }: InitOptions,
   existing: Existing,
@@ -87,7 +93,7 @@ async function chooseStore(
   const bucket = await ask(stated, {
     text: `Bucket for the releases (Enter: ${isBucket ? 'that of .env' : `the directory ${directory}`})`,
     usual: isBucket ? existing.S3_BUCKET : undefined,
-    refuse: (name) => refusedSettings({ OBJECT_STORE: 's3', S3_BUCKET: name }),
+    refuse: (name) => refused({ OBJECT_STORE: 's3', S3_BUCKET: name }),
   });
   if (bucket === undefined) {
     refuseBucketOptions({ region, endpoint, prefix });
@@ -99,12 +105,12 @@ async function chooseStore(
     region: await ask(region, {
       text: 'Region of the bucket',
       usual: existing.S3_REGION ?? existing.AWS_REGION ?? 'us-east-1',
-      refuse: (name) => refusedSettings({ S3_REGION: name }),
+      refuse: (name) => refused({ S3_REGION: name }),
     }),
     endpoint: await ask(endpoint, {
       text: 'Address of the store (Enter: AWS)',
       usual: existing.S3_ENDPOINT,
-      refuse: (url) => refusedSettings({ S3_ENDPOINT: url }),
+      refuse: (url) => refused({ S3_ENDPOINT: url }),
     }),
     prefix: prefix ?? existing.S3_PREFIX,
   };
@@ -117,13 +123,13 @@ function refuseBucketOptions(options: Readonly<Record<string, string | undefined
 }
 
 /** Why the settings refuse values, in one line; undefined when they do not. */
-function refusedSettings(settings: Readonly<Record<string, string>>): string | undefined {
+function refusedSettings({ loadConfig }: Settings, values: Values): string | undefined {
   try {
-    loadConfig(settings, 'command');
+    loadConfig(values, 'command');
     return undefined;
   } catch (error) {
     if (!isAppError(error, 'invalid_configuration')) throw error;
-    const issue = error.issues.find(({ pointer }) => pointer.slice(1) in settings);
+    const issue = error.issues.find(({ pointer }) => pointer.slice(1) in values);
     return issue === undefined ? undefined : `It ${issue.detail}.`;
   }
 }
@@ -139,10 +145,13 @@ function refusedApplication(name: string): string | undefined {
 }
 
 /** The settings of Slipway in an existing `.env`. Its other variables are not read. */
-export async function readExisting(directory: string): Promise<Existing> {
+export async function readExisting(
+  { settingGroups }: Pick<Settings, 'settingGroups'>,
+  directory: string,
+): Promise<Existing> {
   const text = await readText(directory, '.env');
   if (text === undefined) return {};
-  const names = SETTING_GROUPS.flatMap(({ settings }) => settings.map(({ name }) => name));
+  const names = settingGroups.flatMap(({ settings }) => settings.map(({ name }) => name));
   const values = parseEnv(text);
   return Object.fromEntries(
     names.flatMap((name) => {

@@ -1,5 +1,6 @@
-import { SETTING_GROUPS } from '../../../src/config.ts';
+import type { SettingGroup } from '../../../src/config/setting.ts';
 import { AppError } from '../../../src/errors.ts';
+import type { Facts } from '../facts.ts';
 import { type Choices, settingsOf } from './choices.ts';
 
 /** The `.env` file: the first settings that a project needs, each with its description. */
@@ -18,18 +19,25 @@ const CREDENTIALS = `
 # AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or use a profile or a role of AWS.
 `;
 
+type SettingTexts = Pick<Facts, 'settingGroups'>;
+
 /** @throws AppError `invalid_configuration` for a value that such a file cannot contain */
-export function renderEnvFile(choices: Choices): string {
+export function renderEnvFile({ settingGroups }: SettingTexts, choices: Choices): string {
   const values = settingsOf(choices);
-  const entries = SHOWN[choices.store.kind].map((name) => entryOf(name, values[name]));
+  const settings = settingGroups.flatMap((group) => group.settings);
+  const entries = SHOWN[choices.store.kind].map((name) => entryOf(settings, name, values[name]));
   return `# The settings of Slipway, written by "slipway init". A variable of the environment takes precedence.
 # docs/operations/settings.md in Slipway's repository has all of them.
 
 ${entries.join('\n')}${choices.store.kind === 'bucket' ? CREDENTIALS : ''}`;
 }
 
-function entryOf(name: string, value: string | undefined): string {
-  const facts = SETTING_GROUPS.flatMap(({ settings }) => settings).find((one) => one.name === name);
+function entryOf(
+  settings: SettingGroup['settings'],
+  name: string,
+  value: string | undefined,
+): string {
+  const facts = settings.find((one) => one.name === name);
   if (facts === undefined) throw new Error(`There is no setting ${name}.`);
   const line =
     value === undefined ? `# ${name}=${facts.example}` : `${name}=${quoted(name, value)}`;

@@ -4,6 +4,7 @@ import { GITLAB_FILE } from '../../../src/build-output/project/ci.ts';
 import { isPlainPath } from '../../../src/build-output/project/plain-tool.ts';
 import type { Project } from '../../../src/build-output/project/project.ts';
 import { AppError, systemCode } from '../../../src/errors.ts';
+import type { Facts } from '../facts.ts';
 import type { Choices } from './choices.ts';
 import { packageFolder } from './ci-settings.ts';
 import { renderEnvFile } from './env-file.ts';
@@ -28,6 +29,7 @@ const WORKFLOW = '.github/workflows/release.yml';
 const INCLUDED = 'slipway-release.gitlab-ci.yml';
 
 export async function planFiles(
+  facts: Pick<Facts, 'settingGroups'>,
   project: Project,
   choices: Choices,
 ): Promise<readonly PlannedFile[]> {
@@ -35,7 +37,7 @@ export async function planFiles(
   const files = [
     {
       path: path.join(project.directory, '.env'),
-      text: renderEnvFile(choices),
+      text: renderEnvFile(facts, choices),
       what: 'the settings',
       nextStep: undefined,
     },

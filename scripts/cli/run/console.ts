@@ -5,11 +5,9 @@ import { pathToFileURL } from 'node:url';
 import open from 'open';
 import { pino } from 'pino';
 import { openLocalConsole } from '../../../src/app/console.ts';
-import { diagnose } from '../../../src/operations/diagnose/diagnose.ts';
 import { renderOpeningPage } from '../../../src/pages/console-page.ts';
 import { systemRandomness } from '../../../src/system.ts';
 import { openContext } from '../context.ts';
-import { diagnoseDepsOf } from '../diagnose-deps.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 interface ConsoleOptions {
@@ -22,12 +20,13 @@ interface ConsoleOptions {
 export async function startConsole(terminal: Terminal, options: ConsoleOptions): Promise<void> {
   const context = await openContext(terminal);
   const { config, place, actor } = context;
+  const diagnose = await terminal.diagnose?.();
   const running = await openLocalConsole({
     ...{ config, actor, place: place.text, publisher: context },
     randomness: systemRandomness,
     logger: pino({ level: 'error' }, terminal.stderr),
     isReadOnly: options.readOnly,
-    diagnose: async () => diagnose(await diagnoseDepsOf(context, terminal.environment())),
+    diagnose: diagnose === undefined ? undefined : () => diagnose(terminal, context),
     port: options.port,
   });
   const { openingUrl } = running;

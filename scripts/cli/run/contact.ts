@@ -1,3 +1,4 @@
+import type { ContactSettings } from '../../../src/config/contact.ts';
 import { eraseExisting } from '../../../src/contact/erase.ts';
 import { listMessages, type ShownMessage, showMessage } from '../../../src/contact/inspect.ts';
 import type { MessageState } from '../../../src/contact/message-state.ts';
@@ -14,7 +15,9 @@ export async function list(
     json: boolean;
   },
 ): Promise<void> {
-  const { privateStore, config, place } = await openContext(terminal, { subject: 'private data' });
+  const { privateStore, config, place } = await openContext<ContactSettings>(terminal, {
+    subject: 'private data',
+  });
   const hasMail = config.contact.mail !== undefined;
   const unreadable: { id: string; reason: string }[] = [];
   const messages = await listMessages(
@@ -73,7 +76,9 @@ export async function show(
   id: string,
   options: { json: boolean },
 ): Promise<void> {
-  const { privateStore, config, place } = await openContext(terminal, { subject: 'private data' });
+  const { privateStore, config, place } = await openContext<ContactSettings>(terminal, {
+    subject: 'private data',
+  });
   const message = await showMessage(privateStore, id, config.contact.mail !== undefined);
   if (options.json) {
     printJson(terminal, {

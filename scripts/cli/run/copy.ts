@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
-import type { Config } from '../../../src/config.ts';
+import type { StoreSettings } from '../../../src/config/store.ts';
 import { copyStore } from '../../../src/operations/copy/copy-store.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 import { copyJson, printCopy } from '../copy-report.ts';
@@ -28,7 +28,12 @@ export async function copy(
 ): Promise<number> {
   const { json, deep, prune } = options;
   const opened = await openCopy(
-    { env: terminal.environment(), clock: systemClock, randomness: systemRandomness },
+    {
+      facts: await terminal.facts(),
+      env: terminal.environment(),
+      clock: systemClock,
+      randomness: systemRandomness,
+    },
     { from, to, fromEnv, toEnv },
   );
   const [source, target] = [opened.from, opened.to].map(({ config }) =>
@@ -60,15 +65,15 @@ export async function copy(
 }
 
 /** The settings with which a command or a service uses the copy. */
-function settingsOf({ store, dataDirectory }: Config): string {
+function settingsOf({ store, dataDirectory }: StoreSettings): string {
   if (store.kind === 'filesystem') return `OBJECT_STORE=filesystem DATA_DIR=${dataDirectory}`;
   const prefix = store.prefix === '' ? '' : ` S3_PREFIX=${store.prefix}`;
   return `OBJECT_STORE=s3 S3_BUCKET=${store.bucket}${prefix}`;
 }
 
 /** The directories beside the objects of a directory store, which are not copied. */
-function directoriesOf(from: Config, to: Config) {
-  const find = ({ store, dataDirectory }: Config, name: string): string | undefined => {
+function directoriesOf(from: StoreSettings, to: StoreSettings) {
+  const find = ({ store, dataDirectory }: StoreSettings, name: string): string | undefined => {
     const directory = path.join(dataDirectory, name);
     return store.kind === 'filesystem' && existsSync(directory) ? directory : undefined;
   };

@@ -1,5 +1,4 @@
 import { openPublisher } from '../../../src/app/stores.ts';
-import { loadConfig } from '../../../src/config.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
 import { type FilledStore, fillDemoStore } from '../demo/fill-demo-store.ts';
@@ -17,9 +16,9 @@ export async function demoStore(terminal: Terminal): Promise<void> {
   const directory = demoDirectory(given, 'demo-store');
   // Never a bucket: demo data must not get into one by a setting that was forgotten.
   const env = { ...given, DATA_DIR: directory, OBJECT_STORE: 'filesystem' };
-  const config = loadConfig(env, 'command');
+  const { loadConfig } = await terminal.facts();
   const publisher = await openPublisher({
-    config,
+    config: loadConfig(env, 'command'),
     clock: systemClock,
     randomness: systemRandomness,
   });

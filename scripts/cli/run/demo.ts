@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { type BuiltApp, buildApp } from '../../../src/app.ts';
-import { loadConfig } from '../../../src/config.ts';
+import { type AppDeps, type BuiltApp, buildApp } from '../../../src/app.ts';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
+import type { Environment } from '../facts.ts';
 import { shown } from '../place.ts';
-import { type Environment, print, type Terminal } from '../terminal.ts';
+import { print, type Terminal } from '../terminal.ts';
 
 const OS_BY_NODE: Readonly<Record<string, string>> = {
   win32: 'windows',
@@ -49,7 +49,7 @@ export async function demo(terminal: Terminal, options: { once: boolean }): Prom
   try {
     for (const version of [OLD, NEW]) await publish(terminal, env, builds, version);
     step(terminal, 'The service starts on the same directory');
-    const { app, url } = await startService(env);
+    const { app, url } = await startService(terminal, env);
     print(terminal, `listening on ${url}`);
     let goesOn = false;
     try {
@@ -99,8 +99,12 @@ async function publish(
   }
 }
 
-async function startService(env: Environment): Promise<{ app: BuiltApp; url: string }> {
-  const config = loadConfig(env);
+async function startService(
+  terminal: Terminal,
+  env: Environment,
+): Promise<{ app: BuiltApp; url: string }> {
+  const { loadConfig } = await terminal.facts();
+  const config = loadConfig<AppDeps['config']>(env, 'service');
   const logger = pino({ level: 'warn' });
   const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
   await app.catalog.start();

@@ -1,11 +1,10 @@
 import { parseHttpUrl } from '../../../src/config/kinds.ts';
 import { AppError } from '../../../src/errors.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
-import { diagnose } from '../../../src/operations/diagnose/diagnose.ts';
 import { readVersion, systemClock } from '../../../src/system.ts';
 import { ask } from '../ask.ts';
 import { openContext } from '../context.ts';
-import { diagnoseDepsOf } from '../diagnose-deps.ts';
+import { diagnoseStore } from '../diagnose-deps.ts';
 import { printChecks, printSummary } from '../doctor-report.ts';
 import { EXIT } from '../exit-code.ts';
 import { printJson } from '../output.ts';
@@ -21,9 +20,7 @@ export async function doctor(terminal: Terminal, options: DoctorOptions): Promis
   const context = await openContext(terminal, { mayBeNew: true });
   // An operator may check the service from a machine that has no store.
   const knowsStore = url === undefined || (await context.hasStore());
-  const store = knowsStore
-    ? await diagnose(await diagnoseDepsOf(context, terminal.environment()))
-    : undefined;
+  const store = knowsStore ? await diagnoseStore(terminal, context) : undefined;
   const service =
     url === undefined
       ? undefined

@@ -1,6 +1,7 @@
 import { type PlaceName, parsePlaceName } from '../../../src/app/place-name.ts';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
 import { openTarget } from '../../../src/app/static-export/open-target.ts';
+import type { QuestionDeps } from '../../../src/app/static-export/questions.ts';
 import { AppError } from '../../../src/errors.ts';
 import { openContext } from '../context.ts';
 import { exportJson, printExport } from '../export-report.ts';
@@ -27,7 +28,10 @@ export async function exportFeeds(
   const name = parsePlaceName(targetText, 'target');
   const location = locationOf(name);
   // The service in this process must not write into the store, not even a count.
-  const context = await openContext(terminal, { onlyReads: true, writesTo: location });
+  const context = await openContext<QuestionDeps['config']>(terminal, {
+    onlyReads: true,
+    writesTo: location,
+  });
   const { publicUrl } = context.config;
   if (publicUrl === undefined) {
     throw new AppError(

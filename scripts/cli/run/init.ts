@@ -31,14 +31,15 @@ export async function init(
   if (isReport) sayDryRun(terminal, project.directory);
   if (isReport) printFound(terminal, project);
   const questions = options.yes || !isInteractive(terminal) ? undefined : openQuestions(terminal);
-  const existing = await readExisting(project.directory);
-  const choices = await choose(project, options, existing, questions).finally(() =>
+  const facts = await terminal.facts();
+  const existing = await readExisting(facts, project.directory);
+  const choices = await choose(facts, project, options, existing, questions).finally(() =>
     questions?.close(),
   );
   const result: InitResult = {
     project,
     choices,
-    files: await planFiles(project, choices),
+    files: await planFiles(facts, project, choices),
     ignored: await planIgnored(project, choices),
     existing,
     remarks: remarksOn(project, choices),

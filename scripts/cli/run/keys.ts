@@ -1,4 +1,4 @@
-import { loadConfig } from '../../../src/config.ts';
+import type { AccountSettings } from '../../../src/config/accounts.ts';
 import { AppError } from '../../../src/errors.ts';
 import {
   createSigningKeys,
@@ -19,8 +19,9 @@ export async function keys(
       'Give one step at a time: --add, then --switch, then --retire.',
     );
   }
-  const config = loadConfig(terminal.environment(), 'command');
-  const { accessTokenKeys } = config.accounts;
+  const { loadConfig } = await terminal.facts();
+  const { accounts } = loadConfig<AccountSettings>(terminal.environment(), 'command');
+  const { accessTokenKeys } = accounts;
   if (accessTokenKeys === undefined) {
     throw new AppError(
       'invalid_configuration',

@@ -1,5 +1,6 @@
+import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
 import type { Clock, Randomness } from '../../clock.ts';
-import type { Config } from '../../config.ts';
+import type { StoreSettings } from '../../config/store.ts';
 import { AppError } from '../../errors.ts';
 import { createConformingStore } from '../../object-store/conforming-store.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
@@ -7,7 +8,7 @@ import type { CopyDeps } from '../../operations/copy/copy-side.ts';
 import { createRetrying } from '../../sequence/create-settled.ts';
 import { areNested, arePrefixesNested, parsePlaceName, realPathOf } from '../place-name.ts';
 import { openStore } from '../stores.ts';
-import { factsOf, SOURCE_PASSES, TARGET_PASSES } from './key-facts.ts';
+import { createKeyReader } from './key-facts.ts';
 import { readStoredDocument } from './read-document.ts';
 import { readSideSettings, type SideSettings } from './side-settings.ts';
 
@@ -22,13 +23,14 @@ interface CopyNames {
 }
 
 interface OpenDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly facts: Pick<Facts, 'loadConfig' | 'keys'>;
+  readonly env: Environment;
   readonly clock: Clock;
   readonly randomness: Randomness;
 }
 
 interface OpenedSide {
-  readonly config: Config;
+  readonly config: StoreSettings;
   readonly store: ObjectStore;
 }
 
@@ -44,15 +46,21 @@ interface OpenedCopy extends Omit<CopyDeps, 'from' | 'to' | 'onProgress'> {
  * @throws AppError `invalid_configuration`, also when one place is the other, or inside it
  */
 export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<OpenedCopy> {
-  const { env, clock, randomness } = deps;
-  const from = await readSideSettings(env, {
-    place: parsePlaceName(names.from, 'source'),
-    ...{ option: '--from-env', file: names.fromEnv },
-  });
-  const to = await readSideSettings(env, {
-    place: parsePlaceName(names.to, 'target'),
-    ...{ option: '--to-env', file: names.toEnv },
-  });
+  const { facts, env, clock, randomness } = deps;
+  const from = await readSideSettings(
+    { env, ...facts },
+    {
+      place: parsePlaceName(names.from, 'source'),
+      ...{ option: '--from-env', file: names.fromEnv },
+    },
+  );
+  const to = await readSideSettings(
+    { env, ...facts },
+    {
+      place: parsePlaceName(names.to, 'target'),
+      ...{ option: '--to-env', file: names.toEnv },
+    },
+  );
   await refuseNested(env, { from, to }, names);
   const open = (side: SideSettings) =>
     openStore({ clock, randomness, ...side, checksWhenOpened: false });
@@ -60,15 +68,16 @@ export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<Opened
   return {
     from: { config: from.config, store: await open(from) },
     to: { config: to.config, store: target },
-    ...{ clock, factsOf, readDocument: readStoredDocument },
-    passes: { source: SOURCE_PASSES, target: TARGET_PASSES },
+    ...createKeyReader(facts.keys),
+    clock,
+    readDocument: readStoredDocument,
     createDocument: (key, bytes) => createRetrying({ store: target, clock }, key, bytes),
   };
 }
 
 type Sides = Record<'from' | 'to', SideSettings>;
 
-async function refuseNested(env: OpenDeps['env'], sides: Sides, names: CopyNames): Promise<void> {
+async function refuseNested(env: Environment, sides: Sides, names: CopyNames): Promise<void> {
   if (!(await isNested(env, sides))) return;
   throw new AppError(
     'invalid_configuration',
@@ -76,7 +85,7 @@ async function refuseNested(env: OpenDeps['env'], sides: Sides, names: CopyNames
   );
 }
 
-async function isNested(env: OpenDeps['env'], { from, to }: Sides): Promise<boolean> {
+async function isNested(env: Environment, { from, to }: Sides): Promise<boolean> {
   const [a, b] = [from.config.store, to.config.store];
   if (a.kind === 'filesystem' && b.kind === 'filesystem') {
     const { dataDirectory } = from.config;
@@ -87,7 +96,7 @@ async function isNested(env: OpenDeps['env'], { from, to }: Sides): Promise<bool
 }
 
 /** On AWS, a bucket name is unique in all regions, so the region does not count. */
-function addressOf(env: OpenDeps['env'], side: SideSettings): string {
+function addressOf(env: Environment, side: SideSettings): string {
   const { config, ignoresConfiguredEndpoint } = side;
   // The AWS SDK reads these variables.
   const configured = env.AWS_ENDPOINT_URL_S3?.trim() || env.AWS_ENDPOINT_URL?.trim();

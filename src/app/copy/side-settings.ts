@@ -1,5 +1,6 @@
 import { parseEnv } from 'node:util';
-import { type Config, loadConfig } from '../../config.ts';
+import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
+import type { StoreSettings } from '../../config/store.ts';
 import { AppError, isAppError, systemCode } from '../../errors.ts';
 import type { S3StoreOptions } from '../../object-store/s3.ts';
 import { readPlainFile } from '../../plain-file.ts';
@@ -7,11 +8,13 @@ import type { PlaceName } from '../place-name.ts';
 
 /** The settings with which one side of a copy is reached. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+interface SettingsDeps extends Pick<Facts, 'loadConfig'> {
+  readonly env: Environment;
+}
 
 export interface SideSettings {
   /** As if the place were the store of the settings. */
-  readonly config: Config;
+  readonly config: StoreSettings;
   /** Absent: the AWS SDK finds them. */
   readonly credentials: S3StoreOptions['credentials'];
   /** For a file: without `S3_ENDPOINT` in it, AWS is meant. */
@@ -35,10 +38,10 @@ const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION
 const ENV_BYTES_MAX = 256 * 1024;
 
 /** @throws AppError `invalid_configuration`, which never contains a secret */
-export async function readSideSettings(env: Environment, side: SideName): Promise<SideSettings> {
+export async function readSideSettings(deps: SettingsDeps, side: SideName): Promise<SideSettings> {
   const { place, option, file } = side;
   if (file === undefined) {
-    const config = configOf(env, place);
+    const config = configOf(deps, place);
     return { config, credentials: undefined, ignoresConfiguredEndpoint: false };
   }
   if (place.kind === 'directory') {
@@ -51,7 +54,7 @@ export async function readSideSettings(env: Environment, side: SideName): Promis
   refuseUseless(source, given);
   try {
     return {
-      config: configOf(given, place),
+      config: configOf({ ...deps, env: given }, place),
       credentials: credentialsOf(source, given),
       ignoresConfiguredEndpoint: true,
     };
@@ -64,7 +67,7 @@ export async function readSideSettings(env: Environment, side: SideName): Promis
   }
 }
 
-function configOf(env: Environment, place: PlaceName): Config {
+function configOf({ loadConfig, env }: SettingsDeps, place: PlaceName): StoreSettings {
   // The arguments name the stores.
   const config = loadConfig({ ...env, OBJECT_STORE: 'filesystem' }, 'command');
   if (place.kind === 'directory') {

@@ -1,13 +1,7 @@
 import { AppError } from '../../errors.ts';
+import type { CopyKind } from '../../key-facts.ts';
 import { compareObjects } from './compare-objects.ts';
-import {
-  type CopiedObject,
-  type CopyKind,
-  findLater,
-  isPrivate,
-  type Listing,
-  type Pair,
-} from './copy-plan.ts';
+import { type CopiedObject, findLater, isPrivate, type Listing, type Pair } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, storeDiffers } from './copy-side.ts';
 import { compareTags, mayBeReplaced, type Proof } from './unsure-pairs.ts';
 

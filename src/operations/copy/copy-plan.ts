@@ -1,50 +1,12 @@
+import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../key-facts.ts';
 import type { ObjectInfo } from '../../object-store/object-store.ts';
 
 /** Which objects a copy of a store writes, and in which order. Pure. */
-
-/**
- * The kinds of objects, in the order of copying: an object comes after those that it names. So no object of an interrupted
- * copy names a missing one.
- *
- * End markers come first, so that an ended session or account never works at the target. Sessions come after accounts,
- * because a session names the number of an account's document. Hints come last: a hint whose revision or application is
- * missing means that it was deleted. (Revisions and lists only say where to look for hints.)
- */
-export const COPY_KINDS = [
-  'end',
-  'artifact',
-  'carried',
-  'manifest',
-  'account',
-  'open marker',
-  'private',
-  'session',
-  'revision',
-  'application list',
-  'hint',
-] as const;
-export type CopyKind = (typeof COPY_KINDS)[number];
 
 /** A store never deletes these: a target with more of them is a later state, or another store. */
 const KEPT_KINDS: readonly CopyKind[] = ['manifest', 'hint', 'revision', 'application list'];
 /** Accounts, sessions, messages and counts: the source deletes them by retention, clean-up or erasure. */
 const PRIVATE_KINDS: readonly CopyKind[] = ['end', 'account', 'open marker', 'private', 'session'];
-
-/** What a key says about its object. */
-export interface KeyFacts {
-  readonly kind: CopyKind;
-  /** Objects of one sequence are copied one after the other, by their numbers, so that a reader finds no gap. */
-  readonly sequence: string;
-  readonly number: number;
-  /** Of a key below `apps/`. */
-  readonly application?: string;
-  /** Of a manifest and of a signed document. */
-  readonly version?: string;
-  /** Of an artifact, as its key states it, in hex. */
-  readonly sha256?: string;
-  /** What a sealed document must state about itself; undefined for an object that is no sealed document. */
-  readonly fields?: Readonly<Record<string, unknown>>;
-}
 
 export interface CopiedObject extends ObjectInfo, KeyFacts {}
 

@@ -1,14 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { AppError, isAppError } from '../../errors.ts';
+import type { CopyKind, KeyArea, ListingPass } from '../../key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import {
-  type CopiedObject,
-  type CopyKind,
-  type Foreign,
-  isKept,
-  type KeyFacts,
-  type Listing,
-} from './copy-plan.ts';
+import { type CopiedObject, type Foreign, isKept, type Listing } from './copy-plan.ts';
 
 /** The two sides of a copy, and how they are read. */
 
@@ -34,7 +28,7 @@ export interface CopyDeps {
   readonly to: CopySide;
   readonly clock: Clock;
   /** See `key-facts.ts` in `src/app/copy/`. */
-  readonly factsOf: (key: string) => KeyFacts | 'passing' | undefined;
+  readonly factsOf: KeyArea['parse'];
   readonly passes: {
     readonly source: readonly ListingPass[];
     readonly target: readonly ListingPass[];
@@ -53,12 +47,6 @@ export interface CopyDeps {
     total: number,
     unit: 'bytes' | 'count',
   ) => void;
-}
-
-/** A listing of these kinds of objects below a root. */
-export interface ListingPass {
-  readonly root: string;
-  readonly kinds: readonly CopyKind[];
 }
 
 /** A finding about one object, as a sentence. */

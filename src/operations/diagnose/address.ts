@@ -1,5 +1,6 @@
+import type { Check, Finding } from '../check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
-import { type Check, type Finding, failed, ok, runChecks, warning } from './finding.ts';
+import { failed, ok, runChecks, warning } from './finding.ts';
 import {
   checkCaching,
   checkClientAddress,

@@ -4,19 +4,15 @@ import { findMissingRevisions, readApplications, readRevision } from '../../cata
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../clock.ts';
 import { counted } from '../../counted.ts';
 import { AppError, isAppError } from '../../errors.ts';
+import type { KeyRoot } from '../../key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
+import type { Check, Finding } from '../check.ts';
 import { UNSERVED_REMEDY, unservedIn, unservedSentence } from '../foresee-unserved.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
-import { type Check, type Finding, failed, ok, runChecks, skipped, warning } from './finding.ts';
+import { failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
-import {
-  type KeyRoot,
-  type RightsDeps,
-  rightToCleanUp,
-  rightToPublish,
-  rightToServe,
-} from './rights.ts';
+import { type RightsDeps, rightToCleanUp, rightToPublish, rightToServe } from './rights.ts';
 import { withProbe } from './with-probe.ts';
 
 /** Free space, in bytes. */

@@ -1,17 +1,5 @@
 import { isAppError } from '../../errors.ts';
-
-/** What a check of `doctor` found. */
-export interface Finding {
-  readonly outcome: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What is the case, as sentences. */
-  readonly detail: string;
-  /** What the operator must do; null when there is nothing to do, or when the detail says it. */
-  readonly remedy: string | null;
-}
-
-export interface Check extends Finding {
-  readonly name: string;
-}
+import type { Check, Finding } from '../check.ts';
 
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
 export const warning = (detail: string, remedy: string): Finding => ({

@@ -7,21 +7,15 @@ import {
   revisionKey,
 } from '../../catalog/keys.ts';
 import { isAppError } from '../../errors.ts';
+import type { KeyRoot } from '../../key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import { type Finding, ok, skipped, warning } from './finding.ts';
+import type { Finding } from '../check.ts';
+import { ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 import { withObject } from './with-probe.ts';
 
 /** Finds which programs can work with these credentials: tries each right, and deletes what it created. */
-
-/** A prefix below which a part of the service keeps documents. */
-export interface KeyRoot {
-  /** With its slash: `accounts/`. */
-  readonly prefix: string;
-  /** The name of the objects below it, in the plural: `accounts`. */
-  readonly name: string;
-}
 
 export interface RightsDeps extends AppendDeps {
   readonly privateStore: ObjectStore;

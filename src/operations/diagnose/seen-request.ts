@@ -1,5 +1,6 @@
+import type { Finding } from '../check.ts';
 import { type AddressDeps, answered, parse, type Reply } from './ask.ts';
-import { type Finding, failed, ok, warning } from './finding.ts';
+import { failed, ok, warning } from './finding.ts';
 
 /** What reaches the service of the requests of clients: it says so itself. */
 

@@ -1,6 +1,7 @@
 import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
+import type { Finding } from '../check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
-import { type Finding, failed, ok, skipped, warning } from './finding.ts';
+import { failed, ok, skipped, warning } from './finding.ts';
 
 /** Whether the answers of the service reach clients as it gave them, and nothing else does. */
 

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
-import { factsOf } from '../../../src/app/copy/key-facts.ts';
-import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
+import { FACTS } from '../../../scripts/lists/facts.ts';
+import { createKeyReader } from '../../../src/app/copy/key-facts.ts';
 import { claimKey } from '../../../src/app/keys.ts';
 import * as identity from '../../../src/identity/keys.ts';
 import { verdictKey } from '../../../src/object-store/keys.ts';
 import { isPrivate } from '../../../src/operations/copy/copy-plan.ts';
 import { snapshotKey, totalKey } from '../../../src/usage/keys.ts';
+
+const PRIVATE_ROOTS = FACTS.keys.flatMap(({ privateRoots }) => privateRoots);
+const { factsOf } = createKeyReader(FACTS.keys);
 
 const id = 'a'.repeat(32);
 const uuid = '8127bc79-929e-49cd-88af-b97954f13a40';

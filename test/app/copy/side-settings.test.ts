@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { FACTS } from '../../../scripts/lists/facts.ts';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
 import { readSideSettings } from '../../../src/app/copy/side-settings.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
@@ -24,7 +25,7 @@ const OWN = {
 async function read(text: string | undefined, env: Record<string, string> = OWN) {
   const file = text === undefined ? undefined : path.join(directory.path, 'side.env');
   if (file !== undefined) await writeFile(file, text ?? '');
-  return readSideSettings(env, { place: BUCKET, option: '--to-env', file });
+  return readSideSettings({ ...FACTS, env }, { place: BUCKET, option: '--to-env', file });
 }
 
 describe('the settings of one side', () => {
@@ -86,11 +87,15 @@ describe('the settings of one side', () => {
 
   it('a missing file and a directory with a file are refused', async () => {
     const side = { option: '--from-env', file: path.join(directory.path, 'no.env') } as const;
-    await expect(readSideSettings(OWN, { place: BUCKET, ...side })).rejects.toMatchObject({
+    await expect(
+      readSideSettings({ ...FACTS, env: OWN }, { place: BUCKET, ...side }),
+    ).rejects.toMatchObject({
       message: expect.stringMatching(/^--from-env .*no\.env: there is no such file\./),
     });
     const place = { kind: 'directory', directory: '/backup' } as const;
-    await expect(readSideSettings(OWN, { place, ...side })).rejects.toMatchObject({
+    await expect(
+      readSideSettings({ ...FACTS, env: OWN }, { place, ...side }),
+    ).rejects.toMatchObject({
       message: '--from-env is for a bucket, and /backup is a directory. Leave --from-env out.',
     });
   });
@@ -98,7 +103,12 @@ describe('the settings of one side', () => {
 
 describe('two places', () => {
   const open = (from: string, to: string, toEnv?: string, env: Record<string, string> = OWN) => {
-    const deps = { env, clock: createFixedClock(), randomness: createSeededRandomness(1) };
+    const deps = {
+      facts: FACTS,
+      env,
+      clock: createFixedClock(),
+      randomness: createSeededRandomness(1),
+    };
     return openCopy(deps, { from, to, fromEnv: undefined, toEnv });
   };
   const refused = {

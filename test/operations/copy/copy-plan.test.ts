@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { factsOf, SOURCE_PASSES, TARGET_PASSES } from '../../../src/app/copy/key-facts.ts';
+import { FACTS } from '../../../scripts/lists/facts.ts';
+import { createKeyReader } from '../../../src/app/copy/key-facts.ts';
 import {
   applicationsKey,
   artifactKey,
@@ -19,6 +20,8 @@ import {
   planCopy,
 } from '../../../src/operations/copy/copy-plan.ts';
 import { listSide } from '../../../src/operations/copy/copy-side.ts';
+
+const { factsOf, passes: PASSES } = createKeyReader(FACTS.keys);
 
 /** An object, and the keys of those that it names. */
 interface Stored {
@@ -190,7 +193,7 @@ describe('the listings of a source that is written to', () => {
             },
           } as unknown as ObjectStore;
           const side = { store, name: 'source' };
-          const { objects } = await listSide({ factsOf }, side, SOURCE_PASSES);
+          const { objects } = await listSide({ factsOf }, side, PASSES.source);
           for (const key of objects.keys()) {
             const missing = (names.get(key) ?? []).filter((name) => !objects.has(name));
             expect(missing, `what ${key} names`).toEqual([]);
@@ -217,7 +220,7 @@ describe('the listings of a source that is written to', () => {
         }
       },
     } as unknown as ObjectStore;
-    for (const passes of [SOURCE_PASSES, TARGET_PASSES]) {
+    for (const passes of [PASSES.source, PASSES.target]) {
       const { objects, foreign } = await listSide({ factsOf }, { store, name: 'source' }, passes);
       expect([objects.size, foreign]).toEqual([0, { count: 2, first: 'README.txt' }]);
     }

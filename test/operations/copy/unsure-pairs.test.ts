@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../../src/app/copy/key-facts.ts';
+import { FACTS } from '../../../scripts/lists/facts.ts';
+import { createKeyReader } from '../../../src/app/copy/key-facts.ts';
 import { artifactKey, artifactObject, hintKey, manifestKey } from '../../../src/catalog/keys.ts';
 import { accountKey } from '../../../src/identity/keys.ts';
 import type { CopiedObject } from '../../../src/operations/copy/copy-plan.ts';
 import { isUnsure } from '../../../src/operations/copy/unsure-pairs.ts';
+
+const { factsOf } = createKeyReader(FACTS.keys);
 
 const md5 = (digit: string) => `"${digit.repeat(32)}"`;
 const FILE_TAG = '"1-2-3"';

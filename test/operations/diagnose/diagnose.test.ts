@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PRIVATE_ROOTS } from '../../../src/app/key-roots.ts';
+import { FACTS } from '../../../scripts/lists/facts.ts';
 import { AppError } from '../../../src/errors.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../../src/object-store/object-store.ts';
@@ -44,7 +44,7 @@ function setUp(
     isOpenToUsers: undefined,
     readSpace: options.space === undefined ? undefined : async () => options.space as Space,
     publicAddress: options.publicAddress,
-    privateRoots: PRIVATE_ROOTS,
+    privateRoots: FACTS.keys.flatMap((area) => area.privateRoots),
     ask: async (url, question) => {
       asked.push(url);
       const status = options.statusOf?.(url, question);

@@ -1,0 +1,13 @@
+import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from '../lists/publisher.ts';
+import { startCommandLine } from '../start.ts';
+
+/** The entry point of the publisher in one file. */
+
+/** The names of the commands, separated by spaces. Given by the build: see `one-file.ts`. */
+declare const SLIPWAY_LEFT_OUT: string;
+
+startCommandLine({
+  commands: [...FIRST_COMMANDS, ...LAST_COMMANDS],
+  leftOut: SLIPWAY_LEFT_OUT.split(' '),
+  roles: ROLES,
+});

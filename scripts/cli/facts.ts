@@ -1,0 +1,34 @@
+import type { UsageSettings } from '../../src/config/metrics.ts';
+import type { SettingGroup } from '../../src/config/setting.ts';
+import type { StoreSettings } from '../../src/config/store.ts';
+import type { TierTable } from '../../src/domain/tier.ts';
+import type { KeyArea } from '../../src/key-facts.ts';
+
+/** What the lists collect about all rooms and features, for commands that know none of them. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings that commands of the core use. */
+export interface CommandConfig extends StoreSettings, Pick<UsageSettings, 'countersFlushMs'> {
+  readonly defaultApplication: string;
+  readonly catalogPollMs: number;
+  readonly publicUrl: string | undefined;
+  readonly accounts: { readonly tiers: TierTable };
+}
+
+export interface Facts {
+  /**
+   * Reads all settings. A feature names its own ones as `Own`.
+   *
+   * @param program commands need no settings that only serving needs
+   * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a secret
+   */
+  readonly loadConfig: <Own = unknown>(
+    env: Environment,
+    program: 'service' | 'command',
+  ) => CommandConfig & Own;
+  /** Every setting with its description, in the groups of the settings reference. */
+  readonly settingGroups: readonly SettingGroup[];
+  /** The keys of everything that is stored. */
+  readonly keys: readonly KeyArea[];
+}

@@ -1,0 +1,17 @@
+import { housekeepingKeys } from '../../src/app/keys.ts';
+import { catalogKeys } from '../../src/catalog/facts.ts';
+import { loadConfig, SETTING_GROUPS } from '../../src/config.ts';
+import { contactKeys } from '../../src/contact/facts.ts';
+import { accountKeys } from '../../src/identity/facts.ts';
+import { probeKeys } from '../../src/object-store/keys.ts';
+import { usageKeys } from '../../src/usage/facts.ts';
+import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
+
+/** What every command that opens a store may need to know. Its imports load no code of the service. */
+export const FACTS: Facts = {
+  // It returns the settings of every area, so each feature finds its own.
+  loadConfig: loadConfig satisfies (env: Environment) => CommandConfig as Facts['loadConfig'],
+  settingGroups: SETTING_GROUPS,
+  // In the order in which a copy lists what names other objects: the lists of applications first.
+  keys: [probeKeys, housekeepingKeys, catalogKeys, accountKeys, contactKeys, usageKeys],
+};

@@ -1,0 +1,13 @@
+import type { StoredDocument } from '../sequence/json-schema.ts';
+import { applicationsSchema } from './applications-document.ts';
+import { hintSchema } from './hints.ts';
+import { manifestSchema } from './manifest-document.ts';
+import { revisionSchema } from './revision-document.ts';
+
+/** The documents of releases and their catalogs. */
+export const catalogDocuments: readonly StoredDocument[] = [
+  { name: 'release-manifest', title: 'Release manifest', schema: manifestSchema },
+  { name: 'catalog-revision', title: 'Catalog revision', schema: revisionSchema },
+  { name: 'applications', title: 'List of applications', schema: applicationsSchema },
+  { name: 'change-hint', title: 'Hint of a change', schema: hintSchema },
+];
