@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/accounts/account.ts';
 import { register as registerPerson } from '../../identity/register.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { signalOfClient } from './client-signal.ts';
-import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { WITH_BODY, WRITING } from './error-codes.ts';
 import {
   EXAMPLE_EMAIL,
   EXAMPLE_PASSWORD,
