@@ -29,7 +29,7 @@ import { anonymous } from './http/access/anonymous.ts';
 import { ANALYTICS_TAGS, analyticsRoutes } from './http/accounts/analytics.ts';
 import { browserFileRoutes } from './http/browser-files/routes.ts';
 import { createByteAnswers } from './http/bytes/byte-answers.ts';
-import { type DesktopRouteDeps, desktopRoutes } from './http/desktop/routes.ts';
+import { desktopRoutes } from './http/desktop/routes.ts';
 import { documentationRoutes } from './http/documentation/routes.ts';
 import { feedRoutes } from './http/feeds/routes.ts';
 import { healthRoutes } from './http/operations/health.ts';
@@ -143,6 +143,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     captcha: captcha.captcha,
     explain: createExplainer({ store, catalog, clock, tiers }),
     inTurn: relay?.inTurn,
+    passwordCost: deps.passwordCost,
     reportOutcome,
   };
   const bytes = createByteAnswers();
@@ -153,8 +154,8 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     verifyLink: signer.verify,
     verifyPublicLink: config.publicFilesUrl === undefined ? undefined : signer.verifyPublic,
   };
-  const own = { usage, captcha, files, passwordCost: deps.passwordCost };
-  const { parts, access, identity } = await openParts(partDeps, own);
+  const desktop: Part = { routes: (shared) => desktopRoutes({ ...shared, files }) };
+  const { parts, access, identity } = await openParts(partDeps, { desktop, usage, captcha });
   const status = openStatus({
     ...reading,
     privateStore,
@@ -212,29 +213,28 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** The parts that other parts use as well. */
-interface OwnParts {
-  readonly usage: Part;
-  readonly captcha: Part;
-  /** Defined only for a store whose links this service serves itself. */
-  readonly files: DesktopRouteDeps['files'];
+interface AllPartsDeps extends PartDeps, Pick<AppDeps, 'config'> {
   readonly passwordCost: PasswordCost | undefined;
 }
 
-/** Every part, in the order of the OpenAPI documents and of the status page. */
+/**
+ * Every part, in the order of the OpenAPI documents and of the status page.
+ *
+ * @param open the parts that are open already, because other parts use what they provide
+ */
 async function openParts(
-  deps: PartDeps & { readonly config: Config },
-  { usage, captcha, files, passwordCost }: OwnParts,
+  deps: AllPartsDeps,
+  open: Readonly<Record<'desktop' | 'usage' | 'captcha', Part>>,
 ) {
   const { legacy } = deps.config;
-  const accounts = await openAccounts({ ...deps, passwordCost });
+  const accounts = await openAccounts(deps);
   const parts: readonly Part[] = [
     { routes: documentationRoutes },
     { routes: browserFileRoutes },
     await openWebsite(deps),
-    { routes: (shared) => desktopRoutes({ ...shared, files }) },
+    open.desktop,
     { routes: (shared) => feedRoutes({ ...shared, legacy }) },
-    usage,
+    open.usage,
     openContact(deps),
     { routes: websiteRoutes },
     accounts,
@@ -242,7 +242,7 @@ async function openParts(
     openExplain(deps),
     accounts.billing,
     openServiceConsole(deps),
-    captcha,
+    open.captcha,
     { routes: healthRoutes },
     openDoctor(),
     openMonitoring(deps),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { OpenService } from '../../src/app/opened-service.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addExportCommand } from './export-command.ts';
@@ -15,11 +16,15 @@ import { addServeCommands } from './serve-commands.ts';
  * file leaves out the commands that are added here, and says how to get them.
  */
 export function addServiceCommands(program: Command, run: Runner): void {
-  addExportCommand(program, run);
-  addServeCommands(program, run);
+  addExportCommand(program, run, loadService);
+  addServeCommands(program, run, loadService);
   addConsoleCommand(program, run);
   addAccountCommands(program, run);
 }
+
+/** Only the commands that run the service load it. */
+const loadService = async (): Promise<OpenService> =>
+  (await import('../../src/app.ts')).openService;
 
 /** The names of the commands that this edition leaves out. */
 export const leftOut: readonly string[] = [];

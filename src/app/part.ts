@@ -15,7 +15,7 @@ import type { Status } from '../status/status.ts';
 import type { Usage } from '../usage/usage.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 
-/** What each part of the service (accounts, contact, usage …) hands to the composition root. */
+/** What each part of the service (accounts, usage, monitoring …) hands to the composition root. */
 export interface Part {
   /** Made when every part is open. Registered in the order of the parts. */
   readonly routes?: (deps: PartRouteDeps) => FastifyPluginAsyncZod;

@@ -17,7 +17,7 @@ import {
 } from './request-field.ts';
 
 const INVITATION_LENGTH_MAX = 128;
-/** The same limit as in the contact form. */
+/** More than the tokens of captcha services have. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 const bodySchema = z
