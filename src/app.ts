@@ -1,13 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
-import { openAccountsPart } from './app/accounts.ts';
-import { openBrand } from './app/brand.ts';
-import { createCaptchaPart } from './app/captcha.ts';
-import { createServiceConsole } from './app/console.ts';
-import { createContactPart } from './app/contact.ts';
+import { openAccounts } from './app/accounts.ts';
+import { openCaptcha } from './app/captcha.ts';
+import { openContact } from './app/contact.ts';
+import { openDoctor } from './app/doctor.ts';
+import { openExplain } from './app/explain.ts';
 import { createHousekeeping } from './app/housekeeping.ts';
-import { createMonitoringPart } from './app/monitoring.ts';
-import type { BackgroundTask, Part, PartDeps } from './app/part.ts';
+import { openMonitoring } from './app/monitoring.ts';
+import type { OpenedService, OpenService } from './app/opened-service.ts';
+import type { BackgroundTask, Part, PartDeps, PartRouteDeps } from './app/part.ts';
+import { openServiceConsole } from './app/service-console.ts';
 import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
 import {
@@ -17,31 +19,38 @@ import {
   publicAddressOf,
   stateDirectory,
 } from './app/stores.ts';
-import { createUsagePart } from './app/usage.ts';
+import { openUsage } from './app/usage.ts';
+import { openWebsite } from './app/website.ts';
 import { openBrowserFiles } from './browser-files/browser-files.ts';
-import { type Catalog, createCatalog } from './catalog/catalog.ts';
+import { createCatalog } from './catalog/catalog.ts';
 import type { Clock, Randomness } from './clock.ts';
-import type { Config } from './config.ts';
-import { createTierOf } from './http/accounts/authenticate.ts';
+import { type Config, loadConfig, withoutOthers } from './config.ts';
+import { anonymous } from './http/access/anonymous.ts';
+import { ANALYTICS_TAGS, analyticsRoutes } from './http/accounts/analytics.ts';
+import { browserFileRoutes } from './http/browser-files/routes.ts';
 import { createByteAnswers } from './http/bytes/byte-answers.ts';
-import type { App } from './http/deps.ts';
+import { desktopRoutes } from './http/desktop/routes.ts';
+import { documentationRoutes } from './http/documentation/routes.ts';
+import { feedRoutes } from './http/feeds/routes.ts';
+import { healthRoutes } from './http/operations/health.ts';
 import { createMetrics } from './http/operations/metrics.ts';
 import { measureStoreRequests } from './http/operations/store-metrics.ts';
 import type { AccessLogSettings } from './http/server/access-log.ts';
-import { buildServer, type HttpDeps } from './http/server/build-server.ts';
+import { buildServer } from './http/server/build-server.ts';
 import { connectionLimits } from './http/server/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './http/server/connections.ts';
 import { BODY_BYTES_MAX } from './http/server/json-body.ts';
-import type { Load } from './http/server/load.ts';
+import { createLoad, type Load } from './http/server/load.ts';
+import { websiteRoutes } from './http/website/routes.ts';
 import type { Identity } from './identity/identity.ts';
-import { hashesAtOnce, type PasswordCost } from './identity/passwords/password-hasher.ts';
+import type { PasswordCost } from './identity/passwords/password-hasher.ts';
 import type { Log } from './log.ts';
 import type { ConformingStore } from './object-store/conforming-store.ts';
 import { createDownloadLinks } from './object-store/download-links.ts';
 import type { ObjectStore } from './object-store/object-store.ts';
 import { createExplainer } from './operations/explain-live.ts';
 import type { Status } from './status/status.ts';
-import { countProcessors, readProcessLimits, readVersion } from './system.ts';
+import { readProcessLimits, readVersion } from './system.ts';
 import type { Usage } from './usage/usage.ts';
 import type { Report } from './workers/message.ts';
 import type { WorkerLink } from './workers/worker-link.ts';
@@ -67,9 +76,8 @@ export interface AppDeps {
   readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
 
-export interface BuiltApp {
-  readonly http: App;
-  readonly catalog: Catalog;
+export interface BuiltApp extends OpenedService {
+  readonly config: Config;
   readonly metrics: Registry;
   readonly store: ObjectStore;
   /** The store that the service writes to; may be `store`. */
@@ -77,6 +85,8 @@ export interface BuiltApp {
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
+  /** What the log says about the parts when the service listens, by name. */
+  readonly facts: Readonly<Record<string, string>>;
   /** Runs in the background: counts, delivers, probes, cleans up. */
   readonly background: {
     start(): void;
@@ -87,9 +97,13 @@ export interface BuiltApp {
   drain(): void;
   /** Takes over what another worker reports. */
   follow(report: Report): void;
-  /** Sets the address that clients use when PUBLIC_URL is not set. Call it once the service listens. */
-  learnAddress(url: string): void;
 }
+
+/** For a command: loads the settings itself. */
+export const openService: OpenService = ({ environment, onlyAnswers = false, ...deps }) => {
+  const config = loadConfig(environment, onlyAnswers ? 'command' : 'service');
+  return buildApp({ ...deps, config: onlyAnswers ? withoutOthers(config) : config });
+};
 
 /** Opens the store and builds the service; start `catalog` and `background`, then listen. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
@@ -116,64 +130,81 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     staleMaxMs: config.catalogStaleMaxMs,
     relay,
   });
-  const partDeps: PartDeps = {
+  const { tiers } = config.accounts;
+  const reportOutcome: PartDeps['reportOutcome'] = (component, failure) => (isSuccess) =>
+    isSuccess ? status.noteSuccess(component) : status.noteFailure(component, failure);
+  const usage = openUsage({ ...reading, store: privateStore, catalog, relay });
+  const captcha = openCaptcha({ config, log, reportOutcome });
+  const partDeps = {
     ...reading,
     store: privateStore,
-    reportOutcome: (component, failure) => (isSuccess) =>
-      isSuccess ? status.noteSuccess(component) : status.noteFailure(component, failure),
+    releaseStore: store,
+    origins: originsOf(config),
+    captcha: captcha.captcha,
+    explain: createExplainer({ store, catalog, clock, tiers }),
+    inTurn: relay?.inTurn,
+    passwordCost: deps.passwordCost,
+    reportOutcome,
   };
-  const parts = await openParts(partDeps, catalog, deps);
+  const bytes = createByteAnswers();
+  const files = signer && {
+    store,
+    bytes,
+    clock,
+    verifyLink: signer.verify,
+    verifyPublicLink: config.publicFilesUrl === undefined ? undefined : signer.verifyPublic,
+  };
+  const desktop: Part = { routes: (shared) => desktopRoutes({ ...shared, files }) };
+  const { parts, access, identity } = await openParts(partDeps, { desktop, usage, captcha });
   const status = openStatus({
     ...reading,
     privateStore,
     catalog,
-    components: parts.all.flatMap(({ components = [] }) => components),
+    components: parts.flatMap(({ components = [] }) => components),
     relay,
   });
   const housekeeping = createHousekeeping({
     ...partDeps,
     hostClock: deps.clock,
-    tasks: Object.assign({}, ...parts.all.map(({ housekeeping }) => housekeeping)),
+    tasks: Object.assign({}, ...parts.map(({ housekeeping }) => housekeeping)),
   });
-  const bytes = createByteAnswers();
-  const explain = createExplainer({ store, catalog, clock, tiers: config.accounts.tiers });
-  const server = await openServer(deps, publicUrl, metrics, {
-    ...parts.routes,
+  const server = await openServer(deps, metrics, parts, {
     catalog,
     clock,
     status,
     links: createDownloadLinks({ store, clock, publicAddress: publicAddressOf(config, signer) }),
     store,
     bytes,
-    explain,
-    console: createServiceConsole({ ...reading, privateStore, explain }),
-    files:
-      signer === undefined
-        ? undefined
-        : {
-            store,
-            bytes,
-            clock,
-            verifyLink: signer.verify,
-            verifyPublicLink: config.publicFilesUrl === undefined ? undefined : signer.verifyPublic,
-          },
+    usage: usage.usage,
+    access,
+    tierOf: access.tierOf,
+    tiers,
+    publicUrl,
+    basePath: new URL(publicUrl()).pathname.replace(/\/+$/, ''),
+    defaultApplication: config.defaultApplication,
+    checkAgainAfterSeconds: config.checkAgainAfterSeconds,
+    load: deps.load ?? createLoad(),
+    version: readVersion(),
+    machineClock: deps.clock,
+    browserFiles: openBrowserFiles,
   });
-  const { identity, usage } = parts;
-  const tasks = [status, housekeeping, ...parts.all.flatMap(({ background = [] }) => background)];
+  const tasks = [status, housekeeping, ...parts.flatMap(({ background = [] }) => background)];
   return {
     ...server,
+    config,
     metrics,
     catalog,
     store,
     privateStore,
     identity,
-    usage,
+    usage: usage.usage,
     status,
+    facts: Object.assign({}, ...parts.map(({ facts }) => facts)),
     background: createBackground(tasks, privateStore, log),
     follow: (report) => {
       if (report.kind === 'component') status.follow(report);
       else if (report.kind === 'metrics_asked' || report.kind === 'metrics_made') {
-        parts.sharedMetrics?.follow(report);
+        usage.shared?.follow(report);
       } else void catalog.follow(report);
     },
     learnAddress: (url) => {
@@ -182,72 +213,66 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** Every part beside the catalog, and the dependencies that the routes use. */
-async function openParts(
-  deps: PartDeps,
-  catalog: Catalog,
-  { passwordCost, relay }: Pick<AppDeps, 'passwordCost' | 'relay'>,
-) {
-  const usage = createUsagePart(deps, catalog, relay);
-  const captcha = createCaptchaPart(deps);
-  const contact = createContactPart({ ...deps, captcha: captcha.captcha });
-  const accounts = await openAccountsPart({
-    ...deps,
-    captcha: captcha.captcha,
-    passwordCost,
-    hashesAtOnce: hashesAtOnce(countProcessors()),
-    inTurn: relay?.inTurn,
-  });
-  const monitoring = createMonitoringPart(deps);
-  return {
-    // The status page shows their components in this order.
-    all: [usage, contact, accounts, captcha, monitoring] as readonly Part[],
-    identity: accounts.identity,
-    usage: usage.usage,
-    sharedMetrics: usage.shared,
-    routes: {
-      usage: usage.usage,
-      contact: contact.routes,
-      accounts: accounts.routes,
-      monitoringUpstream: monitoring.upstream,
-    },
-  };
+interface AllPartsDeps extends PartDeps, Pick<AppDeps, 'config'> {
+  readonly passwordCost: PasswordCost | undefined;
 }
 
-type AreaDeps = Pick<
-  HttpDeps,
-  | 'catalog'
-  | 'clock'
-  | 'status'
-  | 'links'
-  | 'store'
-  | 'bytes'
-  | 'explain'
-  | 'console'
-  | 'files'
-  | 'usage'
-  | 'contact'
-  | 'accounts'
-  | 'monitoringUpstream'
->;
+/**
+ * Every part, in the order of the OpenAPI documents and of the status page.
+ *
+ * @param open the parts that are open already, because other parts use what they provide
+ */
+async function openParts(
+  deps: AllPartsDeps,
+  open: Readonly<Record<'desktop' | 'usage' | 'captcha', Part>>,
+) {
+  const { legacy } = deps.config;
+  const accounts = await openAccounts(deps);
+  const parts: readonly Part[] = [
+    { routes: documentationRoutes },
+    { routes: browserFileRoutes },
+    await openWebsite(deps),
+    open.desktop,
+    { routes: (shared) => feedRoutes({ ...shared, legacy }) },
+    open.usage,
+    openContact(deps),
+    { routes: websiteRoutes },
+    accounts,
+    { routes: analyticsRoutes, tags: ANALYTICS_TAGS },
+    openExplain(deps),
+    accounts.billing,
+    openServiceConsole(deps),
+    open.captcha,
+    { routes: healthRoutes },
+    openDoctor(),
+    openMonitoring(deps),
+  ];
+  return { parts, access: accounts.access ?? anonymous, identity: accounts.identity };
+}
+
+/** The origins of the website, and the service's own, from which the console signs in. */
+function originsOf({ accounts, publicUrl }: Config): readonly string[] {
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
+  return [...accounts.websiteOrigins, ...own];
+}
 
 /** The HTTP server with every route; it does not listen yet. */
 async function openServer(
-  { config, clock, logger, accessLog, limits, load }: AppDeps,
-  publicUrl: () => string,
+  { config, clock, logger, accessLog, limits }: AppDeps,
   metrics: Registry,
-  areas: AreaDeps,
+  parts: readonly Part[],
+  shared: PartRouteDeps,
 ): Promise<Pick<BuiltApp, 'http' | 'drain'>> {
+  const { access, basePath, load, publicUrl, version } = shared;
   const connections = createConnections({
     limits: limits ?? connectionLimits(readProcessLimits()),
     bodyBytesMax: BODY_BYTES_MAX,
     clock,
     log: logger,
   });
-  const build = { version: readVersion(), node: process.version };
-  createMetrics({ ...areas, registry: metrics, build, connections });
+  const build = { version, node: process.version };
+  createMetrics({ ...shared, registry: metrics, build, connections });
   const draining = new AbortController();
-  const brand = await openBrand(config.brand);
   const http = await buildServer(
     {
       logger,
@@ -256,22 +281,19 @@ async function openServer(
       trustProxy: config.trustProxy,
       draining: draining.signal,
       connections,
-      load,
-      basePath: new URL(publicUrl()).pathname.replace(/\/+$/, ''),
+      basePath,
     },
     {
-      ...areas,
       metrics,
-      defaultApplication: config.defaultApplication,
-      legacy: config.legacy,
-      checkAgainAfterSeconds: config.checkAgainAfterSeconds,
-      tiers: config.accounts.tiers,
-      tierOf: createTierOf(areas.accounts),
+      load,
+      origins: originsOf(config),
       publicUrl,
-      version: build.version,
-      machineClock: clock,
-      browserFiles: openBrowserFiles,
-      brand,
+      documents: {
+        basePath,
+        hasAccounts: access.hasAccounts,
+        tags: parts.flatMap(({ tags }) => tags ?? []),
+      },
+      routes: parts.flatMap(({ routes }) => routes?.(shared) ?? []),
     },
   );
   return { http, drain: () => draining.abort() };

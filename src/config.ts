@@ -75,6 +75,13 @@ export function loadConfig(
   return Object.freeze(Object.assign({}, ...parts) as Config);
 }
 
+/** The same settings for a service that asks no other one than the store of the releases. */
+export function withoutOthers(config: Config): Config {
+  return Object.freeze(
+    Object.assign({}, config, ...AREAS.map((area) => area.withoutOthers?.(config))) as Config,
+  );
+}
+
 function refuse(issues: readonly FieldIssue[]): AppError {
   const lines = issues.map(({ pointer, detail }) => `  ${pointer.slice(1)}: ${detail}`);
   return new AppError(

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig, withoutOthers } from '../src/config.ts';
 import { AppError } from '../src/errors.ts';
 
 function refusalOf(env: Record<string, string>): AppError {
@@ -581,5 +581,30 @@ describe('configuration', () => {
     for (const bad of ['-x', 'a/b', 'x', 'a b']) {
       expect(pointersOf({ ...s3, S3_PRIVATE_BUCKET: bad })).toEqual(['/S3_PRIVATE_BUCKET']);
     }
+  });
+
+  it('can leave out every service beside the store, for a service that only answers', () => {
+    const all = loadConfig({
+      OBJECT_STORE: 's3',
+      S3_BUCKET: 'releases',
+      S3_PRIVATE_BUCKET: 'people',
+      IDENTITY_PROVIDER: 'gotrue',
+      GOTRUE_URL: 'https://auth.example.com',
+      GOTRUE_API_KEY: 'a key',
+      CAPTCHA_PROVIDER: 'turnstile',
+      CAPTCHA_SECRET: 'a secret',
+      SMTP_URL: 'smtp://127.0.0.1:25',
+      CONTACT_FROM: 'website@example.com',
+      CONTACT_TO: 'hello@example.com',
+      MONITORING_UPSTREAM: 'http://10.0.0.5:9000',
+    });
+    expect(withoutOthers(all)).toEqual({
+      ...all,
+      privateBucket: undefined,
+      accounts: { ...all.accounts, provider: { kind: 'off' } },
+      captcha: { kind: 'none' },
+      contact: { ...all.contact, mail: undefined },
+      monitoringUpstream: undefined,
+    });
   });
 });

@@ -1,10 +1,19 @@
 import { type Command, Option } from 'commander';
+import type { OpenService } from '../../src/app/opened-service.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The command that shows Slipway on this machine. */
-export function addDemoCommand(program: Command, run: Runner): void {
+/**
+ * The command that shows Slipway on this machine.
+ *
+ * @param loadService for the demo that runs the service in its own process
+ */
+export function addDemoCommand(
+  program: Command,
+  run: Runner,
+  loadService: () => Promise<OpenService>,
+): void {
   program.commandsGroup('Run the service:');
   describeCommand(program.command('demo'), {
     summary: 'publish, serve and update a small program on this machine',
@@ -19,14 +28,16 @@ export function addDemoCommand(program: Command, run: Runner): void {
         .default(false)
         .conflicts('once'),
     )
-    .action(run(async () => runDemo));
+    .action(
+      run(async () => async (terminal: Terminal, options: DemoOptions) => {
+        // The other demo loads the whole service.
+        if (options.store) return (await import('./run/demo-store.ts')).demoStore(terminal);
+        return (await import('./run/demo.ts')).demo(terminal, options, await loadService());
+      }),
+    );
 }
 
-async function runDemo(
-  terminal: Terminal,
-  options: { readonly once: boolean; readonly store: boolean },
-): Promise<void> {
-  // The other demo loads the whole service.
-  if (options.store) return (await import('./run/demo-store.ts')).demoStore(terminal);
-  return (await import('./run/demo.ts')).demo(terminal, options);
+interface DemoOptions {
+  readonly once: boolean;
+  readonly store: boolean;
 }

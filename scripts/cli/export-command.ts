@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { OpenService } from '../../src/app/opened-service.ts';
 import {
   addApplicationOption,
   addDryRunOption,
@@ -8,8 +9,16 @@ import {
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 
-/** The command that writes what a static server needs to answer in place of the service. */
-export function addExportCommand(program: Command, run: Runner): void {
+/**
+ * The command that writes what a static server needs to answer in place of the service.
+ *
+ * @param loadService a command of the command line must not load the service before it needs it
+ */
+export function addExportCommand(
+  program: Command,
+  run: Runner,
+  loadService: () => Promise<OpenService>,
+): void {
   program.commandsGroup('Look after the store:');
   const command = describeCommand(program.command('export'), {
     summary: 'write all feeds and files for a static server',
@@ -38,6 +47,6 @@ export function addExportCommand(program: Command, run: Runner): void {
     .option('--aliases', 'also write the addresses with "latest", another name of stable', false)
     .addOption(also);
   addJsonOption(addDryRunOption(command)).action(
-    run(async () => (await import('./run/export.ts')).exportFeeds),
+    run(async () => (await import('./run/export.ts')).exportFeedsWith(loadService)),
   );
 }

@@ -1,7 +1,8 @@
+import type { CommandSettings } from '../../src/config/command.ts';
 import type { UsageSettings } from '../../src/config/metrics.ts';
 import type { SettingGroup } from '../../src/config/setting.ts';
 import type { StoreSettings } from '../../src/config/store.ts';
-import type { TierTable } from '../../src/domain/tier.ts';
+import type { TierSettings } from '../../src/domain/tier.ts';
 import type { KeyArea } from '../../src/key-facts.ts';
 
 /** What the lists collect about all rooms and features, for commands that know none of them. */
@@ -9,11 +10,12 @@ import type { KeyArea } from '../../src/key-facts.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that commands of the core use. */
-export interface CommandConfig extends StoreSettings, Pick<UsageSettings, 'countersFlushMs'> {
-  readonly defaultApplication: string;
-  readonly catalogPollMs: number;
+export interface CommandConfig
+  extends StoreSettings,
+    CommandSettings,
+    TierSettings,
+    Pick<UsageSettings, 'countersFlushMs'> {
   readonly publicUrl: string | undefined;
-  readonly accounts: { readonly tiers: TierTable };
 }
 
 export interface Facts {

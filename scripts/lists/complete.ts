@@ -1,3 +1,4 @@
+import type { OpenService } from '../../src/app/opened-service.ts';
 import { addAccountCommands } from '../cli/account-commands.ts';
 import { addConsoleCommand } from '../cli/console-command.ts';
 import { addDemoCommand } from '../cli/demo-command.ts';
@@ -7,14 +8,18 @@ import type { AddCommands } from '../cli/runner.ts';
 import { addServeCommand } from '../cli/serve-command.ts';
 import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from './publisher.ts';
 
+/** Only the commands that run the service load it. */
+const loadService = async (): Promise<OpenService> =>
+  (await import('../../src/app.ts')).openService;
+
 /**
  * The commands that need parts of the service: its HTTP server, or the hashing of passwords. The publisher in one file
  * leaves them out, and says how to get them.
  */
 export const SERVICE_COMMANDS: readonly AddCommands[] = [
-  addExportCommand,
+  (program, run) => addExportCommand(program, run, loadService),
   addServeCommand,
-  addDemoCommand,
+  (program, run) => addDemoCommand(program, run, loadService),
   addConsoleCommand,
   addAccountCommands,
 ];

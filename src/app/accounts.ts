@@ -1,15 +1,21 @@
 import path from 'node:path';
-import type { Captcha } from '../captcha/captcha.ts';
-import type { Config } from '../config.ts';
+import type { AccountSettings } from '../config/accounts.ts';
+import type { ServiceSettings } from '../config/service.ts';
+import type { StoreSettings } from '../config/store.ts';
 import type { AppError } from '../errors.ts';
+import type { Access } from '../http/access/access.ts';
+import { createAccess } from '../http/accounts/access.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
+import { billingRoutes } from '../http/accounts/billing.ts';
+import { accountRoutes } from '../http/accounts/routes.ts';
+import type { PartTags } from '../http/documentation/documents.ts';
 import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { cleanUpIdentity } from '../identity/clean-up.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
 import {
   createPasswordHasher,
-  type HashTurn,
+  hashesAtOnce,
   type PasswordCost,
 } from '../identity/passwords/password-hasher.ts';
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
@@ -18,39 +24,55 @@ import type { IdentityProvider } from '../identity/providers/identity-provider.t
 import { openLocalSecret } from '../local-secret.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
+import { countProcessors } from '../system.ts';
 import type { Part, PartDeps } from './part.ts';
-
-/** The dependencies of the account routes. */
-type AccountRoutes = AccountsDeps & { readonly billingPortalUrl: string | undefined };
 
 interface AccountsPart extends Part {
   /** Undefined if IDENTITY_PROVIDER is off. */
   readonly identity: Identity | undefined;
-  readonly routes: AccountRoutes;
+  /** Undefined without accounts. */
+  readonly access: Access | undefined;
+  /** A part of its own, because its routes come after those of other parts. */
+  readonly billing: Part;
 }
 
 interface AccountsPartDeps extends PartDeps {
-  readonly captcha: Captcha;
+  readonly config: Settings;
   /** Default: that of production. */
   readonly passwordCost: PasswordCost | undefined;
-  readonly hashesAtOnce: number;
-  /** Limits the hashes that the workers of one service compute at once. */
-  readonly inTurn: HashTurn | undefined;
 }
+
+type Settings = AccountSettings & ServiceSettings & StoreSettings;
+
+const TAGS: PartTags = {
+  signIn: [{ name: 'auth', description: 'Register, sign in, refresh and sign out.' }],
+  signedIn: [
+    { name: 'account', description: 'Your account and its sessions.' },
+    { name: 'developer keys', description: 'Keys for your programs.' },
+  ],
+};
 
 /** Limits requests with a token from one IP address. A request without a valid token costs little. */
 const REQUESTS_PER_MINUTE = 600;
 
 /** Accounts, sessions and developer keys. @throws AppError `invalid_configuration` */
-export async function openAccountsPart(deps: AccountsPartDeps): Promise<AccountsPart> {
+export async function openAccounts(deps: AccountsPartDeps): Promise<AccountsPart> {
   const provider = createProvider(deps);
   const identity = provider === undefined ? undefined : await openIdentity(deps, provider);
-  // Runs also while accounts are off: earlier documents may be left to clean up.
+  const shared = accountsDepsOf(deps, identity);
+  const { billingPortalUrl, provider: settings } = deps.config.accounts;
   const part = {
-    routes: routesOf(deps, identity),
+    routes: () => accountRoutes(shared),
+    tags: TAGS,
+    // Runs also while accounts are off: earlier documents may be left to clean up.
     housekeeping: { accounts: () => cleanUpIdentity(deps) },
+    facts: { accounts: settings.kind },
+    billing: {
+      routes: () => billingRoutes({ ...shared, billingPortalUrl }),
+      tags: { signedIn: [{ name: 'billing', description: 'Your tier, and the billing portal.' }] },
+    },
   };
-  if (identity === undefined) return { ...part, identity };
+  if (identity === undefined) return { ...part, identity, access: undefined };
   const component = {
     kind: 'probed',
     id: 'identity_provider',
@@ -58,10 +80,11 @@ export async function openAccountsPart(deps: AccountsPartDeps): Promise<Accounts
     outageImpact: 'minor',
     probe: (signal: AbortSignal) => identity.provider.probe(signal),
   } as const;
-  return { ...part, identity, components: [component] };
+  const access = createAccess({ ...shared, identity });
+  return { ...part, identity, access, components: [component] };
 }
 
-async function openIdentity(deps: PartDeps, provider: IdentityProvider): Promise<Identity> {
+async function openIdentity(deps: AccountsPartDeps, provider: IdentityProvider): Promise<Identity> {
   const { config, log } = deps;
   const { sessionSecret, keys } = await openSecrets(config, log);
   return createIdentity({
@@ -86,7 +109,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
   }
   const passwords = createPasswordHasher({
     cost: deps.passwordCost,
-    atOnce: deps.hashesAtOnce,
+    atOnce: hashesAtOnce(countProcessors()),
     inTurn: deps.inTurn,
   });
   return createEmbeddedProvider({ store, clock, randomness, passwords });
@@ -94,7 +117,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
 
 /** The configured secrets, or those in this machine's data directory, which are created once. */
 async function openSecrets(
-  config: Config,
+  config: AccountSettings & StoreSettings,
   log: Log,
 ): Promise<{ readonly sessionSecret: Secret; readonly keys: Secret }> {
   const { sessionSecret, accessTokenKeys } = config.accounts;
@@ -116,28 +139,17 @@ async function openSecrets(
   };
 }
 
-function routesOf(
-  { config, captcha }: AccountsPartDeps,
+function accountsDepsOf(
+  { config, captcha, origins }: AccountsPartDeps,
   identity: Identity | undefined,
-): AccountRoutes {
-  const { tiers, cookieMode, cookieSameSite, websiteOrigins, billingPortalUrl } = config.accounts;
+): AccountsDeps {
+  const { tiers, cookieMode, cookieSameSite } = config.accounts;
   return {
     identity,
     tiers,
     captcha,
     tryLimit: createAddressLimit({ name: 'sign-ins', perMinute: config.authPerAddress }),
     requestLimit: createAddressLimit({ name: 'tokens', perMinute: REQUESTS_PER_MINUTE }),
-    cookies: {
-      enabled: cookieMode,
-      sameSite: cookieSameSite,
-      // The console signs in from the service's own pages.
-      origins: [...websiteOrigins, ...ownOriginOf(config)],
-    },
-    billingPortalUrl,
+    cookies: { enabled: cookieMode, sameSite: cookieSameSite, origins },
   };
-}
-
-/** That of PUBLIC_URL; empty without one. */
-function ownOriginOf({ publicUrl }: Config): readonly string[] {
-  return publicUrl === undefined ? [] : [new URL(publicUrl).origin];
 }

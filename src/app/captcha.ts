@@ -1,8 +1,13 @@
 import { type Captcha, createCaptcha } from '../captcha/captcha.ts';
+import type { CaptchaSettings } from '../config/captcha.ts';
 import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from './part.ts';
 
-/** The captcha of the contact form and of registration. */
-export function createCaptchaPart(deps: PartDeps): Part & { readonly captcha: Captcha } {
+interface CaptchaPartDeps extends Pick<PartDeps, 'log' | 'reportOutcome'> {
+  readonly config: CaptchaSettings;
+}
+
+/** The captcha of forms that visitors send without an account. */
+export function openCaptcha(deps: CaptchaPartDeps): Part & { readonly captcha: Captcha } {
   const { config, log, reportOutcome } = deps;
   const captcha = createCaptcha(config.captcha, {
     log,

@@ -1,54 +1,21 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { openBrowserFiles } from '../browser-files/browser-files.ts';
-import type { Clock, Randomness } from '../clock.ts';
-import type { ServiceSettings } from '../config/service.ts';
-import { type Console, createConsole } from '../console/console.ts';
-import type { TierTable } from '../domain/tier.ts';
+import type { Randomness } from '../clock.ts';
+import type { CommandSettings } from '../config/command.ts';
+import { createConsole } from '../console/console.ts';
+import type { TierSettings } from '../domain/tier.ts';
 import { isAppError } from '../errors.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../http/server/listen-error.ts';
-import type { Log } from '../log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Check } from '../operations/check.ts';
-import type { Explainer } from '../operations/explain-live.ts';
 import { explainUpdate } from '../operations/explain-update.ts';
 import { readVersion } from '../system.ts';
 import type { Publisher } from './stores.ts';
 
-/** The console of the service, and that of a person at this machine. */
-
-type ConsoleSettings = Pick<ServiceSettings, 'defaultApplication' | 'catalogPollMs'>;
-
-interface ServiceConsoleDeps {
-  readonly config: ConsoleSettings;
-  readonly store: ObjectStore;
-  readonly privateStore: ObjectStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly explain: Explainer;
-}
-
-/** Only shows. */
-export function createServiceConsole({ config, explain, ...deps }: ServiceConsoleDeps): Console {
-  return createConsole({
-    ...deps,
-    explainUpdate: explain,
-    ...settingsOf(config),
-    mode: 'service',
-    place: null,
-    writer: undefined,
-    diagnose: undefined,
-  });
-}
-
-const settingsOf = (config: ConsoleSettings) => ({
-  defaultApplication: config.defaultApplication,
-  version: readVersion(),
-  catalogPollMs: config.catalogPollMs,
-});
+/** The console of a person at this machine. */
 
 interface LocalConsoleOptions {
-  readonly config: ConsoleSettings & { readonly accounts: { readonly tiers: TierTable } };
+  readonly config: CommandSettings & TierSettings;
   readonly publisher: Publisher;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
@@ -80,8 +47,15 @@ export async function openLocalConsole(options: LocalConsoleOptions): Promise<Ru
   const { store, privateStore, clock } = publisher;
   const { tiers } = config.accounts;
   const shown = createConsole({
-    ...settingsOf(config),
-    ...{ mode: 'local', store, privateStore, clock, log: logger, place },
+    mode: 'local',
+    store,
+    privateStore,
+    clock,
+    log: logger,
+    place,
+    defaultApplication: config.defaultApplication,
+    version: readVersion(),
+    catalogPollMs: config.catalogPollMs,
     explainUpdate: (request) => explainUpdate({ store, clock, tiers }, request),
     writer: options.isReadOnly
       ? undefined

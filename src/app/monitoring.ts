@@ -1,13 +1,14 @@
+import type { MonitoringSettings } from '../config/monitoring.ts';
+import { monitoringRoutes } from '../http/operations/monitoring.ts';
+import { renderLiveMetrics } from '../http/website/live-metrics-answer.ts';
 import { createMonitoringUpstream, type MonitoringUpstream } from '../monitoring/upstream.ts';
 import type { Part, PartDeps } from './part.ts';
 
 /** The proxy to an upstream monitoring service. Without an upstream, this process answers from its own data. */
-export function createMonitoringPart(
-  deps: PartDeps,
-): Part & { readonly upstream: MonitoringUpstream | undefined } {
+export function openMonitoring(deps: PartDeps & { readonly config: MonitoringSettings }): Part {
   const { config, clock, log, randomness, reportOutcome } = deps;
   const baseUrl = config.monitoringUpstream;
-  if (baseUrl === undefined) return { upstream: undefined };
+  if (baseUrl === undefined) return { routes: routesOf(undefined) };
   const onOutcome = reportOutcome('monitoring', 'The upstream monitoring service does not answer.');
   const upstream = createMonitoringUpstream({ baseUrl, clock, log, onOutcome });
   const component = {
@@ -17,5 +18,15 @@ export function createMonitoringPart(
     outageImpact: 'minor',
     probe: () => upstream.probe(randomness.id()),
   } as const;
-  return { upstream, components: [component] };
+  return { routes: routesOf(upstream), components: [component] };
+}
+
+function routesOf(upstream: MonitoringUpstream | undefined): NonNullable<Part['routes']> {
+  return (shared) =>
+    monitoringRoutes({
+      ...shared,
+      upstream,
+      isPublic: (application, channel) => !shared.tiers.restricts(application, channel),
+      pulse: () => renderLiveMetrics(shared.usage, null),
+    });
 }

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Clock, Randomness } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { ServiceSettings } from '../config/service.ts';
+import type { StoreSettings } from '../config/store.ts';
 import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import {
@@ -14,7 +15,7 @@ import { createStatus, type Status, type StatusRelay } from '../status/status.ts
 
 /** What the components on the status page check. */
 interface WatchedParts {
-  readonly config: Config;
+  readonly config: ServiceSettings & StoreSettings;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;

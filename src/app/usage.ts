@@ -1,4 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
+import type { UsageSettings } from '../config/metrics.ts';
+import type { TierSettings } from '../domain/tier.ts';
 import {
   createSharedMetrics,
   type MetricsRelay,
@@ -14,13 +16,15 @@ interface UsagePart extends Part {
   readonly shared: SharedMetrics | undefined;
 }
 
+interface UsagePartDeps extends Pick<PartDeps, 'clock' | 'randomness' | 'log' | 'store'> {
+  readonly config: UsageSettings & TierSettings;
+  readonly catalog: Pick<Catalog, 'application'>;
+  readonly relay: MetricsRelay | undefined;
+}
+
 /** The counts of checks, offers and links. */
-export function createUsagePart(
-  deps: PartDeps,
-  catalog: Pick<Catalog, 'application'>,
-  relay: MetricsRelay | undefined,
-): UsagePart {
-  const { config } = deps;
+export function openUsage(deps: UsagePartDeps): UsagePart {
+  const { config, catalog, relay } = deps;
   const isPublicChannel = (application: string, channel: string): boolean =>
     !config.accounts.tiers.restricts(application, channel);
   const usage = createUsage({

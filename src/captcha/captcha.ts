@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts';
 import { type CaptchaProvider, VERIFY_URLS } from './provider.ts';
 import { siteVerify, type Verdict } from './site-verify.ts';
 
-/** Checks that a visitor has solved a captcha, for the contact form and for registration. */
+/** Checks that a visitor has solved a captcha, for forms that visitors send without an account. */
 export interface Captcha {
   /** False when no captcha is required: then every visitor may pass. */
   readonly required: boolean;

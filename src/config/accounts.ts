@@ -129,6 +129,9 @@ export const accountSettings = defineSettings({
     accounts: Object.freeze(accountsOf(env, inProduction)),
     authPerAddress: env.AUTH_PER_ADDRESS,
   }),
+  withoutOthers: ({ accounts }) => ({
+    accounts: { ...accounts, provider: { kind: 'off' as const } },
+  }),
 });
 
 function findMissing(given: GivenSettings): FieldIssue[] {

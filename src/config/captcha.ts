@@ -55,6 +55,7 @@ export const captchaSettings = defineSettings({
   read: (env, inProduction): CaptchaSettings => ({
     captcha: Object.freeze(captchaOf(env, inProduction)),
   }),
+  withoutOthers: () => ({ captcha: { kind: 'none' as const } }),
 });
 
 function captchaOf(env: ValuesOf<typeof settings>, inProduction: boolean): CaptchaConfig {

@@ -51,6 +51,7 @@ export const contactSettings = defineSettings({
     contact: Object.freeze(contactOf(env)),
     contactPerAddress: env.CONTACT_PER_ADDRESS,
   }),
+  withoutOthers: ({ contact }) => ({ contact: { ...contact, mail: undefined } }),
 });
 
 function contactOf(env: ValuesOf<typeof settings>): ContactConfig {

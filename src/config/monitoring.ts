@@ -17,4 +17,5 @@ export const monitoringSettings = defineSettings({
     ),
   },
   read: (env): MonitoringSettings => ({ monitoringUpstream: env.MONITORING_UPSTREAM }),
+  withoutOthers: () => ({ monitoringUpstream: undefined }),
 });

@@ -2,6 +2,7 @@ import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
 import type { LogFormat } from '../log-output.ts';
+import type { CommandSettings } from './command.ts';
 import {
   duration,
   httpUrl,
@@ -40,12 +41,6 @@ const publicUrl = defineKind(httpUrl.accepts, (value) => {
 });
 
 const applicationName = defineKind('the name of an application', parseApplicationName);
-
-/** What commands read of these settings, too. */
-export interface CommandSettings {
-  readonly defaultApplication: string;
-  readonly catalogPollMs: number;
-}
 
 export interface ServiceSettings extends CommandSettings {
   readonly production: boolean;

@@ -98,6 +98,8 @@ export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
   /** The same, for settings that commands need as well. */
   readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];
   readonly read: (values: ValuesOf<Shape>, inProduction: boolean) => Settings;
+  /** What to change in the settings, so that the service asks no other service than the store. */
+  readonly withoutOthers?: (settings: NoInfer<Settings>) => Partial<NoInfer<Settings>>;
 }
 
 /** Infers the types of an area. */

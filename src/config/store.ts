@@ -121,6 +121,7 @@ export const storeSettings = defineSettings({
     publicFilesUrl: env.PUBLIC_FILES_URL,
     privateBucket: env.OBJECT_STORE === 's3' ? env.S3_PRIVATE_BUCKET : undefined,
   }),
+  withoutOthers: () => ({ privateBucket: undefined }),
 });
 
 function findMissingForCommands(given: GivenSettings): FieldIssue[] {

@@ -34,6 +34,11 @@ export interface TierTable {
   readonly channels: readonly { readonly application: string; readonly channel: string }[];
 }
 
+/** The table in the settings. */
+export interface TierSettings {
+  readonly accounts: { readonly tiers: TierTable };
+}
+
 const TIER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 
 /**

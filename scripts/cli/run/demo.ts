@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { type AppDeps, type BuiltApp, buildApp } from '../../../src/app.ts';
+import type { OpenedService, OpenService } from '../../../src/app/opened-service.ts';
 import { AppError } from '../../../src/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/system.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
@@ -33,7 +33,11 @@ interface Answer {
 }
 
 /** Publishes two versions of a small program, serves them, and acts as the client that runs the older one. */
-export async function demo(terminal: Terminal, options: { once: boolean }): Promise<void> {
+export async function demo(
+  terminal: Terminal,
+  options: { once: boolean },
+  openService: OpenService,
+): Promise<void> {
   const given = terminal.environment();
   const env = {
     ...given,
@@ -49,7 +53,7 @@ export async function demo(terminal: Terminal, options: { once: boolean }): Prom
   try {
     for (const version of [OLD, NEW]) await publish(terminal, env, builds, version);
     step(terminal, 'The service starts on the same directory');
-    const { app, url } = await startService(terminal, env);
+    const { app, url } = await startService(openService, env);
     print(terminal, `listening on ${url}`);
     let goesOn = false;
     try {
@@ -100,17 +104,19 @@ async function publish(
 }
 
 async function startService(
-  terminal: Terminal,
-  env: Environment,
-): Promise<{ app: BuiltApp; url: string }> {
-  const { loadConfig } = await terminal.facts();
-  const config = loadConfig<AppDeps['config']>(env, 'service');
-  const logger = pino({ level: 'warn' });
-  const app = await buildApp({ config, clock: systemClock, randomness: systemRandomness, logger });
+  openService: OpenService,
+  environment: Environment,
+): Promise<{ app: OpenedService; url: string }> {
+  const app = await openService({
+    environment,
+    clock: systemClock,
+    randomness: systemRandomness,
+    logger: pino({ level: 'warn' }),
+  });
   await app.catalog.start();
-  const { host } = config;
+  const { host } = app.config;
   await app.http
-    .listen({ host, port: config.port })
+    .listen({ host, port: app.config.port })
     // Another program may use the default port.
     .catch(() => app.http.listen({ host, port: 0 }));
   const { port } = app.http.server.address() as AddressInfo;

@@ -1,7 +1,7 @@
+import type { OpenService } from '../../../src/app/opened-service.ts';
 import { type PlaceName, parsePlaceName } from '../../../src/app/place-name.ts';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
 import { openTarget } from '../../../src/app/static-export/open-target.ts';
-import type { QuestionDeps } from '../../../src/app/static-export/questions.ts';
 import { AppError } from '../../../src/errors.ts';
 import { openContext } from '../context.ts';
 import { exportJson, printExport } from '../export-report.ts';
@@ -19,16 +19,21 @@ interface ExportOptions {
   readonly json: boolean;
 }
 
-export async function exportFeeds(
-  given: Terminal,
+export const exportFeedsWith =
+  (loadService: () => Promise<OpenService>) =>
+  (terminal: Terminal, target: string, options: ExportOptions): Promise<void> =>
+    exportFeeds(withPublicUrl(terminal, options.publicUrl), target, options, loadService);
+
+async function exportFeeds(
+  terminal: Terminal,
   targetText: string,
   options: ExportOptions,
+  loadService: () => Promise<OpenService>,
 ): Promise<void> {
-  const terminal = withPublicUrl(given, options.publicUrl);
   const name = parsePlaceName(targetText, 'target');
   const location = locationOf(name);
   // The service in this process must not write into the store, not even a count.
-  const context = await openContext<QuestionDeps['config']>(terminal, {
+  const context = await openContext(terminal, {
     onlyReads: true,
     writesTo: location,
   });
@@ -42,7 +47,13 @@ export async function exportFeeds(
   const target = await openTarget(context, name, location);
   const progress = createProgress(terminal, options.json);
   const result = await exportStatic(
-    { ...context, target, onProgress: progress.show },
+    {
+      ...context,
+      loadService,
+      environment: terminal.environment(),
+      target,
+      onProgress: progress.show,
+    },
     {
       ...{ publicUrl, application: options.app, isDryRun: options.dryRun },
       ...{ withAliases: options.aliases, also: options.also ?? [] },

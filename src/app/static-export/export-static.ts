@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts';
 import { applicationAtLegacyAddress } from '../../protocols/legacy/legacy-static.ts';
 import { makePlan } from './make-plan.ts';
 import type { ExportPlan } from './plan.ts';
-import { openQuestions, type QuestionDeps } from './questions.ts';
+import { openQuestions, type QuestionDeps, type Questions } from './questions.ts';
 import { type WriteDeps, type Written, writePlan } from './write.ts';
 
 interface ExportDeps extends QuestionDeps, Pick<WriteDeps, 'target' | 'onProgress'> {}
@@ -52,7 +52,7 @@ export async function exportStatic(
     const before = await target.open(isDryRun);
     try {
       // Another application's part of an earlier export stays.
-      const own = application === undefined ? before : before.filter(isOf(application, deps));
+      const own = application === undefined ? before : before.filter(isOf(application, questions));
       const written = await writePlan({ ...deps, isDryRun }, plan, own);
       const addresses = { documents: plan.documents.length, files: plan.files.length };
       return { ...written, applications, leftOut: plan.leftOut, addresses };
@@ -65,7 +65,7 @@ export async function exportStatic(
 }
 
 /** Whether an earlier export has written an address for an application. */
-function isOf(application: string, { config }: Pick<ExportDeps, 'config'>) {
+function isOf(application: string, { config }: Pick<Questions, 'config'>) {
   const { defaultApplication, legacy } = config;
   const facts = { defaultApplication, applications: legacy.applications };
   return (path: string): boolean =>

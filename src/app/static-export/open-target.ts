@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock, Randomness } from '../../clock.ts';
-import type { Config } from '../../config.ts';
+import type { StoreSettings } from '../../config/store.ts';
 import { AppError } from '../../errors.ts';
 import { createStaticDirectory } from '../../object-store/static-directory.ts';
 import type { StaticTarget } from '../../object-store/static-target.ts';
@@ -10,7 +10,7 @@ import { areNested, arePrefixesNested, type PlaceName, realPathOf } from '../pla
 /** Where an export is written. */
 
 interface TargetDeps {
-  readonly config: Pick<Config, 'store' | 's3Access' | 'privateBucket' | 'dataDirectory'>;
+  readonly config: Pick<StoreSettings, 'store' | 's3Access' | 'privateBucket' | 'dataDirectory'>;
   readonly clock: Clock;
   readonly randomness: Randomness;
 }

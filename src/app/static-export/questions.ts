@@ -1,19 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { AppDeps } from '../../app.ts';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Clock, Randomness } from '../../clock.ts';
-import type { Config } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { UNLIMITED } from '../../http/server/load.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
+import type { OpenedService, OpenService } from '../opened-service.ts';
 import { createSharedClock } from '../shared-clock.ts';
 
 /** The service in this process, which is asked what it answers. It does not listen, and writes nothing. */
 
 export interface QuestionDeps {
-  readonly config: Config;
+  /** Loads the service. */
+  readonly loadService: () => Promise<OpenService>;
+  /** The settings of the command are read from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** The service in this process only reads it. */
   readonly store: ObjectStore;
   readonly clock: Clock;
@@ -28,7 +31,7 @@ export type Answer =
   | { readonly kind: 'none' };
 
 export interface Questions {
-  readonly config: Pick<Config, 'defaultApplication' | 'legacy'>;
+  readonly config: Pick<OpenedService['config'], 'defaultApplication' | 'legacy'>;
   readonly service: ServiceDeps;
   /** The names of the applications with published releases. */
   applications(): readonly string[];
@@ -49,22 +52,29 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'slipway-export-'));
   const removeDirectory = () => rm(dataDirectory, { recursive: true, force: true });
   try {
-    const config = onlyFeeds({ ...deps.config, publicUrl, dataDirectory });
-    // Loaded here: the command line itself needs no server.
-    const { buildApp } = await import('../../app.ts');
+    const openService = await deps.loadService();
     // All answers are of one moment: otherwise a rollout that ends meanwhile would be complete in some of them only.
     const now = deps.clock.now();
     const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
-    const app = await buildApp({ ...deps, clock, config, logger: SILENT, load: UNLIMITED });
+    const { store, randomness } = deps;
+    const app = await openService({
+      environment: { ...deps.environment, PUBLIC_URL: publicUrl, DATA_DIR: dataDirectory },
+      store,
+      clock,
+      randomness,
+      logger: SILENT,
+      load: UNLIMITED,
+      onlyAnswers: true,
+    });
     await app.catalog.refresh();
     await app.http.ready();
     const basePath = new URL(publicUrl).pathname.replace(/\/+$/, '');
     return {
-      config,
+      config: app.config,
       service: {
-        clock: createSharedClock(clock, deps.store),
+        clock: createSharedClock(clock, store),
         catalog: app.catalog,
-        tiers: config.accounts.tiers,
+        tiers: app.config.accounts.tiers,
       },
       applications: () => Object.keys(app.catalog.health().applications).sort(),
       ask: async (segments) => {
@@ -93,21 +103,9 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
 
 const ignore = (): void => {};
 /** The command reports its failures itself. */
-const SILENT: AppDeps['logger'] = {
+const SILENT: FastifyBaseLogger = {
   level: 'silent',
   child: () => SILENT,
   ...{ fatal: ignore, error: ignore, warn: ignore, info: ignore },
   ...{ debug: ignore, trace: ignore, silent: ignore },
 };
-
-/** Without the parts that no feed needs, which would ask other services or need their settings. */
-function onlyFeeds(config: Config): Config {
-  return {
-    ...config,
-    privateBucket: undefined,
-    monitoringUpstream: undefined,
-    accounts: { ...config.accounts, provider: { kind: 'off' } },
-    captcha: { kind: 'none' },
-    contact: { ...config.contact, mail: undefined },
-  };
-}

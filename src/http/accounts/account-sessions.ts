@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { endOneSession, signOutEverywhere } from '../../identity/sessions/end-session.ts';
 import { listSessions } from '../../identity/sessions/list-sessions.ts';
 import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
+import { SIGNED_IN } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { word } from '../server/validation.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
-import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
+import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 
 const PATH = '/api/v1/account/sessions';

@@ -5,13 +5,14 @@ import type { Account } from '../../identity/accounts/account-document.ts';
 import { setName } from '../../identity/accounts/change-account.ts';
 import { eraseOwnAccount } from '../../identity/erase-account.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
+import { SIGNED_IN } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';
 import { signalOfClient } from './client-signal.ts';
-import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
+import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { nameSchema, passwordSchema } from './request-field.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 

@@ -1,12 +1,16 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { Usage } from '../../usage/usage.ts';
+import type { Access } from '../access/access.ts';
+import { SIGNED_IN } from '../access/error-codes.ts';
+import { forbidCaching } from '../conditional.ts';
 import type { App } from '../deps.ts';
+import type { PartTags } from '../documentation/documents.ts';
 import { errorResponses } from '../error-responses.ts';
 import { unknownApplication, word } from '../server/validation.ts';
-import type { AccountsDeps } from './accounts-deps.ts';
-import { openIdentity, requireAccess } from './authenticate.ts';
-import { SIGNED_IN } from './error-codes.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
@@ -55,20 +59,33 @@ const schema = {
   },
 };
 
-export interface AnalyticsDeps extends AccountsDeps {
+export interface AnalyticsDeps {
+  readonly access: Pick<Access, 'requireScope'>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly usage: Pick<Usage, 'analytics' | 'flushIntervalMs'>;
   readonly defaultApplication: string;
-  /** Answers from memory. */
-  readonly hasApplication: (name: string) => boolean;
+  readonly catalog: Pick<Catalog, 'hasPublic'>;
 }
 
-export function registerAnalytics(app: App, deps: AnalyticsDeps): void {
-  const { usage } = deps;
+export const ANALYTICS_TAGS: PartTags = {
+  signedIn: [{ name: 'analytics', description: 'How your releases are used.' }],
+};
+
+/** How the releases of an application are used, for its publishers. */
+export function analyticsRoutes(deps: AnalyticsDeps): FastifyPluginAsyncZod {
+  return async (app) => {
+    forbidCaching(app);
+    registerAnalytics(app, deps);
+  };
+}
+
+function registerAnalytics(app: App, deps: AnalyticsDeps): void {
+  const { access, clock, usage } = deps;
   app.get('/api/v1/analytics/releases', { schema }, async (request) => {
     const application = request.query.app ?? deps.defaultApplication;
-    await requireAccess(deps, request, application, 'analytics');
-    if (!deps.hasApplication(application)) throw unknownApplication(application);
-    const { from, to } = rangeOf(request.query, openIdentity(deps).clock.now());
+    await access.requireScope(request, application, 'analytics');
+    if (!deps.catalog.hasPublic(application)) throw unknownApplication(application);
+    const { from, to } = rangeOf(request.query, clock.now());
     return {
       app: application,
       from,

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import type { Feature, TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
 import { bearerOf, type Principal } from '../../identity/access-tokens/access-token.ts';
@@ -6,14 +5,16 @@ import type { ChangeDeps } from '../../identity/accounts/change-account.ts';
 import type { Identity } from '../../identity/identity.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 import { type GuardedSession, guardSession } from '../../identity/sessions/check-session.ts';
+import type { SentRequest } from '../access/access.ts';
+import { noAccounts } from '../access/anonymous.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Which account sends a request, and what its tier allows. */
 
 /** @throws AppError `not_configured` */
 export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {
-  if (deps.identity !== undefined) return deps.identity;
-  throw new AppError('not_configured', 'This service has no accounts: IDENTITY_PROVIDER is off.');
+  if (deps.identity === undefined) throw noAccounts();
+  return deps.identity;
 }
 
 /**
@@ -23,7 +24,7 @@ export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {
  */
 export async function requirePrincipal(
   deps: Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'>,
-  request: Pick<FastifyRequest, 'ip' | 'headers'>,
+  request: SentRequest,
 ): Promise<Principal> {
   const { accessTokens } = openIdentity(deps);
   // Counts the request before it verifies the token: most routes that require a token cost store requests.
@@ -55,52 +56,4 @@ export function requireFeature(tiers: TierTable, tier: string, feature: Feature)
     'not_entitled',
     `Tier ${tier} does not include ${feature.replace('_', ' ')}. After a change of tier, refresh the session.`,
   );
-}
-
-/**
- * Accepts an access token of an account whose tier includes a feature, or a developer key of such an account with
- * access to the application.
- *
- * @returns the tier
- * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`, `not_entitled`, `scope_missing`
- */
-export async function requireAccess(
-  deps: Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'>,
-  request: Pick<FastifyRequest, 'ip' | 'headers'>,
-  application: string,
-  feature: Feature,
-): Promise<string> {
-  const { developerKeys } = openIdentity(deps);
-  const token = bearerOf(request.headers.authorization);
-  if (token === undefined) throw notSignedIn();
-  if (!developerKeys.isDeveloperKey(token)) {
-    const { tier } = await requirePrincipal(deps, request);
-    requireFeature(deps.tiers, tier, feature);
-    return tier;
-  }
-  // Verifying a key costs store requests, also for an invented one.
-  await deps.requestLimit.consume(request.ip);
-  const { account, scopes } = await developerKeys.verify(token);
-  const tier = deps.tiers.tierNamed(account.tier);
-  requireFeature(deps.tiers, tier, feature);
-  if (scopes.some((scope) => scope.application === application)) return tier;
-  throw new AppError('scope_missing', `This key has no access to ${application}.`);
-}
-
-/**
- * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
- * invalid one.
- */
-export function createTierOf(
-  deps: Pick<AccountsDeps, 'identity' | 'tiers'>,
-): (authorization: string | undefined) => string | null | Promise<string | null> {
-  const { identity, tiers } = deps;
-  return (authorization) => {
-    const token = bearerOf(authorization);
-    if (identity === undefined || token === undefined) return null;
-    return identity.accessTokens.verify(token).then(
-      ({ tier }) => tiers.tierNamed(tier),
-      () => null,
-    );
-  };
 }

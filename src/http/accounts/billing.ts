@@ -1,13 +1,16 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { AppError } from '../../errors.ts';
 import { readAccount } from '../../identity/accounts/account.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 import { guardSession } from '../../identity/sessions/check-session.ts';
+import { SIGNED_IN } from '../access/error-codes.ts';
+import { forbidCaching } from '../conditional.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity, requirePrincipal } from './authenticate.ts';
-import { SIGNED_IN, WITH_BODY } from './error-codes.ts';
+import { WITH_BODY } from './error-codes.ts';
 
 export interface BillingDeps extends AccountsDeps {
   /** Undefined where there is no billing portal. */
@@ -43,7 +46,15 @@ const portalSchema = {
   },
 };
 
-export function registerBilling(app: App, deps: BillingDeps): void {
+/** The tier of an account, and the billing portal that changes it. */
+export function billingRoutes(deps: BillingDeps): FastifyPluginAsyncZod {
+  return async (app) => {
+    forbidCaching(app);
+    registerBilling(app, deps);
+  };
+}
+
+function registerBilling(app: App, deps: BillingDeps): void {
   const { tiers, billingPortalUrl } = deps;
   app.get('/api/v1/billing', { schema: billingSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);

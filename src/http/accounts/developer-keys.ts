@@ -8,12 +8,13 @@ import {
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../../identity/developer-keys/developer-keys.ts';
+import { SIGNED_IN } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';
-import { SIGNED_IN, SIGNED_IN_CHANGE } from './error-codes.ts';
+import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { nameSchema } from './request-field.ts';
 
 const PATH = '/api/v1/developer-keys';

@@ -2,13 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Identity } from '../../identity/identity.ts';
 import { signIn } from '../../identity/sign-in.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { signalOfClient } from './client-signal.ts';
-import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { WITH_BODY, WRITING } from './error-codes.ts';
 import {
   deviceIdSchema,
   EXAMPLE_DEVICE,

@@ -6,12 +6,13 @@ import { notSignedIn } from '../../identity/identity-errors.ts';
 import { standingOf } from '../../identity/sessions/check-session.ts';
 import { signOutEverywhere } from '../../identity/sessions/end-session.ts';
 import { SESSION_LIFE_MS } from '../../identity/sessions/session-lifetimes.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { isErased, tryAgainWhenUnknown } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity } from './authenticate.ts';
-import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { WITH_BODY, WRITING } from './error-codes.ts';
 import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 
 const schema = {

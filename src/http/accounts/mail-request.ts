@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/accounts/account.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
-import { ACCOUNTS, WITH_BODY } from './error-codes.ts';
+import { WITH_BODY } from './error-codes.ts';
 import { EXAMPLE_EMAIL, emailSchema } from './request-field.ts';
 
 const schema = {

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { isAppError } from '../../errors.ts';
 import { sessionEnded } from '../../identity/identity-errors.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
+import { FORGERY_HEADER } from '../access/forgery-header.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
-import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { WITH_BODY, WRITING } from './error-codes.ts';
 import { deviceIdSchema, EXAMPLE_DEVICE, platformSchema } from './request-field.ts';
 import { sessionAnswer, sessionAnswerSchema } from './session-answer.ts';
 import {
   clearSessionCookie,
-  FORGERY_HEADER,
   requireOwnScript,
   sessionCookieOf,
   usesCookie,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/accounts/account.ts';
 import { register as registerPerson } from '../../identity/register.ts';
+import { ACCOUNTS } from '../access/error-codes.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { signalOfClient } from './client-signal.ts';
-import { ACCOUNTS, WITH_BODY, WRITING } from './error-codes.ts';
+import { WITH_BODY, WRITING } from './error-codes.ts';
 import {
   EXAMPLE_EMAIL,
   EXAMPLE_PASSWORD,
@@ -16,7 +17,7 @@ import {
 } from './request-field.ts';
 
 const INVITATION_LENGTH_MAX = 128;
-/** The same limit as in the contact form. */
+/** More than the tokens of captcha services have. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 const bodySchema = z

@@ -3,10 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { forbidCaching } from '../conditional.ts';
 import { registerAccount } from './account.ts';
 import { registerAccountSessions } from './account-sessions.ts';
-import { type AnalyticsDeps, registerAnalytics } from './analytics.ts';
-import { type BillingDeps, registerBilling } from './billing.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
 import { registerDeveloperKeys } from './developer-keys.ts';
-import { type ExplainRouteDeps, registerExplain } from './explain.ts';
 import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerLogout } from './logout.ts';
@@ -15,10 +13,8 @@ import { registerPassword } from './password.ts';
 import { registerRefresh } from './refresh.ts';
 import { registerRegister } from './register.ts';
 
-export type AccountRouteDeps = AnalyticsDeps & BillingDeps & ExplainRouteDeps;
-
 /** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
-export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
+export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
   return async (app) => {
     registerJwks(app, deps);
     await app.register(async (scope) => {
@@ -35,9 +31,6 @@ export function accountRoutes(deps: AccountRouteDeps): FastifyPluginAsyncZod {
       registerPassword(scope, deps);
       registerAccountSessions(scope, deps);
       registerDeveloperKeys(scope, deps);
-      registerAnalytics(scope, deps);
-      registerExplain(scope, deps);
-      registerBilling(scope, deps);
     });
   };
 }

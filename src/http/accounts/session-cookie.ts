@@ -2,17 +2,13 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
+import { FORGERY_HEADER } from '../access/forgery-header.ts';
 import type { CookieSettings } from './accounts-deps.ts';
 
 /** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */
 
 /** `__Host-`: sent to this host only, over TLS only, and set by no other host (RFC 6265bis, 4.1.3.2). */
 const SESSION_COOKIE = '__Host-slipway_session';
-/**
- * Forms and images cannot send this header, and scripts of other sites are not allowed to. So it proves that a script
- * of the website sent the request.
- */
-export const FORGERY_HEADER = 'x-slipway-request';
 
 /** The reply of any route. */
 interface CookieReply {

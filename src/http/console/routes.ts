@@ -7,10 +7,10 @@ import type { TierTable } from '../../domain/tier.ts';
 import { AppError } from '../../errors.ts';
 import { renderConsolePage } from '../../pages/console-page.ts';
 import { renderMarkdown } from '../../pages/markdown.ts';
-import { explainQuerySchema, explainRequestOf } from '../accounts/explain.ts';
 import type { BrowserFileDeps } from '../browser-files/routes.ts';
 import { etagOf, matchesEtag } from '../conditional.ts';
 import type { App } from '../deps.ts';
+import { explainQuerySchema, explainRequestOf } from '../explain-request.ts';
 import { changeRequestSchema, markdownSchema } from './change-request.ts';
 
 /** The routes of the console: one page for all screens, and the data of the screens. */

@@ -1,26 +1,22 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { AccountsDeps } from '../accounts/accounts-deps.ts';
-import { requireFeature, requirePrincipal } from '../accounts/authenticate.ts';
+import type { Access } from '../access/access.ts';
 import { type Load, shedLoad } from '../server/load.ts';
 import { type ConsoleRouteDeps, registerConsole } from './routes.ts';
 
-export interface ServiceConsoleDeps
-  extends Pick<ConsoleRouteDeps, 'console' | 'browserFiles' | 'basePath'>,
-    Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'> {
+interface ServiceConsoleDeps
+  extends Pick<ConsoleRouteDeps, 'console' | 'browserFiles' | 'basePath' | 'tiers'> {
+  readonly access: Pick<Access, 'requireFeature'>;
   readonly load: Load;
 }
 
 /** The read-only console of the service, for accounts whose tier opens the feature `console`. */
 export function serviceConsoleRoutes(deps: ServiceConsoleDeps): FastifyPluginAsyncZod {
+  const { access, load } = deps;
   return async (app) => {
-    shedLoad(app, deps.load);
-    registerConsole(app, {
-      ...deps,
-      mode: 'service',
-      guard: async (request) => {
-        const { tier } = await requirePrincipal(deps, request);
-        requireFeature(deps.tiers, tier, 'console');
-      },
-    });
+    shedLoad(app, load);
+    const guard: ConsoleRouteDeps['guard'] = async (request) => {
+      await access.requireFeature(request, 'console');
+    };
+    registerConsole(app, { ...deps, mode: 'service', guard });
   };
 }

@@ -9,22 +9,30 @@ interface Tag {
   readonly description: string;
 }
 
-const AUTH: Tag = { name: 'auth', description: 'Register, sign in, refresh and sign out.' };
+/** The tags of the routes of a part. */
+export interface PartTags {
+  /** Of routes that need no access token. */
+  readonly open?: readonly Tag[];
+  /** Of routes with which users sign in. They need no access token. */
+  readonly signIn?: readonly Tag[];
+  readonly signedIn?: readonly Tag[];
+}
+
+export interface DocumentSettings {
+  /** The path of PUBLIC_URL, without a trailing slash. */
+  readonly basePath: string;
+  /** Whether users can sign in to this service. */
+  readonly hasAccounts: boolean;
+  /** In the order of the documents. */
+  readonly tags: readonly PartTags[];
+}
+
 const PUBLIC: readonly Tag[] = [
   { name: 'desktop', description: 'Checks for updates, and downloads.' },
   { name: 'feeds', description: 'Updater dialects.' },
   { name: 'status', description: 'The status of the service.' },
   { name: 'metrics', description: 'Public metrics, aggregated.' },
   { name: 'monitoring', description: 'For dashboards.' },
-  { name: 'contact', description: 'The contact form.' },
-  AUTH,
-];
-const SIGNED_IN: readonly Tag[] = [
-  { name: 'account', description: 'Your account and its sessions.' },
-  { name: 'developer keys', description: 'Keys for your programs.' },
-  { name: 'analytics', description: 'How your releases are used.' },
-  { name: 'explain', description: 'Why a client gets an update, or none.' },
-  { name: 'billing', description: 'Your tier, and the billing portal.' },
 ];
 
 interface Definition {
@@ -38,23 +46,26 @@ const HOW_TO_SIGN_IN =
   'Execute `POST /api/v1/auth/login` with your mail address and password, and copy `access_token` from the answer. Press **Authorize** and paste the token: the routes of your account appear. The token is valid for ten minutes; then sign in or refresh, and authorize again. `POST /api/v1/auth/logout` ends the session.';
 
 /** `signIn` and `account` are for the page at /docs/account, before and after Authorize. */
-function definitions(basePath: string, hasAccounts: boolean) {
+function definitions({ basePath, hasAccounts, tags }: DocumentSettings) {
+  const all = (kind: keyof PartTags): readonly Tag[] => tags.flatMap((part) => part[kind] ?? []);
+  const signIn = all('signIn');
+  const signedIn = all('signedIn');
   const publicLink = `The other routes are in [the public document](${basePath}/docs).`;
   return {
     public: {
-      tags: PUBLIC,
+      tags: [...PUBLIC, ...all('open'), ...signIn],
       title: 'Slipway',
       description: `Desktop updates and downloads. Errors are problem documents (RFC 9457) with a stable code. Every route can also answer 408 \`request_timeout\` when a request takes too long to arrive, and 503 \`overloaded\` when the server has too many clients. A method that an address does not accept is answered with 405 \`method_not_allowed\`, and an unknown address with 404 \`route_not_found\`. The routes of an account are in [a separate document](${basePath}/docs/account).`,
       needsToken: false,
     },
     signedIn: {
-      tags: SIGNED_IN,
+      tags: signedIn,
       title: 'Slipway, signed in',
       description: `The routes of an account. Every request carries an access token. ${publicLink}`,
       needsToken: true,
     },
     signIn: {
-      tags: hasAccounts ? [AUTH] : [],
+      tags: hasAccounts ? signIn : [],
       title: 'Slipway for your account',
       description: hasAccounts
         ? `${HOW_TO_SIGN_IN} ${publicLink}`
@@ -62,7 +73,7 @@ function definitions(basePath: string, hasAccounts: boolean) {
       needsToken: hasAccounts,
     },
     account: {
-      tags: [AUTH, ...SIGNED_IN],
+      tags: [...signIn, ...signedIn],
       title: 'Slipway for your account',
       description: `${HOW_TO_SIGN_IN} ${publicLink}`,
       needsToken: true,
@@ -75,11 +86,12 @@ export type DocumentName = keyof ReturnType<typeof definitions>;
 /** Collects the routes that are registered afterwards, on the whole server. */
 export async function collectDocuments(
   app: FastifyInstance,
-  settings: { readonly basePath: string; readonly hasAccounts: boolean },
+  settings: DocumentSettings,
 ): Promise<void> {
-  const { basePath, hasAccounts } = settings;
+  const { basePath } = settings;
+  const signInTags = new Set(namesOf(settings.tags.flatMap(({ signIn = [] }) => signIn)));
   for (const [name, { tags, title, description, needsToken }] of Object.entries<Definition>(
-    definitions(basePath, hasAccounts),
+    definitions(settings),
   )) {
     await app.register(swagger, {
       decorator: decoratorOf(name),
@@ -97,7 +109,7 @@ export async function collectDocuments(
         tags: [...tags],
         ...(needsToken ? REQUIRES_TOKEN : {}),
       },
-      transform: only(tags, needsToken),
+      transform: only(tags, needsToken ? signInTags : undefined),
     });
   }
 }
@@ -109,18 +121,24 @@ const REQUIRES_TOKEN = {
   security: [{ session: [] }],
 };
 
+const namesOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ name }) => name);
+
 /** The pages' plugin finds the public document under its default name. */
 const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
 
-/** Leaves out routes without one of the tags. In a document that needs a token, sign-in still needs none. */
-function only(tags: readonly Tag[], needsToken: boolean): SwaggerTransform {
-  const names = new Set(tags.map(({ name }) => name));
+/**
+ * Leaves out routes without one of the tags.
+ *
+ * @param signIn in a document that needs a token: the tags of the routes that still need none
+ */
+function only(tags: readonly Tag[], signIn: ReadonlySet<string> | undefined): SwaggerTransform {
+  const names = new Set(namesOf(tags));
   return (route) => {
     const own = route.schema?.tags ?? [];
     if (!own.some((tag) => names.has(tag))) return { schema: { hide: true }, url: route.url };
     const { schema, url } = jsonSchemaTransform(route);
     return {
-      schema: needsToken && own.includes(AUTH.name) ? { ...schema, security: [] } : schema,
+      schema: own.some((tag) => signIn?.has(tag)) ? { ...schema, security: [] } : schema,
       url,
     };
   };

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { cacheControl } from '../../answers/answer.ts';
-import type { AccountsDeps } from '../accounts/accounts-deps.ts';
-import { requirePrincipal } from '../accounts/authenticate.ts';
+import type { Access } from '../access/access.ts';
 import { etagOf, forbidCaching, matchesEtag } from '../conditional.ts';
 import { type SharedAnswer, sendShared, shareAnswer } from '../shared-answer.ts';
 import { docsPage } from './docs-page.ts';
 import { createDocuments, DOCUMENT_TYPES } from './documents.ts';
 import { RELOAD_WITH_TOKEN } from './reload-with-token.ts';
 
-type DocumentationRouteDeps = Pick<AccountsDeps, 'identity' | 'tiers' | 'requestLimit'> & {
+interface DocumentationRouteDeps {
+  readonly access: Pick<Access, 'requireAccount'>;
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly basePath: string;
-};
+}
 
 const OPEN_DOCUMENT = {
   'content-type': DOCUMENT_TYPES.json,
@@ -20,7 +20,7 @@ const OPEN_DOCUMENT = {
 
 /** The OpenAPI documents, and a page for each. The document of an account needs an access token. */
 export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPluginAsyncZod {
-  const { basePath } = deps;
+  const { access, basePath } = deps;
   const schema = { hide: true };
   return async (app) => {
     const documents = createDocuments(app);
@@ -37,7 +37,7 @@ export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPlugin
       forbidCaching(scope);
       let signedInTag: string | undefined;
       scope.get('/api/v1/openapi.json', { schema }, async (request, reply) => {
-        await requirePrincipal(deps, request);
+        await access.requireAccount(request);
         const document = documents.render('signedIn', 'json');
         signedInTag ??= etagOf(document);
         reply.header('etag', signedInTag);
@@ -52,7 +52,7 @@ export function documentationRoutes(deps: DocumentationRouteDeps): FastifyPlugin
           title: 'Slipway for your account',
           choose: async (request) => {
             if (request.headers.authorization === undefined) return 'signIn';
-            await requirePrincipal(deps, request);
+            await access.requireAccount(request);
             return 'account';
           },
           plugins: RELOAD_WITH_TOKEN,

@@ -1,9 +1,10 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
 import { prepareHeaders } from '../server/prepared-headers.ts';
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly catalog: Pick<Catalog, 'health'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -13,7 +14,11 @@ const RETRY_AFTER_SECONDS = 5;
 const APPLICATIONS_SHOWN_MAX = 10;
 
 /** For orchestrators. Liveness ignores the store: a restart would not repair it. */
-export function registerHealth(app: App, deps: HealthDeps): void {
+export function healthRoutes(deps: HealthDeps): FastifyPluginAsyncZod {
+  return async (app) => registerHealth(app, deps);
+}
+
+function registerHealth(app: App, deps: HealthDeps): void {
   // Otherwise too many clients could make an orchestrator restart the process.
   const options = { config: { answersAlways: true }, schema: { hide: true } };
   const alive = prepareHeaders({

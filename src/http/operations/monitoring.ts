@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import type { MonitoringUpstream } from '../../monitoring/upstream.ts';
@@ -9,6 +10,7 @@ import {
 import type { Status } from '../../status/status.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
+import { type Load, shedLoad } from '../server/load.ts';
 import {
   createBriefAnswers,
   type SharedAnswer,
@@ -65,6 +67,16 @@ const overviewSchema = schemaOf(
 );
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+/** For dashboards. */
+export function monitoringRoutes(
+  deps: MonitoringRouteDeps & { readonly load: Load },
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    shedLoad(app, deps.load);
+    registerMonitoring(app, deps);
+  };
+}
 
 /** Addresses are matched whole and queries are ignored: clients cannot send anything else to the upstream. */
 export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {

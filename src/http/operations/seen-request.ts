@@ -1,3 +1,4 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
 import { SEEN_REQUEST_PATH, type SeenRequest } from '../../operations/diagnose/seen-request.ts';
@@ -8,7 +9,7 @@ import type { App } from '../deps.ts';
  * the service. The answer says nothing about other clients or the store.
  */
 
-export interface SeenRequestDeps {
+interface SeenRequestDeps {
   /** Of the machine: the service's own clock may follow the store's. */
   readonly machineClock: Pick<Clock, 'now'>;
   /** Absolute, without a trailing slash. */
@@ -36,7 +37,11 @@ const schema = {
   response: { 200: seenRequestSchema },
 };
 
-export function registerSeenRequest(app: App, deps: SeenRequestDeps): void {
+export function seenRequestRoutes(deps: SeenRequestDeps): FastifyPluginAsyncZod {
+  return async (app) => registerSeenRequest(app, deps);
+}
+
+function registerSeenRequest(app: App, deps: SeenRequestDeps): void {
   app.get(SEEN_REQUEST_PATH, { schema }, (request, reply) => {
     const { headers, raw } = request;
     reply.header('cache-control', 'no-store').send({

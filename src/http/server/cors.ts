@@ -1,6 +1,6 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FORGERY_HEADER } from '../accounts/session-cookie.ts';
+import { FORGERY_HEADER } from '../access/forgery-header.ts';
 
 /** CORS: which pages may send which requests from a browser, by the origin of the page. */
 

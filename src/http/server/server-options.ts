@@ -8,7 +8,6 @@ import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
 import type { AccessLogSettings } from './access-log.ts';
 import type { Connections } from './connections.ts';
 import { BODY_BYTES_MAX } from './json-body.ts';
-import type { Load } from './load.ts';
 
 /** Limits and conventions of every route. */
 
@@ -49,8 +48,6 @@ export interface ServerSettings {
   readonly basePath?: string;
   /** Undefined for a server that does not listen. */
   readonly connections?: Connections;
-  /** Default: measured in this process. */
-  readonly load?: Load | undefined;
 }
 
 export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Server> {

@@ -1,3 +1,4 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Captcha } from '../../captcha/captcha.ts';
 import type { Intake } from '../../contact/intake.ts';
@@ -102,6 +103,10 @@ const schema = {
     ),
   },
 };
+
+export function contactRoutes(deps: ContactRouteDeps): FastifyPluginAsyncZod {
+  return async (app) => registerContact(app, deps);
+}
 
 export function registerContact(app: App, deps: ContactRouteDeps): void {
   app.post('/api/v1/contact', { schema, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Catalog } from '../../catalog/catalog.ts';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
@@ -13,8 +14,7 @@ import {
 export interface LiveMetricsDeps {
   readonly usage: LiveMetricsSource;
   readonly clock: Pick<Clock, 'now'>;
-  /** Answers from memory. */
-  readonly hasApplication: (name: string) => boolean;
+  readonly catalog: Pick<Catalog, 'hasPublic'>;
 }
 
 /** Metrics change every few seconds, so asking more often is useless. */
@@ -44,7 +44,7 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
     const application = request.query.app ?? null;
     // No application is named "": the names of applications are not empty.
     const answer = answers.get(application ?? '', () => {
-      if (application !== null && !deps.hasApplication(application)) {
+      if (application !== null && !deps.catalog.hasPublic(application)) {
         throw unknownApplication(application);
       }
       const metrics = JSON.stringify(renderLiveMetrics(deps.usage, application));

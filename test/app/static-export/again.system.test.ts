@@ -7,7 +7,7 @@ import { createStaticDirectory } from '../../../src/object-store/static-director
 import type { StaticTarget } from '../../../src/object-store/static-target.ts';
 import { appImage } from '../../support/app-image.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
-import { createScene, exported, filesIn, PUBLIC_URL, type Scene } from './scene.ts';
+import { createScene, exportDeps, exported, filesIn, PUBLIC_URL, type Scene } from './scene.ts';
 
 /** Exports into a directory that has something already, and exports that end early. */
 
@@ -106,7 +106,7 @@ describe('an export during which the catalog changes', () => {
       if (label.includes('desktop')) changes ??= scene.release('2.0.0');
     };
     await exportStatic(
-      { ...scene.service, target, onProgress },
+      { ...exportDeps(scene), target, onProgress },
       {
         ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
         ...{ withAliases: false, also: [] },
@@ -136,7 +136,7 @@ describe('an export that ends early', () => {
   };
 
   it.each([1, 2, 4, 6, 8, 12])('at file %i names no missing file, and is continued', async (at) => {
-    const deps = { ...scene.service, onProgress: () => {} };
+    const deps = { ...exportDeps(scene), onProgress: () => {} };
     const request = {
       ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
       ...{ withAliases: false, also: [] },

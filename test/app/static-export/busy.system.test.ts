@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { openQuestions } from '../../../src/app/static-export/questions.ts';
-import { createScene, PUBLIC_URL } from './scene.ts';
+import { createScene, exportDeps, PUBLIC_URL } from './scene.ts';
 
 const BLOCKED_MS = 400;
 
@@ -10,7 +10,7 @@ it('answers every question of an export on a machine that is busy', async () => 
   const scene = await createScene();
   onTestFinished(() => scene.service.close());
   await scene.release('1.0.0');
-  const questions = await openQuestions(scene.service, PUBLIC_URL);
+  const questions = await openQuestions(exportDeps(scene), PUBLIC_URL);
   onTestFinished(() => questions.close());
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { openService } from '../../../src/app.ts';
 import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../../src/operations/publish-release.ts';
 import { type Finished, json, slipway } from '../../cli/support.ts';
@@ -54,6 +55,13 @@ export async function createScene(publicUrl = PUBLIC_URL): Promise<Scene> {
       slipway(['export', ...words], { cwd: service.directory, env: { ...env, ...more } }),
   };
 }
+
+/** For an export in this process. */
+export const exportDeps = ({ service, env }: Scene) => ({
+  ...service,
+  environment: env,
+  loadService: async () => openService,
+});
 
 function tauriArtifacts(directory: string, key: MinisignKey, version: string) {
   const files = [

@@ -60,7 +60,7 @@ describe('monitoring', () => {
     );
     apps.push(app);
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await collectDocuments(app, { basePath: '', hasAccounts: true, tags: [] });
     await app.register(async (scope) =>
       registerMonitoring(scope, {
         catalog,

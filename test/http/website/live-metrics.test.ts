@@ -34,7 +34,8 @@ describe('GET /api/v1/metrics/public/live', () => {
     load = createSwitchedLoad();
     await app.register(async (scope) => {
       shedLoad(scope, load);
-      registerLiveMetrics(scope, { usage, clock, hasApplication: (name) => name === 'desktop' });
+      const catalog = { hasPublic: (name: string) => name === 'desktop' };
+      registerLiveMetrics(scope, { usage, clock, catalog });
     });
     await app.ready();
   });

@@ -41,7 +41,7 @@ describe('the status page', () => {
   beforeAll(async () => {
     app = await buildBase({ logger: pino({ level: 'silent' }), trustProxy: false }, new Registry());
     await registerCors(app, { origins: [], ownOrigin: () => 'http://localhost' });
-    await collectDocuments(app, { basePath: '', hasAccounts: true });
+    await collectDocuments(app, { basePath: '', hasAccounts: true, tags: [] });
     await app.register(async (scope) =>
       registerStatus(scope, { status, clock, publicUrl: () => 'https://updates.example.com' }),
     );

@@ -1,0 +1,10 @@
+import { explainRoutes } from '../http/accounts/explain.ts';
+import type { Part, PartDeps } from './part.ts';
+
+/** Explains to publishers which update a client gets, and why. */
+export function openExplain({ explain }: PartDeps): Part {
+  return {
+    routes: (shared) => explainRoutes({ ...shared, explain }),
+    tags: { signedIn: [{ name: 'explain', description: 'Why a client gets an update, or none.' }] },
+  };
+}

@@ -1,0 +1,25 @@
+import type { CommandSettings } from '../config/command.ts';
+import { createConsole } from '../console/console.ts';
+import { serviceConsoleRoutes } from '../http/console/service-console.ts';
+import { readVersion } from '../system.ts';
+import type { Part, PartDeps } from './part.ts';
+
+/** The console of the service. It only shows. */
+export function openServiceConsole(deps: PartDeps & { readonly config: CommandSettings }): Part {
+  const { config, releaseStore, store, clock, log, explain } = deps;
+  const shown = createConsole({
+    store: releaseStore,
+    privateStore: store,
+    clock,
+    log,
+    explainUpdate: explain,
+    defaultApplication: config.defaultApplication,
+    version: readVersion(),
+    catalogPollMs: config.catalogPollMs,
+    mode: 'service',
+    place: null,
+    writer: undefined,
+    diagnose: undefined,
+  });
+  return { routes: (shared) => serviceConsoleRoutes({ ...shared, console: shown }) };
+}

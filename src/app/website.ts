@@ -1,0 +1,12 @@
+import type { BrandSettings } from '../config/brand.ts';
+import { pageRoutes } from '../http/pages/routes.ts';
+import { openBrand } from './brand.ts';
+import type { Part, PartDeps } from './part.ts';
+
+/** The pages for visitors. @throws AppError those of {@link openBrand} */
+export async function openWebsite({
+  config,
+}: PartDeps & { readonly config: BrandSettings }): Promise<Part> {
+  const brand = await openBrand(config.brand);
+  return { routes: (shared) => pageRoutes({ ...shared, brand }) };
+}

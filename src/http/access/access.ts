@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Feature } from '../../domain/tier.ts';
+
+/** Who sends a request, and what the tier of their account allows. Without accounts, it is {@link anonymous}. */
+export interface Access {
+  /** Whether users can sign in to this service. */
+  readonly hasAccounts: boolean;
+  /**
+   * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
+   * invalid one. Never throws or rejects.
+   */
+  tierOf(authorization: string): string | null | Promise<string | null>;
+  /**
+   * Accepts an access token.
+   *
+   * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`
+   */
+  requireAccount(request: SentRequest): Promise<void>;
+  /**
+   * Accepts an access token of an account whose tier includes a feature.
+   *
+   * @returns the tier
+   * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`, `not_entitled`
+   */
+  requireFeature(request: SentRequest, feature: Feature): Promise<string>;
+  /**
+   * Accepts an access token of an account whose tier includes a feature, or a developer key of such an account with
+   * access to the application.
+   *
+   * @returns the tier
+   * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`, `not_entitled`, `scope_missing`
+   */
+  requireScope(request: SentRequest, application: string, feature: Feature): Promise<string>;
+}
+
+/** What proves who sends a request. */
+export interface SentRequest {
+  /** The address of the client. */
+  readonly ip: string;
+  readonly headers: Pick<IncomingHttpHeaders, 'authorization'>;
+}
