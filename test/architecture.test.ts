@@ -16,15 +16,28 @@ interface Import {
   readonly isLater: boolean;
 }
 
+/** Where each file will be: the rules hold before it is moved. Files that were moved are found where they are. */
+const PLANNED: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, 'planned-places.json'), 'utf8'),
+);
+const placeOf = (file: string): string => PLANNED[file] ?? file;
+/** The file at each place. */
+const files = new Map(
+  ['src', 'scripts']
+    .flatMap((directory) =>
+      readdirSync(path.join(ROOT, directory), { recursive: true })
+        .map((file) => path.posix.join(directory, String(file).split(path.sep).join('/')))
+        .filter((file) => /\.tsx?$/.test(file)),
+    )
+    .map((file) => [placeOf(file), file]),
+);
+
 function filesBelow(directory: string): string[] {
-  return readdirSync(path.join(ROOT, directory), { recursive: true })
-    .map(String)
-    .filter((file) => /\.tsx?$/.test(file))
-    .map((file) => path.posix.join(directory, file.split(path.sep).join('/')))
-    .sort();
+  return [...files.keys()].filter((place) => place.startsWith(`${directory}/`)).sort();
 }
 
-const text = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const text = (place: string): string =>
+  readFileSync(path.join(ROOT, files.get(place) ?? place), 'utf8');
 
 /** Comments name modules too. */
 const withoutComments = (source: string): string =>
@@ -37,7 +50,7 @@ function importsOf(file: string): Import[] {
   return [...withoutComments(text(file)).matchAll(IMPORT)].map(([, type, fixed, dynamic]) => {
     const specifier = String(fixed ?? dynamic);
     const to = specifier.startsWith('.')
-      ? path.posix.join(path.posix.dirname(file), specifier)
+      ? placeOf(path.posix.join(path.posix.dirname(files.get(file) ?? file), specifier))
       : specifier;
     return { from: file, to, isTypeOnly: type !== undefined, isLater: fixed === undefined };
   });
@@ -47,246 +60,85 @@ const sources = filesBelow('src');
 const scripts = filesBelow('scripts');
 const imports = [...sources, ...scripts].flatMap(importsOf);
 
-/** `src/http/x.ts` is in `http`, `src/app.ts` in `app`, and so is `src/app/x.ts`. */
-const roomOf = (file: string): string =>
-  file.startsWith('scripts/') ? 'scripts' : (file.split('/')[1] ?? '').replace(/\.[jt]s$/, '');
+/**
+ * `src/store/x.ts` is in `store`, and `src/features/contact/x.ts` in `features/contact`. The files beside the rooms and
+ * beside the features are the lists: they name what a program consists of.
+ */
+function roomOf(file: string): string {
+  const [root = '', room = '', feature = ''] = file.split('/');
+  if (root !== 'src') return root;
+  if (room !== 'features') return /\.[jt]s$/.test(room) ? 'lists' : room;
+  return /\.ts$/.test(feature) ? 'lists' : `features/${feature}`;
+}
 
-/** The role and what belongs to it; the backends are for `app` alone. */
-const STORE_INTERFACE = [
-  'src/object-store/object-store.ts',
-  'src/object-store/key.ts',
-  'src/object-store/presence.ts',
-  'src/object-store/range.ts',
-];
-const LEAVES = [
-  'errors',
-  'clock',
-  'log',
-  'secret',
-  'steps',
-  'run-in-turns',
-  'json-record',
-  'state-file',
-  'response-body',
-  'rate-limit',
-  'counted',
-  'polling',
-  'when-known',
-  'printable',
-  'key-facts',
-];
+/** The role and what belongs to it; the backends are for the server and for commands. */
+const STORE_INTERFACE = ['object-store', 'key', 'presence', 'range', 'key-facts'].map(
+  (name) => `src/store/${name}.ts`,
+);
 
 interface Rule {
-  /** Rooms, or single files. */
+  /** Rooms, folders and single files. */
   readonly may: readonly string[];
   /** Only their types: what is handed in, and never called for. */
   readonly mayName?: readonly string[];
   readonly because: string;
 }
 
+const CORE_ROOMS = [
+  ...['core', 'domain', 'store', 'builds', 'updaters', 'web'],
+  ...['catalog', 'usage', 'answers', 'releases'],
+];
+
 const RULES: Readonly<Record<string, Rule>> = {
-  errors: { may: [], because: 'everything may throw, so what is thrown depends on nothing' },
-  clock: { may: [], because: 'it is a role' },
-  log: { may: [], because: 'it is a role' },
-  secret: { may: [], because: 'it is a value' },
-  counted: { may: [], because: 'it is a phrase' },
-  polling: { may: ['clock'], because: 'it repeats any task and knows none' },
-  'when-known': { may: [], because: 'it continues with any value and knows none' },
-  steps: { may: [], because: 'it runs any work and knows none' },
-  'run-in-turns': { may: ['steps'], because: 'it runs any work and knows none' },
-  'json-record': { may: [], because: 'it is a value' },
-  'state-file': { may: [], because: 'it is one file, whatever is in it' },
-  'key-facts': { may: [], because: 'it is the form in which others describe their keys' },
-  'rate-limit': { may: ['errors'], because: 'it counts by name and knows no names' },
-  'response-body': { may: [], because: 'it reads what others answered and knows none of them' },
-  xml: { may: ['errors', 'json-record'], because: 'it reads any document and knows none' },
+  core: { may: [], because: 'everything may use it, so it depends on nothing' },
   domain: {
-    may: ['errors', 'json-record', 'steps'],
+    may: ['core'],
     because: 'decisions are pure: whatever they need is handed to them as values',
   },
-  'object-store': {
-    may: ['errors', 'clock', 'key-facts', 'own-directory', 'plain-directory', 'plain-file'],
+  store: {
+    may: ['core'],
     because: 'a store keeps bytes under keys and has never heard of releases',
   },
-  sequence: {
-    may: [...STORE_INTERFACE, 'errors', 'clock', 'json-record', 'steps', 'run-in-turns'],
-    because: 'the commit protocol is the same for every store and every kind of document',
-  },
-  catalog: {
-    may: [...STORE_INTERFACE, 'src/object-store/file-source.ts', 'domain', 'sequence', ...LEAVES],
-    because:
-      'it knows what is published and how it is stored, and not who asks or in which backend',
-  },
-  'build-output': {
-    may: ['domain', 'errors', 'json-record', 'plain-file', 'xml'],
+  builds: {
+    may: ['core', 'domain'],
     because: 'it reads what build tools leave on disk and knows nothing of publishing it',
   },
-  operations: {
-    may: ['domain', 'catalog', 'plain-file', 'src/wording/time.ts', ...LEAVES],
-    mayName: [
-      ...STORE_INTERFACE,
-      'src/object-store/download-links.ts',
-      'src/sequence/append.ts',
-      'build-output',
-    ],
-    because: 'an operation is what can be done, whoever asks for it and wherever it is stored',
-  },
-  console: {
-    may: [
-      ...['domain', 'catalog', 'operations', 'wording', 'usage', 'pages', ...LEAVES],
-      'src/sequence/newest-known.ts',
-    ],
-    mayName: STORE_INTERFACE,
-    because: 'it shows and changes what commands do, with their operations and their words',
-  },
-  wording: {
-    may: ['domain', 'operations', 'counted'],
-    mayName: ['catalog'],
-    because: 'it says in words what operations answer, for a terminal and for a page',
-  },
-  protocols: {
-    may: ['domain', 'errors', 'json-record', 'xml'],
+  updaters: {
+    may: ['core', 'domain'],
     because:
       'a dialect turns requests into queries and decisions into documents, and sees no store',
   },
-  identity: {
-    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
-    because: 'it knows accounts and sessions and how they are stored, and not who asks over what',
+  web: {
+    may: ['core', 'domain'],
+    because: 'it is what pages share: it asks nothing, and knows no page that uses it',
   },
-  contact: {
-    may: [...STORE_INTERFACE, 'sequence', 'domain', 'captcha', ...LEAVES],
-    because: 'it takes messages in and delivers them, whatever the form was',
+  catalog: {
+    may: ['core', 'domain', ...STORE_INTERFACE, 'src/store/file-source.ts', 'src/store/sequence/'],
+    because:
+      'it knows what is published and how it is stored, and not who asks or in which backend',
   },
   usage: {
-    may: [...STORE_INTERFACE, 'sequence', 'domain', ...LEAVES],
+    may: ['core', 'domain', ...STORE_INTERFACE, 'src/store/sequence/'],
     because: 'it counts what it is told of, and never asks the catalog itself',
   },
-  status: {
-    may: [...STORE_INTERFACE, ...LEAVES],
-    because: 'it observes the components that it is handed',
-  },
-  monitoring: {
-    may: [...LEAVES],
-    because: 'it passes requests on to one upstream',
-  },
-  captcha: {
-    may: [...LEAVES],
-    because: 'it asks one service whether a visitor is a person',
-  },
   answers: {
-    may: ['domain', 'operations', 'protocols', ...LEAVES],
-    mayName: [...STORE_INTERFACE, 'usage'],
+    may: ['core', 'domain', 'catalog', 'updaters'],
+    mayName: [...STORE_INTERFACE, 'src/store/download-links.ts', 'src/usage/usage-counter.ts'],
     because: 'it says what a client is told, whoever sends it: it knows no server and no store',
   },
-  http: {
-    // Signed files are named as a bucket's are: hence the disposition.
-    may: [
-      ...[
-        'answers',
-        'operations',
-        'protocols',
-        'domain',
-        'identity',
-        'contact',
-        'usage',
-        'status',
-        'monitoring',
-        'captcha',
-        'browser-files',
-        'console',
-        'pages',
-        ...LEAVES,
-      ],
-      'src/object-store/disposition.ts',
-    ],
-    mayName: [...STORE_INTERFACE, 'src/object-store/download-links.ts', 'src/catalog/catalog.ts'],
-    because:
-      'a route translates: it asks operations, and never goes to the store behind their back',
+  releases: {
+    may: ['core', 'domain', 'catalog'],
+    mayName: ['store', 'builds'],
+    because: 'it is what a publisher can do, whoever asks for it and wherever it is stored',
   },
-  pages: {
-    may: ['domain', 'errors', 'xml', 'counted'],
-    because: 'a page is text made of values: it asks nothing and reads nothing',
-  },
-  browser: {
-    may: ['domain'],
-    mayName: ['console'],
-    because: 'it runs in a browser, and knows the service by its answers alone',
-  },
-  'browser-files': {
-    may: ['errors'],
-    because: 'it builds and opens files for browsers, and knows no page that uses them',
-  },
-  config: {
-    may: [
-      ...['domain', 'errors', 'secret'],
-      'src/identity/access-tokens/signing-keys-schema.ts',
-      'src/catalog/poll-interval.ts',
-    ],
-    mayName: ['log-output'],
-    because: 'an environment goes in, a value comes out',
-  },
-  'own-directory': { may: ['errors'], because: 'it is one directory' },
-  'plain-directory': { may: ['errors'], because: 'it is one directory, whatever is in it' },
-  'plain-file': { may: ['errors'], because: 'it is one file, whatever is in it' },
-  'local-secret': {
-    may: ['errors', 'own-directory', 'plain-file', 'secret'],
-    because: 'it is one file and its contents',
-  },
-  system: {
-    may: ['clock', 'errors'],
-    because: 'it holds nothing but the real clock, chance and environment',
-  },
-  printable: { may: [], because: 'it is a text' },
-  'log-output': { may: ['printable'], because: 'it is one stream' },
-  server: {
-    may: [
-      'app',
-      'check-node',
-      'config',
-      'system',
-      'errors',
-      'service',
-      'workers',
-      'log-output',
-      'src/http/operations/metrics-server.ts',
-      'src/http/server/access-log.ts',
-      'src/http/server/listen-error.ts',
-    ],
-    because: 'it starts and stops; what is used where is the business of app.ts',
-  },
-  service: {
-    may: [
-      'app',
-      'workers',
-      'src/http/operations/metrics-server.ts',
-      'src/http/operations/health.ts',
-      'src/http/server/listen-error.ts',
-      ...LEAVES,
-    ],
-    mayName: ['config'],
-    because: 'it listens; what is used where is the business of app.ts',
-  },
-  workers: {
-    may: [...LEAVES],
-    mayName: ['src/catalog/relay.ts', 'src/status/status.ts', 'src/usage/shared-metrics.ts'],
-    because: 'it starts processes and passes on what they report, and does nothing with it',
-  },
-  scripts: {
-    may: [
-      ...['operations', 'app', 'check-node', 'config', 'build-output', 'domain', 'system'],
-      ...['own-directory', 'plain-directory', 'plain-file'],
-      ...['browser-files', 'wording', 'pages'],
-      ...LEAVES,
-      // Accounts, messages and counts are shown from what their rooms store.
-      ...['identity', 'contact', 'usage', 'protocols'],
-      // What the lists collect.
-      ...['src/catalog/documents.ts', 'src/catalog/facts.ts', 'src/object-store/keys.ts'],
-      'src/catalog/revision-document.ts',
-      'src/sequence/json-schema.ts',
-      'src/catalog/poll-interval.ts',
-    ],
-    because: 'a script parses arguments and prints; what it does is an operation',
-  },
+  server: { may: CORE_ROOMS, because: 'the service answers, also without any feature' },
+  cli: { may: CORE_ROOMS, because: 'a command works without the service and its features' },
+};
+
+const FEATURE: Rule = {
+  may: [...CORE_ROOMS, 'server', 'cli'],
+  because:
+    'a feature can be removed: what it needs of another one is in a room of the core, is a role that is handed in, or is in the lists',
 };
 
 /** Measuring needs parts of their own: what is compared, not what is offered. */
@@ -295,20 +147,29 @@ const isBench = (file: string): boolean => /^scripts\/bench/.test(file);
 function violationOf({ from, to, isTypeOnly }: Omit<Import, 'isLater'>): string | undefined {
   const room = roomOf(from);
   const target = roomOf(to);
-  if (!/^(src|scripts)\//.test(to) || room === target || isBench(from)) return undefined;
-  if (room === 'app') return target === 'server' ? `${from}: nothing imports server.ts` : undefined;
-  const rule = RULES[room];
+  if (to === 'src/server.ts') return `${from}: nothing imports server.ts`;
+  if (!/^(src|scripts)\//.test(to) || room === target) return undefined;
+  if (room === 'lists' || room === 'scripts') return undefined;
+  const rule = room.startsWith('features/') ? FEATURE : RULES[room];
   if (rule === undefined) return `${from}: src/${room} is a room without a rule; give it one here`;
   const allowed = isTypeOnly ? [...rule.may, ...(rule.mayName ?? [])] : rule.may;
-  if (allowed.includes(target) || allowed.includes(to)) return undefined;
-  return `${from} imports ${to}, but ${room} must not: ${rule.because}`;
+  const isAllowed = allowed.some(
+    (each) => each === target || each === to || (each.endsWith('/') && to.startsWith(each)),
+  );
+  return isAllowed ? undefined : `${from} imports ${to}, but ${room} must not: ${rule.because}`;
 }
+
+/** Code that runs in a browser has the clock of its visitor, and no store: texts like keys are addresses there. */
+const isForBrowser = (file: string): boolean => file.includes('/browser/');
 
 describe('which room may import which', () => {
   it('has something to check', () => {
     expect(sources.length).toBeGreaterThan(80);
     expect(imports.length).toBeGreaterThan(300);
-    expect(imports.some(({ to }) => to === 'src/object-store/s3.ts')).toBe(true);
+    expect(imports.some(({ to }) => to === 'src/store/s3/s3.ts')).toBe(true);
+    expect(sources.filter((file) => roomOf(file) === 'features/contact').length).toBeGreaterThan(
+      10,
+    );
   });
 
   it('imports go one way only', () => {
@@ -339,10 +200,14 @@ describe('which room may import which', () => {
   it('a violation would be detected', () => {
     const wrong = (from: string, to: string) => violationOf({ from, to, isTypeOnly: false });
     expect(wrong('src/domain/version.ts', 'src/catalog/keys.ts')).toMatch(/decisions are pure/);
-    expect(wrong('src/http/desktop/file.ts', 'src/object-store/s3.ts')).toMatch(/translates/);
-    expect(wrong('src/operations/x.ts', 'src/http/problem.ts')).toMatch(/must not/);
-    expect(wrong('src/http/x.ts', 'src/catalog/catalog.ts')).toMatch(/translates/);
-    expect(wrong('src/newroom/x.ts', 'src/errors.ts')).toMatch(/without a rule/);
+    expect(wrong('src/server/desktop/file.ts', 'src/cli/x.ts')).toMatch(/without any feature/);
+    expect(wrong('src/releases/x.ts', 'src/server/http/problem.ts')).toMatch(/must not/);
+    expect(wrong('src/answers/x.ts', 'src/store/object-store.ts')).toMatch(/no store/);
+    expect(wrong('src/features/console/x.ts', 'src/features/doctor/x.ts')).toMatch(/removed/);
+    expect(wrong('src/features/console/x.ts', 'src/features/list.ts')).toMatch(/removed/);
+    expect(wrong('src/features/console/x.ts', 'src/app.ts')).toMatch(/removed/);
+    expect(wrong('src/server/x.ts', 'src/features/contact/x.ts')).toMatch(/without any feature/);
+    expect(wrong('src/newroom/x.ts', 'src/core/errors.ts')).toMatch(/without a rule/);
     expect(wrong('src/app.ts', 'src/server.ts')).toMatch(/server/);
   });
 });
@@ -357,44 +222,58 @@ describe('fences', () => {
     sources.filter((file) => !isAllowed(file) && pattern.test(withoutComments(text(file))));
 
   it.each<[string, RegExp, RegExp]>([
-    [
-      'the AWS SDK only where S3 is spoken',
-      /^@(aws-sdk|smithy)\//,
-      /^src\/object-store\/s3[^/]*\.ts$/,
-    ],
+    ['the AWS SDK only where S3 is spoken', /^@(aws-sdk|smithy)\//, /^src\/store\/s3\//],
     ['semver only where versions are compared', /^semver(\/|$)/, /^src\/domain\/version\.ts$/],
     [
       'Fastify only where HTTP is spoken',
       /^(fastify|@fastify)(\/|-|$)/,
-      /^src\/(http\/|app(\/|\.ts))/,
+      /^src\/(server\/|app\.ts|features\/)/,
     ],
-    ['jose only where something is signed', /^jose(\/|$)/, /^src\/(identity|signing)\//],
+    ['jose only where something is signed', /^jose(\/|$)/, /^src\/features\/accounts\//],
     [
       'pino only where the program starts',
       /^pino(-|\/|$)/,
-      /^(src\/(server|log-output)\.ts$|scripts\/)/,
+      /^src\/(server\.ts|core\/log-output\.ts|features\/(console|demo)\/)|^scripts\//,
     ],
-    ['the XML library in one file', /^fast-xml-parser(\/|$)/, /^src\/xml\.ts$/],
-    ['nodemailer only where mail is made', /^nodemailer(\/|$)/, /^src\/contact\/mail\.ts$/],
+    ['the XML library in one file', /^fast-xml-parser(\/|$)/, /^src\/core\/xml\.ts$/],
+    [
+      'nodemailer only where mail is made',
+      /^nodemailer(\/|$)/,
+      /^src\/features\/contact\/mail\.ts$/,
+    ],
     [
       'the list of common passwords only where passwords are judged',
       /^@zxcvbn-ts\//,
-      /^src\/identity\/passwords\/password-rule\.ts$/,
+      /^src\/features\/accounts\/passwords\/password-rule\.ts$/,
     ],
     [
       'argon2 only where passwords are hashed',
       /^argon2(\/|$)/,
-      /^src\/identity\/passwords\/password-hasher\.ts$/,
+      /^src\/features\/accounts\/passwords\/password-hasher\.ts$/,
     ],
     [
       'MD4 only where a zsync file is made',
       /^hash-wasm(\/|$)/,
-      /^src\/operations\/make-zsync\.ts$/,
+      /^src\/releases\/publish\/make-zsync\.ts$/,
     ],
-    ['esbuild only where files are built', /^esbuild$/, /^(src\/browser-files\/|scripts\/build\/)/],
-    ['markdown-it and ghtml only in pages', /^(markdown-it|ghtml)(\/|$)/, /^src\/pages\//],
-    ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /^src\/browser\//],
-    ['commander only on the command line', /^(commander|cli-progress)$/, /^scripts\//],
+    ['esbuild only where files are built', /^esbuild$/, /^(src\/web\/|scripts\/build\/)/],
+    [
+      'markdown-it and ghtml only in pages',
+      /^(markdown-it|ghtml)(\/|$)/,
+      /^src\/(web\/|features\/(website\/|console\/console-page\.ts))/,
+    ],
+    ['Preact and uPlot only in a browser', /^(preact|uplot)(\/|$)/, /\/browser\//],
+    [
+      'commander only on the command line',
+      /^(commander|cli-progress)$/,
+      /^(src\/(cli|features)|scripts)\//,
+    ],
+    ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
+    [
+      'only entry points and generators import the lists',
+      /^src\/(features\/[^/]+|config|app)\.ts$/,
+      /^(src\/(features\/[^/]+|config|app|service|server)\.ts$|scripts\/)/,
+    ],
     ['nothing imports the entry point', /^src\/server\.ts$/, /^$/],
     [
       'the command line gets its commands by the lists, and knows none of them',
@@ -415,13 +294,6 @@ describe('fences', () => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
   });
 
-  /** The operations that answer clients. What explains an answer reads revisions, and may use Node. */
-  const ANSWERING = [
-    ...['check-for-update', 'find-update', 'open-channel', 'open-channels', 'issue-link'],
-    ...['list-latest', 'find-download', 'find-file', 'open-file', 'read-file', 'list-channel'],
-    'list-common-release',
-  ].map((name) => `src/operations/${name}.ts`);
-
   it('decisions, dialects and answers use nothing of Node, nor does what they import: they could run anywhere', () => {
     const builtInsOf = (entry: string): string[] => {
       const seen = new Set<string>();
@@ -438,10 +310,13 @@ describe('fences', () => {
       visit(entry);
       return found;
     };
-    const pure = sources.filter((file) => /^src\/(answers|domain|protocols)\//.test(file));
-    expect(sources).toEqual(expect.arrayContaining(ANSWERING));
-    expect([...pure, ...ANSWERING].flatMap(builtInsOf)).toEqual([]);
-    expect(builtInsOf('src/catalog/saved-state.ts')).not.toEqual([]);
+    // What explains an answer reads revisions, and settings are read where there is an environment.
+    const pure = sources.filter((file) =>
+      /^src\/(domain\/|updaters\/(?!legacy\/settings)|answers\/(?!explain\/))/.test(file),
+    );
+    expect(pure.length).toBeGreaterThan(100);
+    expect(pure.flatMap(builtInsOf)).toEqual([]);
+    expect(builtInsOf('src/catalog/memory/saved-state.ts')).not.toEqual([]);
     expect(inSource(/\bprocess\./, (file) => !file.startsWith('src/domain/'))).toEqual([]);
   });
 
@@ -451,16 +326,16 @@ describe('fences', () => {
   });
 
   it('the environment is read by the entry points alone', () => {
-    const entry = ['src/server.ts', 'src/system.ts'];
+    // `slipway serve` becomes the service: it hands its environment and its signals on.
+    const serves = ['src/server.ts', 'src/cli/serve/run.ts'];
+    const entry = [...serves, 'src/core/system.ts'];
     expect(inSource(/\bprocess\.env\b/, (file) => entry.includes(file))).toEqual([]);
-    expect(inSource(/\bprocess\.(exit|on)\b/, (file) => file === 'src/server.ts')).toEqual([]);
+    expect(inSource(/\bprocess\.(exit|on)\b/, (file) => serves.includes(file))).toEqual([]);
   });
 
   it('commands print only on the terminal that is passed in', () => {
-    const own =
-      /\bconsole\.(?:log|info|warn|error|debug|table|dir)\b|\bprocess\.(std(in|out|err)|exitCode)\b/;
-    const commands = scripts.filter((file) => file.startsWith('scripts/cli/'));
-    expect(commands.filter((file) => own.test(withoutComments(text(file))))).toEqual([]);
+    const own = /\bprocess\.(std(in|out|err)|exitCode)\b/;
+    expect(inSource(own, (file) => file === 'src/server.ts')).toEqual([]);
     const prints = /\bconsole\.(?:log|info|warn|error|debug|table|dir)\b/;
     expect(inSource(prints, (file) => file === 'src/server.ts')).toEqual([]);
   });
@@ -468,22 +343,21 @@ describe('fences', () => {
   it('time and randomness are passed in', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
     // A page has the clock of its visitor.
-    const reads = (file: string) => file === 'src/system.ts' || file.startsWith('src/browser/');
+    const reads = (file: string) => file === 'src/core/system.ts' || isForBrowser(file);
     expect(inSource(real, reads)).toEqual([]);
   });
 
   it('only one file knows HTTP status codes of errors', () => {
-    const outside = (file: string) =>
-      !/^src\/(operations|domain|sequence|object-store)\//.test(file);
-    expect(inSource(/\bstatusCode\b/, outside).filter((file) => !/\/s3/.test(file))).toEqual([]);
+    const outside = (file: string) => !/^src\/(releases|catalog|domain|store)\//.test(file);
+    expect(inSource(/\bstatusCode\b/, outside).filter((file) => !/\/s3\//.test(file))).toEqual([]);
   });
 });
 
 describe('keys of stored objects', () => {
-  const isKeys = (file: string) => /^src\/[^/]+\/keys\.ts$/.test(file);
+  const isKeys = (file: string) => file.endsWith('/keys.ts');
   // What runs in a browser has no store: such texts are addresses there.
   const others = [...sources, ...scripts].filter(
-    (file) => !isKeys(file) && !isBench(file) && !file.startsWith('src/browser/'),
+    (file) => !isKeys(file) && !isBench(file) && !isForBrowser(file),
   );
 
   /** Strings, templates and regular expressions that begin like one: as far as a pattern can tell. */
@@ -568,24 +442,24 @@ describe('what a command loads', () => {
   }
 
   it('for its help: what parses arguments, and no more', () => {
-    for (const entry of ['scripts/start.ts', 'scripts/lists/complete.ts']) {
+    for (const entry of ['scripts/start.ts', 'src/features/complete.ts']) {
       expect([...packagesOf(entry)].filter((name) => !/^(commander|semver)$/.test(name))).toEqual(
         [],
       );
     }
-    expect(packagesOf('scripts/lists/complete.ts')).toContain('semver');
+    expect(packagesOf('src/features/complete.ts')).toContain('semver');
   });
 
   it('for what the lists say about all features: settings and keys, and nothing that serves', () => {
-    expect([...packagesOf('scripts/lists/facts.ts')].sort()).toEqual(['semver', 'zod']);
+    expect([...packagesOf('src/features/facts.ts')].sort()).toEqual(['semver', 'zod']);
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {
-    const serving = ['console', 'demo', 'serve'].map((name) => `scripts/cli/run/${name}.ts`);
-    const commands = scripts
-      .filter((file) => file.startsWith('scripts/cli/run/'))
-      .filter((file) => !serving.includes(file));
-    expect(commands.length).toBeGreaterThan(5);
+    const serves = /^src\/(cli\/serve|features\/(console|demo))\//;
+    const commands = sources
+      .filter((file) => /^src\/(cli|features)\/.*\/run(-[a-z-]+)?\.ts$/.test(file))
+      .filter((file) => !serves.test(file));
+    expect(commands.length).toBeGreaterThan(20);
     for (const command of commands) {
       const packages = [...packagesOf(command)];
       expect(packages, command).toContain('zod');
