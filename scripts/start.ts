@@ -1,4 +1,4 @@
-import { readEnvironment } from '../src/system.ts';
+import { readEnvironment } from '../src/core/system.ts';
 import { runCommandLine } from './cli/command-line.ts';
 import type { Edition } from './cli/edition.ts';
 import type { Session } from './cli/terminal.ts';

@@ -6,11 +6,11 @@ import { contactSettings } from './config/contact.ts';
 import { legacySettings } from './config/legacy.ts';
 import { usageSettings } from './config/metrics.ts';
 import { monitoringSettings } from './config/monitoring.ts';
-import { isProduction } from './config/rules.ts';
 import { serviceSettings } from './config/service.ts';
-import { factsOf, type SettingGroup } from './config/setting.ts';
 import { storeSettings } from './config/store.ts';
-import { AppError, type FieldIssue } from './errors.ts';
+import { AppError, type FieldIssue } from './core/errors.ts';
+import { isProduction } from './core/settings/rules.ts';
+import { factsOf, type SettingGroup } from './core/settings/setting.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
 

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, withoutOthers } from '../src/config.ts';
-import { AppError } from '../src/errors.ts';
+import { AppError } from '../src/core/errors.ts';
 
 function refusalOf(env: Record<string, string>): AppError {
   try {

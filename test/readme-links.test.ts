@@ -82,7 +82,7 @@ describe('the documents', () => {
     expect(problemOf('README.md', 'docs/nothing.md')).toMatch(/no file/);
     expect(problemOf('README.md', 'docs/README.md#nothing')).toMatch(/no heading/);
     expect(isThere('src/nothing.ts')).toBe(false);
-    expect(isThere('src/config/*.ts')).toBe(true);
+    expect(isThere('src/core/settings/*.ts')).toBe(true);
   });
 });
 

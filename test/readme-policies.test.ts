@@ -10,7 +10,8 @@ import {
   revisionKey,
 } from '../src/catalog/keys.ts';
 import { openKey, transitionKey } from '../src/contact/keys.ts';
-import { AppError } from '../src/errors.ts';
+import { AppError } from '../src/core/errors.ts';
+import { systemClock, systemRandomness } from '../src/core/system.ts';
 import { invite } from '../src/identity/accounts/invitations.ts';
 import {
   accountKey,
@@ -27,7 +28,6 @@ import { changeStatus } from '../src/operations/change-status.ts';
 import { collectGarbage } from '../src/operations/collect-garbage.ts';
 import { promoteRelease } from '../src/operations/promote-release.ts';
 import { verifyCatalog } from '../src/operations/verify-catalog.ts';
-import { systemClock, systemRandomness } from '../src/system.ts';
 import { snapshotKey, totalKey } from '../src/usage/keys.ts';
 import {
   ACCOUNT,

@@ -10,12 +10,12 @@ import { offerJsonOf } from '../../src/catalog/revision-document.ts';
 import { REVISION_BYTES_MAX, withdrawnBytes } from '../../src/catalog/revision-size.ts';
 import type { Revision } from '../../src/catalog/sequences.ts';
 import { loadConfig } from '../../src/config.ts';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
 import { seal } from '../../src/sequence/sealed.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 import type { Environment } from './child-process.ts';
 
 /** Fills a store with the documents that years of publishing leave. */

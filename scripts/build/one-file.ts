@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
-import { readVersion } from '../../src/system.ts';
+import { readVersion } from '../../src/core/system.ts';
 import type { AddCommands } from '../cli/runner.ts';
 import { SERVICE_COMMANDS } from '../lists/complete.ts';
 import { renderLicences } from './licences.ts';

@@ -1,5 +1,5 @@
+import { readBody } from '../../src/core/response-body.ts';
 import type { Ask } from '../../src/operations/diagnose/ask.ts';
-import { readBody } from '../../src/response-body.ts';
 
 const TIMEOUT_MS = 10_000;
 const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { AppError, isAppError } from '../../src/errors.ts';
-import { readVersion } from '../../src/system.ts';
+import { AppError, isAppError } from '../../src/core/errors.ts';
+import { readVersion } from '../../src/core/system.ts';
 import type { Edition } from './edition.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { ChangeKind } from '../../src/catalog/revision-document.ts';
-import { AppError, type ErrorCode, isAppError } from '../../src/errors.ts';
+import { AppError, type ErrorCode, isAppError } from '../../src/core/errors.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';
 import { printableText } from './output.ts';

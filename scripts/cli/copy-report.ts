@@ -1,4 +1,4 @@
-import { counted } from '../../src/counted.ts';
+import { counted } from '../../src/core/counted.ts';
 import { type CopiedObject, isPrivate, tallyOf } from '../../src/operations/copy/copy-plan.ts';
 import type { CopyResult } from '../../src/operations/copy/copy-store.ts';
 import { firstLines, formatBytes, printableText } from './output.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../src/operations/check.ts';
+import type { Check } from '../../src/core/check.ts';
 import { alignColumns } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

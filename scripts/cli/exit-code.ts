@@ -1,4 +1,4 @@
-import type { AppError, ErrorKind } from '../../src/errors.ts';
+import type { AppError, ErrorKind } from '../../src/core/errors.ts';
 
 /** The exit codes of commands. */
 

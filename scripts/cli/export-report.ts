@@ -1,6 +1,6 @@
 import type { ExportResult } from '../../src/app/static-export/export-static.ts';
 import type { LeftOut } from '../../src/app/static-export/plan.ts';
-import { counted, listed } from '../../src/counted.ts';
+import { counted, listed } from '../../src/core/counted.ts';
 import { firstLines, formatBytes, printableText } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

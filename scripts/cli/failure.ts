@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isAppError, systemCode } from '../../src/errors.ts';
+import { isAppError, systemCode } from '../../src/core/errors.ts';
 
 /** Failures as sentences instead of stack traces. */
 

@@ -1,5 +1,5 @@
 import type { ImportSource } from '../../src/build-output/sources/source.ts';
-import { counted } from '../../src/counted.ts';
+import { counted } from '../../src/core/counted.ts';
 import { newestTextFirst } from '../../src/domain/version.ts';
 import type { ImportedRelease, ImportResult } from '../../src/operations/import-releases.ts';
 import type { PlacedRelease } from '../../src/operations/place-releases.ts';

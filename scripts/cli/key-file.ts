@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
-import { AppError, systemCode } from '../../src/errors.ts';
-import { readPlainFile } from '../../src/plain-file.ts';
+import { AppError, systemCode } from '../../src/core/errors.ts';
+import { readPlainFile } from '../../src/core/plain-file.ts';
 
 /** Larger than any key file. */
 const KEY_BYTES_MAX = 16 * 1024;

@@ -1,6 +1,6 @@
+import { AppError, isAppError } from '../../src/core/errors.ts';
+import { readPlainFile } from '../../src/core/plain-file.ts';
 import { findLocale, type ReleaseNotes } from '../../src/domain/release.ts';
-import { AppError, isAppError } from '../../src/errors.ts';
-import { readPlainFile } from '../../src/plain-file.ts';
 
 /** The files with release notes that a publisher names. */
 

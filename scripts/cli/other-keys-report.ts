@@ -1,4 +1,4 @@
-import { counted } from '../../src/counted.ts';
+import { counted } from '../../src/core/counted.ts';
 import type { OtherKeys } from '../../src/operations/find-other-keys.ts';
 import { firstLines } from './output.ts';
 

@@ -1,5 +1,5 @@
-import { printableText } from '../../src/printable.ts';
-import { formatTime } from '../../src/wording/time.ts';
+import { printableText } from '../../src/core/printable.ts';
+import { formatTime } from '../../src/core/time-text.ts';
 import { whenLive } from '../../src/wording/when-live.ts';
 import type { CommandConfig } from './facts.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -92,7 +92,7 @@ function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
-export { formatBytes } from '../../src/counted.ts';
+export { formatBytes } from '../../src/core/counted.ts';
 
 /** Prints when running services answer with a change. */
 export function printWhenLive(

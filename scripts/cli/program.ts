@@ -1,5 +1,5 @@
 import { Command, Help } from 'commander';
-import { readVersion } from '../../src/system.ts';
+import { readVersion } from '../../src/core/system.ts';
 import { RepeatableOption } from './arguments.ts';
 import type { AddCommands, Runner } from './runner.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '../../src/errors.ts';
-import { known } from '../../src/operations/name-hint.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { known } from '../../src/core/name-hint.ts';
 import type { Protocol } from '../../src/protocols/protocol.ts';
 import { PROTOCOLS } from '../../src/protocols/registry.ts';
 

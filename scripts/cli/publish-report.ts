@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../src/build-output/build-output.ts';
 import { NOT_KNOWN } from '../../src/build-output/identify.ts';
-import { counted, listed } from '../../src/counted.ts';
+import { counted, listed } from '../../src/core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';

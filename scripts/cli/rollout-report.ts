@@ -1,5 +1,5 @@
 import type { StagedShare } from '../../src/build-output/build-output.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import type { RequestedRollout } from '../../src/operations/start-rollout.ts';
 
 export {

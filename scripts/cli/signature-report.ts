@@ -1,4 +1,4 @@
-import { counted } from '../../src/counted.ts';
+import { counted } from '../../src/core/counted.ts';
 import { type Artifact, findArtifact, type Release } from '../../src/domain/release.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { appOption } from './arguments.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../src/counted.ts';
+import { counted } from '../../src/core/counted.ts';
 import type { ListedVersion } from '../../src/operations/list-version.ts';
 import type {
   AdoptionDay,

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
-import { AppError, isAppError } from '../../src/errors.ts';
+import { AppError, isAppError } from '../../src/core/errors.ts';
 import { createProgram } from './program.ts';
 import type { AddCommands, Runner } from './runner.ts';
 import { sessionOf } from './session.ts';

@@ -1,5 +1,5 @@
-import type { SettingFacts } from '../../src/config/setting.ts';
 import { SETTING_GROUPS } from '../../src/config.ts';
+import type { SettingFacts } from '../../src/core/settings/setting.ts';
 import { renderTable } from './table.ts';
 
 /** The settings reference and `.env.example`, made from the schemas that read the settings. */

@@ -2,7 +2,11 @@ import path from 'node:path';
 import type { AccountSettings } from '../config/accounts.ts';
 import type { ServiceSettings } from '../config/service.ts';
 import type { StoreSettings } from '../config/store.ts';
-import type { AppError } from '../errors.ts';
+import type { AppError } from '../core/errors.ts';
+import { openLocalSecret } from '../core/local-secret.ts';
+import type { Log } from '../core/log.ts';
+import type { Secret } from '../core/secret.ts';
+import { countProcessors } from '../core/system.ts';
 import type { Access } from '../http/access/access.ts';
 import { createAccess } from '../http/accounts/access.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
@@ -21,10 +25,6 @@ import {
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
 import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
-import { openLocalSecret } from '../local-secret.ts';
-import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
-import { countProcessors } from '../system.ts';
 import type { Part, PartDeps } from './part.ts';
 
 interface AccountsPart extends Part {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { BrandConfig } from '../config/brand.ts';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import { readPlainFile } from '../core/plain-file.ts';
 import type { Brand } from '../http/pages/brand-files.ts';
 import { parseColor } from '../pages/brand-color.ts';
-import { readPlainFile } from '../plain-file.ts';
 
 /** Reads the logo that the settings name. */
 

@@ -1,15 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { openBrowserFiles } from '../browser-files/browser-files.ts';
-import type { Randomness } from '../clock.ts';
 import type { CommandSettings } from '../config/command.ts';
 import { createConsole } from '../console/console.ts';
+import type { Check } from '../core/check.ts';
+import type { Randomness } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
+import { readVersion } from '../core/system.ts';
 import type { TierSettings } from '../domain/tier.ts';
-import { isAppError } from '../errors.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../http/server/listen-error.ts';
-import type { Check } from '../operations/check.ts';
 import { explainUpdate } from '../operations/explain-update.ts';
-import { readVersion } from '../system.ts';
 import type { Publisher } from './stores.ts';
 
 /** The console of a person at this machine. */

@@ -1,4 +1,4 @@
-import type { KeyArea } from '../key-facts.ts';
+import type { KeyArea } from '../core/key-facts.ts';
 
 /** Every key housekeeping stores under; no other room builds them. */
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, isAppError, systemCode } from '../errors.ts';
-import { isRecord } from '../json-record.ts';
+import { AppError, isAppError, systemCode } from '../core/errors.ts';
+import { isRecord } from '../core/json-record.ts';
+import { createOwnDirectory } from '../core/own-directory.ts';
+import { parseStateFile, stateDirectoryOf } from '../core/state-file.ts';
 import { isMissing } from '../object-store/filesystem-errors.ts';
 import { findIdIn, type KnownStore, UNSAVED } from '../object-store/filesystem-identity.ts';
-import { createOwnDirectory } from '../own-directory.ts';
-import { parseStateFile, stateDirectoryOf } from '../state-file.ts';
 
 /**
  * Remembers in the saved state which store a directory contained. The service, its workers and the commands share it

@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 
 /**
  * Creates the check whether the catalog has a version of an application, from memory. On an open channel, a

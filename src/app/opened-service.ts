@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Clock, Randomness } from '../clock.ts';
 import type { LegacySettings } from '../config/legacy.ts';
 import type { ServiceSettings } from '../config/service.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import type { App } from '../http/deps.ts';
 import type { Load } from '../http/server/load.ts';

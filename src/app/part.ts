@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Captcha } from '../captcha/captcha.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Clock, Randomness } from '../clock.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { Access } from '../http/access/access.ts';
 import type { BrowserFileDeps } from '../http/browser-files/routes.ts';
 import type { RouteDeps } from '../http/deps.ts';
 import type { PartTags } from '../http/documentation/documents.ts';
 import type { Load } from '../http/server/load.ts';
-import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Explainer } from '../operations/explain-live.ts';
 import type { ComponentSource } from '../status/components.ts';

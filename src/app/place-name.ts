@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** The name of a directory or a bucket on the command line. */
 export type PlaceName =

@@ -1,7 +1,7 @@
 import type { CommandSettings } from '../config/command.ts';
 import { createConsole } from '../console/console.ts';
+import { readVersion } from '../core/system.ts';
 import { serviceConsoleRoutes } from '../http/console/service-console.ts';
-import { readVersion } from '../system.ts';
 import type { Part, PartDeps } from './part.ts';
 
 /** The console of the service. It only shows. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 
 /** A smaller offset is no evidence: the store states whole seconds, and an answer takes time. */

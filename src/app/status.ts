@@ -1,8 +1,8 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Clock, Randomness } from '../clock.ts';
 import type { ServiceSettings } from '../config/service.ts';
 import type { StoreSettings } from '../config/store.ts';
-import type { Log } from '../log.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import {
   type ComponentSource,

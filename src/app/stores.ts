@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { Clock, Randomness } from '../clock.ts';
 import type { StoreSettings } from '../config/store.ts';
-import { openLocalSecret } from '../local-secret.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { openLocalSecret } from '../core/local-secret.ts';
 import { ensureConforming } from '../object-store/conformance-probe.ts';
 import { type ConformingStore, createConformingStore } from '../object-store/conforming-store.ts';
 import { createDryRunStore } from '../object-store/dry-run-store.ts';

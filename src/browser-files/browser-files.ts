@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { BuiltFiles } from './build.ts';
 
 /** The scripts and style sheets that browsers load: built into the package, or from the sources in a checkout. */

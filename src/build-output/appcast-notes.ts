@@ -1,5 +1,5 @@
 import { lstat } from 'node:fs/promises';
-import { readPlainFile } from '../plain-file.ts';
+import { readPlainFile } from '../core/plain-file.ts';
 import { type AppcastItem, fileNameOf } from './appcast.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import { readPlainFile } from '../core/plain-file.ts';
 import type { Platform } from '../domain/platform.ts';
-import { readPlainFile } from '../plain-file.ts';
 import {
   APPCAST_BYTES_MAX,
   type AppcastItem,

@@ -1,5 +1,5 @@
-import { isAppError } from '../errors.ts';
-import { childrenOf, parseXml, type XmlElement } from '../xml.ts';
+import { isAppError } from '../core/errors.ts';
+import { childrenOf, parseXml, type XmlElement } from '../core/xml.ts';
 
 /**
  * Appcasts: the RSS feeds of Sparkle, WinSparkle and NetSparkle, as `generate_appcast`, `netsparkle-generate-appcast`

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, inflateRaw } from 'node:zlib';
-import { openPlainFile, readPlainFile } from '../plain-file.ts';
+import { openPlainFile, readPlainFile } from '../core/plain-file.ts';
 
 /**
  * electron-builder's block maps: the blocks of a file, so that an updater downloads only those that changed. A map is

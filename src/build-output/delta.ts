@@ -1,3 +1,5 @@
+import { isRecord } from '../core/json-record.ts';
+import { readPlainText } from '../core/plain-file.ts';
 import { DELTA } from '../domain/companion.ts';
 import {
   compareSquirrelVersions,
@@ -5,8 +7,6 @@ import {
   squirrelVersionIn,
 } from '../domain/squirrel-version.ts';
 import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
-import { isRecord } from '../json-record.ts';
-import { readPlainText } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';

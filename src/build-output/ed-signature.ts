@@ -1,6 +1,6 @@
+import { readPlainFile } from '../core/plain-file.ts';
 import { parseEdSignatureBytes } from '../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
-import { readPlainFile } from '../plain-file.ts';
 import { refusal } from './refusal.ts';
 
 /** Sparkle's signatures of files, as `sign_update` and the appcast tools write them. */

@@ -1,7 +1,7 @@
+import { isRecord } from '../core/json-record.ts';
+import { readPlainFile } from '../core/plain-file.ts';
 import { type Arch, archOf } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
-import { isRecord } from '../json-record.ts';
-import { readPlainFile } from '../plain-file.ts';
 import { brokenFile, refusal } from './refusal.ts';
 import { checkSignedShape, isSigned } from './signed-shape.ts';
 import { parseYaml } from './yaml.ts';

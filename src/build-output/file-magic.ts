@@ -1,5 +1,5 @@
+import { openPlainFile } from '../core/plain-file.ts';
 import type { Arch, Platform } from '../domain/platform.ts';
-import { openPlainFile } from '../plain-file.ts';
 
 /** Reads from its header which machine a program is for. */
 

@@ -2,9 +2,9 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 // Uses tar-stream, because it hands out one entry at a time and keeps none: memory stays bounded for any archive.
 import { extract } from 'tar-stream';
+import { systemCode } from '../core/errors.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 import type { Arch } from '../domain/platform.ts';
-import { systemCode } from '../errors.ts';
-import { openPlainFile } from '../plain-file.ts';
 import { HEADER_BYTES, machineOfHeader } from './file-magic.ts';
 import { readZip } from './zip.ts';
 

@@ -1,6 +1,6 @@
+import { isAppError } from '../core/errors.ts';
+import { childrenOf, parseXml, type XmlElement } from '../core/xml.ts';
 import { type Arch, archOf } from '../domain/platform.ts';
-import { isAppError } from '../errors.ts';
-import { childrenOf, parseXml, type XmlElement } from '../xml.ts';
 import type { ApplicationArch } from './mac-application.ts';
 import { readZip } from './zip.ts';
 

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { AppError } from '../core/errors.ts';
 import { BLOCKMAP } from '../domain/companion.ts';
-import { AppError } from '../errors.ts';
 import { isAppcastPart, listedForOthers, platformsListed, readAppcasts } from './appcast-source.ts';
 import { attachAppcasts } from './attach-appcasts.ts';
 import { attachFeed } from './attach-feed.ts';

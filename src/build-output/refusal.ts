@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** An `invalid_artifact` error that begins with the file's path. The reason may be one sentence or more. */
 export function refusal(path: string, reason: string, cause?: unknown): AppError {

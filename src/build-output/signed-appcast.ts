@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
+import { readPlainFile } from '../core/plain-file.ts';
 import { findEmbeddedSignature, parseEdSignatureBytes } from '../domain/ed-signature.ts';
-import { readPlainFile } from '../plain-file.ts';
 import { refusal } from './refusal.ts';
 import { beside, type SourceFile } from './source-file.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { AppError } from '../core/errors.ts';
 import { CARRIED_BYTES_MAX, parseUpdateInfoName } from '../domain/carried-document.ts';
 import type { Platform } from '../domain/platform.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
-import type { AppError } from '../errors.ts';
 import type { BuiltDocument } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import type { Feed, FeedEntry } from './feed.ts';

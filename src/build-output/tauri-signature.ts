@@ -1,7 +1,7 @@
+import { readPlainFile } from '../core/plain-file.ts';
 import { parseMinisignSignature, statedIn } from '../domain/minisign.ts';
 import { archOf, platformOf } from '../domain/platform.ts';
 import { type ArtifactSignature, MINISIGN } from '../domain/signature.ts';
-import { readPlainFile } from '../plain-file.ts';
 import { archInName } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';

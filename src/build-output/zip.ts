@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 // Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
 // and some use it below.
 import { fromFdPromise } from 'yauzl';
-import { systemCode } from '../errors.ts';
-import { openPlainFile } from '../plain-file.ts';
+import { systemCode } from '../core/errors.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 
 /** The first bytes of one file in a zip. */
 interface ZipEntry {

@@ -1,6 +1,6 @@
+import { readPlainFile } from '../core/plain-file.ts';
 import { ZSYNC } from '../domain/companion.ts';
 import { parseZsync, ZSYNC_BYTES_MAX } from '../domain/zsync.ts';
-import { readPlainFile } from '../plain-file.ts';
 import type { SkippedFile } from './build-output.ts';
 import type { Draft } from './draft.ts';
 import { checkFilename } from './filename.ts';

@@ -1,6 +1,6 @@
-import { AppError, isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Secret } from '../core/secret.ts';
 import { type CaptchaProvider, VERIFY_URLS } from './provider.ts';
 import { siteVerify, type Verdict } from './site-verify.ts';
 

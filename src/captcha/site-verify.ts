@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isAppError } from '../errors.ts';
-import { parseJson, readBody } from '../response-body.ts';
+import { isAppError } from '../core/errors.ts';
+import { parseJson, readBody } from '../core/response-body.ts';
 import { SERVICE_FAULTS } from './provider.ts';
 import { captchaUnavailable } from './unavailable.ts';
 

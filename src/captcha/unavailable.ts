@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** The `Retry-After` of the 503 that a client gets while the captcha service is unavailable. */
 const RETRY_AFTER_SECONDS = 15;

@@ -1,12 +1,12 @@
 import type { LimitFunction } from 'p-limit';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
-import { AppError, isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import { createRefusals, type Refusals } from '../sequence/read-checked.ts';
 import { type Announced, type Entry, readDocument } from '../sequence/sequence.ts';
 import {

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { createRefusals } from '../sequence/read-checked.ts';
 import { findNewestListed } from '../sequence/sequence.ts';

@@ -1,4 +1,4 @@
-import type { AppError } from '../errors.ts';
+import type { AppError } from '../core/errors.ts';
 import { type Announced, lostReason, type Position } from '../sequence/sequence.ts';
 import { revisionKey } from './keys.ts';
 import type { LiveRevision } from './live-revision.ts';

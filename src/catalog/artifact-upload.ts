@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { createBytesSource, createFileSource } from '../object-store/file-source.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { AppError } from '../core/errors.ts';
 import { CARRIED_BYTES_MAX, type CarriedDocument } from '../domain/carried-document.ts';
-import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { createRetrying } from '../sequence/create-settled.ts';

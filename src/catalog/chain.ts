@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { Sealed } from '../sequence/envelope.ts';
 import type { Entry } from '../sequence/sequence.ts';
 import type { RevisionJson } from './revision-document.ts';

@@ -1,5 +1,5 @@
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
-import { AppError, isAppError } from '../errors.ts';
 import {
   type AppendDeps,
   type AppendOptions,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import { createBytesSource } from '../object-store/file-source.ts';
 import type { ObjectReader, ObjectStore, UploadSource } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';

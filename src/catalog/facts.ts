@@ -1,4 +1,4 @@
-import type { KeyArea, KeyFacts } from '../key-facts.ts';
+import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import { APPLICATION_LISTS_ROOT, APPLICATIONS_ROOT, HINTS_ROOT, parseCatalogKey } from './keys.ts';
 
 /** What releases and their catalogs store. */

@@ -1,5 +1,5 @@
+import { AppError } from '../core/errors.ts';
 import type { Offer } from '../domain/offer.ts';
-import { AppError } from '../errors.ts';
 import type { ApplicationEvent, ApplicationState } from './application-state.ts';
 import { type ApplicationReport, type FaultsReport, nameOfPosition } from './relay.ts';
 import type { Fault, Verified } from './release-loader.ts';

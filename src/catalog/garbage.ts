@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import { readDocument } from '../sequence/sequence.ts';
 import {

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';

@@ -1,8 +1,8 @@
-import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
-import { isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { startPolling } from '../core/polling.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { startPolling } from '../polling.ts';
 import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts';
 
 /**

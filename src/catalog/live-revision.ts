@@ -1,11 +1,11 @@
+import { AppError, isAppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
+import { mapInSteps, type Steps } from '../core/steps.ts';
 import type { Channel } from '../domain/channel.ts';
-import { AppError, isAppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import { type Check, parseEnvelopeInSteps } from '../sequence/envelope.ts';
 import type { ItemConverters } from '../sequence/json.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import type { FollowedSequence } from '../sequence/sequence.ts';
-import { mapInSteps, type Steps } from '../steps.ts';
 import type { Chained } from './chain.ts';
 import { type DraftJson, discardedSchema, draftSchema } from './draft-document.ts';
 import { versionSchema } from './manifest-document.ts';

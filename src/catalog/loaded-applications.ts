@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { waitAtMost } from '../clock.ts';
+import { waitAtMost } from '../core/clock.ts';
 import {
   type ApplicationCatalog,
   type ApplicationCatalogDeps,

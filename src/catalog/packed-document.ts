@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { MANIFEST_BYTES_MAX } from './manifest-document.ts';
 
 /**

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
-import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { NewestKnown } from '../sequence/newest-known.ts';
 import {

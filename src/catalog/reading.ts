@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AppError, ErrorCode } from '../errors.ts';
+import type { AppError, ErrorCode } from '../core/errors.ts';
 import type { ApplicationState } from './application-state.ts';
 import type { AnnouncedRevision } from './hints.ts';
 import type { Fault } from './release-loader.ts';

@@ -1,9 +1,9 @@
 import type { LimitFunction } from 'p-limit';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { versionText } from '../domain/version.ts';
-import { AppError, isAppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readSize } from '../object-store/presence.ts';
 import type { Refusals } from '../sequence/read-checked.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { mapInSteps, type Steps } from '../core/steps.ts';
 import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer, type OfferedArtifact } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
 import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
 import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
-import { mapInSteps, type Steps } from '../steps.ts';
 import { discardedSchema, draftSchema, expectSchema } from './draft-document.ts';
 import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
 import { offerStatementSchema } from './offer-statement.ts';

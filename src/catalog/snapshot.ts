@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps, sortInSteps } from '../core/steps.ts';
 import {
   type Channel,
   type ChannelView,
@@ -9,7 +10,6 @@ import { newestFirst, type Offer } from '../domain/offer.ts';
 import { ARCHES, PLATFORMS } from '../domain/platform.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { versionText } from '../domain/version.ts';
-import { runAtOnce, type Steps, sortInSteps } from '../steps.ts';
 import type { LiveRevision } from './live-revision.ts';
 import { channelsInSteps, type RevisionJson } from './revision-document.ts';
 

@@ -1,11 +1,11 @@
 import type { LimitFunction } from 'p-limit';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { nextTurn, runInTurns } from '../core/run-in-turns.ts';
+import { mapInSteps } from '../core/steps.ts';
 import type { Offer } from '../domain/offer.ts';
-import { isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { nextTurn, runInTurns } from '../run-in-turns.ts';
-import { mapInSteps } from '../steps.ts';
 import { type ApplicationEvent, type ApplicationState, faultsAfter } from './application-state.ts';
 import { artifactsPrefix } from './keys.ts';
 import type { ListedSizes, ReleaseLoader, Verified } from './release-loader.ts';

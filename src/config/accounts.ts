@@ -1,7 +1,5 @@
-import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../domain/tier.ts';
-import type { FieldIssue } from '../errors.ts';
-import { signingKeysSchema } from '../identity/access-tokens/signing-keys-schema.ts';
-import { Secret } from '../secret.ts';
+import type { FieldIssue } from '../core/errors.ts';
+import { Secret } from '../core/secret.ts';
 import {
   count,
   flag,
@@ -11,15 +9,23 @@ import {
   origins,
   parseJson,
   signingSecret,
-} from './kinds.ts';
+} from '../core/settings/kinds.ts';
 import {
   type GivenSettings,
   isPlainHttp,
   isProduction,
   issueOf,
   requireSettings,
-} from './rules.ts';
-import { defineKind, defineSettings, optional, type ValuesOf, withDefault } from './setting.ts';
+} from '../core/settings/rules.ts';
+import {
+  defineKind,
+  defineSettings,
+  optional,
+  type ValuesOf,
+  withDefault,
+} from '../core/settings/setting.ts';
+import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../domain/tier.ts';
+import { signingKeysSchema } from '../identity/access-tokens/signing-keys-schema.ts';
 
 const SAME_SITE = ['Strict', 'Lax', 'None'] as const;
 const IDENTITY_PROVIDERS = ['off', 'embedded', 'gotrue'] as const;

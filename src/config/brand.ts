@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { defineKind, defineSettings, optional } from '../core/settings/setting.ts';
 import { isDisplayName } from '../domain/display-name.ts';
-import { defineKind, defineSettings, optional } from './setting.ts';
 
 const NAME_LENGTH_MAX = 60;
 

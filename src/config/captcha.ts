@@ -1,7 +1,7 @@
-import type { Secret } from '../secret.ts';
-import { givenSecret, httpUrl, names, oneOf } from './kinds.ts';
-import { requireSettings } from './rules.ts';
-import { defineSettings, optional, type ValuesOf } from './setting.ts';
+import type { Secret } from '../core/secret.ts';
+import { givenSecret, httpUrl, names, oneOf } from '../core/settings/kinds.ts';
+import { requireSettings } from '../core/settings/rules.ts';
+import { defineSettings, optional, type ValuesOf } from '../core/settings/setting.ts';
 
 const CAPTCHA_SERVICES = ['turnstile', 'hcaptcha', 'recaptcha'] as const;
 

@@ -1,7 +1,13 @@
-import { Secret } from '../secret.ts';
-import { count, duration, mailAddress } from './kinds.ts';
-import { requireSettings } from './rules.ts';
-import { defineKind, defineSettings, optional, type ValuesOf, withDefault } from './setting.ts';
+import { Secret } from '../core/secret.ts';
+import { count, duration, mailAddress } from '../core/settings/kinds.ts';
+import { requireSettings } from '../core/settings/rules.ts';
+import {
+  defineKind,
+  defineSettings,
+  optional,
+  type ValuesOf,
+  withDefault,
+} from '../core/settings/setting.ts';
 
 export interface ContactConfig {
   /** Undefined: messages are kept and not sent. */

@@ -1,7 +1,7 @@
+import { names } from '../core/settings/kinds.ts';
+import { defineKind, defineSettings, optional, refuseValue } from '../core/settings/setting.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
-import { names } from './kinds.ts';
-import { defineKind, defineSettings, optional, refuseValue } from './setting.ts';
 
 /** The addresses of other update servers that the service answers. */
 

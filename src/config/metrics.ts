@@ -1,5 +1,5 @@
-import { count, duration } from './kinds.ts';
-import { defineSettings, withDefault } from './setting.ts';
+import { count, duration } from '../core/settings/kinds.ts';
+import { defineSettings, withDefault } from '../core/settings/setting.ts';
 
 export interface UsageSettings {
   readonly countersFlushMs: number;

@@ -1,5 +1,5 @@
-import { httpUrl } from './kinds.ts';
-import { defineSettings, optional } from './setting.ts';
+import { httpUrl } from '../core/settings/kinds.ts';
+import { defineSettings, optional } from '../core/settings/setting.ts';
 
 export interface MonitoringSettings {
   /** Without a trailing slash; undefined: the process answers itself. */

@@ -1,8 +1,5 @@
 import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
-import { parseApplicationName } from '../domain/channel.ts';
-import { OWN_PATHS } from '../domain/reserved-name.ts';
-import type { LogFormat } from '../log-output.ts';
-import type { CommandSettings } from './command.ts';
+import type { LogFormat } from '../core/log-output.ts';
 import {
   duration,
   httpUrl,
@@ -12,9 +9,18 @@ import {
   text,
   trustedProxies,
   workersCount,
-} from './kinds.ts';
-import { isProduction, requireSettings } from './rules.ts';
-import { defineKind, defineSettings, optional, refuseValue, withDefault } from './setting.ts';
+} from '../core/settings/kinds.ts';
+import { isProduction, requireSettings } from '../core/settings/rules.ts';
+import {
+  defineKind,
+  defineSettings,
+  optional,
+  refuseValue,
+  withDefault,
+} from '../core/settings/setting.ts';
+import { parseApplicationName } from '../domain/channel.ts';
+import { OWN_PATHS } from '../domain/reserved-name.ts';
+import type { CommandSettings } from './command.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,9 +1,15 @@
 import path from 'node:path';
-import type { FieldIssue } from '../errors.ts';
-import type { Secret } from '../secret.ts';
-import { bucketName, flag, httpUrl, oneOf, signingSecret, text } from './kinds.ts';
-import { type GivenSettings, issueOf, requireSettings } from './rules.ts';
-import { defineKind, defineSettings, optional, type ValuesOf, withDefault } from './setting.ts';
+import type { FieldIssue } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
+import { bucketName, flag, httpUrl, oneOf, signingSecret, text } from '../core/settings/kinds.ts';
+import { type GivenSettings, issueOf, requireSettings } from '../core/settings/rules.ts';
+import {
+  defineKind,
+  defineSettings,
+  optional,
+  type ValuesOf,
+  withDefault,
+} from '../core/settings/setting.ts';
 
 export type StoreConfig =
   | { readonly kind: 'filesystem' }

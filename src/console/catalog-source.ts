@@ -1,7 +1,7 @@
 import { readApplications } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
-import type { Clock } from '../clock.ts';
-import { type AppError, isAppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { type AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readCatalog } from '../operations/find-revision.ts';
 import { createNewestKnown } from '../sequence/newest-known.ts';

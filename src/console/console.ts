@@ -1,12 +1,12 @@
 import type { WriterDeps } from '../catalog/change.ts';
-import type { Clock } from '../clock.ts';
-import { listed } from '../counted.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Check } from '../core/check.ts';
+import type { Clock } from '../core/clock.ts';
+import { listed } from '../core/counted.ts';
+import { AppError } from '../core/errors.ts';
+import { createTurns } from '../core/in-turn.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Check } from '../operations/check.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
-import { createTurns } from '../operations/in-turn.ts';
 import { whenLive } from '../wording/when-live.ts';
 import type { Adoption, Doctor, Explained, History, Revision, Start } from './answers.ts';
 import { createCatalogSource, isoOf } from './catalog-source.ts';

@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 
 /** The last answers, by their names: bounded, because names come from addresses. */
 export interface Recent<T> {

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { AppError } from '../errors.ts';
-import { isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { AppError } from '../core/errors.ts';
+import { isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type ReadUsage, readUsage } from '../usage/read-usage.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';

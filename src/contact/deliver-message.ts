@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import { isEnded } from '../sequence/end.ts';
 import { type AttemptDeps, attemptDelivery, storeOutcome } from './attempt.ts';
 import { decideSendAt, type History, readHistory } from './history.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { waitAtMost } from '../clock.ts';
-import { startPolling } from '../polling.ts';
+import { waitAtMost } from '../core/clock.ts';
+import { startPolling } from '../core/polling.ts';
 import { type DeliverDeps, deliverMessage, type Memory } from './deliver-message.ts';
 import { listOpen } from './open-marker.ts';
 

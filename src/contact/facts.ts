@@ -1,4 +1,4 @@
-import type { KeyArea, KeyFacts } from '../key-facts.ts';
+import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import { CONTACT_ROOT, OPEN_ROOT, parseMessageKey } from './keys.ts';
 
 /** What the contact form stores. */

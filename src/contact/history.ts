@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { readNewer } from '../sequence/sequence.ts';
 import { PAUSE_MAX_MS } from './back-off.ts';

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isEnded } from '../sequence/end.ts';
 import { listSequences } from '../sequence/trim.ts';

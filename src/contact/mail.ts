@@ -1,6 +1,6 @@
 import type { SMTPTransportOptions } from 'nodemailer';
-import { AppError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import { AppError } from '../core/errors.ts';
+import type { Secret } from '../core/secret.ts';
 import type { Message } from './transition.ts';
 
 /** Sends messages to the team by SMTP. No other file knows how a mail is composed. */

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { type AppendDeps, appendDocument } from '../sequence/append.ts';
 import { redeliveriesOf } from './history.ts';
 import { readExisting } from './inspect.ts';

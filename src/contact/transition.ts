@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { endKey } from '../sequence/end.ts';
 import { SCHEMA_VERSION } from '../sequence/envelope.ts';

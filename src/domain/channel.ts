@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { runAtOnce, type Steps, sortInSteps } from '../steps.ts';
+import { AppError } from '../core/errors.ts';
+import { runAtOnce, type Steps, sortInSteps } from '../core/steps.ts';
 import { newestFirst, type Offer } from './offer.ts';
 import { indexByMachine, type MachineIndex, NO_OFFERS } from './offers-by-machine.ts';
 import { createRolloutStages, type RolloutStage } from './rollout.ts';

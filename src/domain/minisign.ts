@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /**
  * Minisign's public keys and signatures, as Tauri writes them: base64 of the whole text of minisign's file.

@@ -1,4 +1,4 @@
-import { mapInSteps, type Steps } from '../steps.ts';
+import { mapInSteps, type Steps } from '../core/steps.ts';
 import {
   admittedArches,
   isNativeOn,

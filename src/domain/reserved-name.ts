@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { platformOf } from './platform.ts';
 
 /** Words that addresses have in the place of the name of an application. */

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /**
  * How a person names a catalog revision: by its number, or by a time at which it was the newest.

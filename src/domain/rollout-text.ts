@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { type FreezeWindow, freezeAt, parseFreezeWindow } from './freeze-window.ts';
 import { ALL_CLIENTS, NO_CLIENTS, type Share } from './rollout.ts';
 import {

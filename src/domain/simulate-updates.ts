@@ -1,4 +1,4 @@
-import type { Steps } from '../steps.ts';
+import type { Steps } from '../core/steps.ts';
 import type { Decision } from './decide-update.ts';
 import { createIds, createInstallationIds, type FleetGroup, sizeOf } from './fleet.ts';
 import { type Answer, createInstallation, type Installation } from './shared-decisions.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** Sparkle's public keys: base64 of 32 bytes, as SUPublicEDKey in Info.plist. WinSparkle and NetSparkle read them too. */
 

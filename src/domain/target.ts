@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { ARCHES, type Arch, type Platform, parsePlatformAndArch } from './platform.ts';
 
 /** A platform with the architecture of a processor: `windows-arm64`. */

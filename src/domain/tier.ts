@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { isRecord } from '../json-record.ts';
+import { AppError } from '../core/errors.ts';
+import { isRecord } from '../core/json-record.ts';
 import {
   type ChannelView,
   createClosedView,

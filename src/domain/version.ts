@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 
 /** Semantic versions (SemVer 2.0.0) and ranges. Only this file imports the semver library. */
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { DownloadLinks } from '../object-store/download-links.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ServiceDeps } from '../operations/open-channel.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import { type ErrorStatus, statusOf } from './problem.ts';
 
 /** The error codes of a route, as the error responses of its schema and of the OpenAPI document. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FieldIssue } from '../errors.ts';
+import type { FieldIssue } from '../core/errors.ts';
 
 /** Describes the problem of a field in terms of HTTP and JSON; zod's messages are for TypeScript programmers. */
 

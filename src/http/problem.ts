@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError, type ErrorCode, type ErrorKind, isAppError, kindOf } from '../errors.ts';
+import { AppError, type ErrorCode, type ErrorKind, isAppError, kindOf } from '../core/errors.ts';
 
 /** Errors as RFC 9457 problem documents. The only file that knows the HTTP status codes of errors. */
 

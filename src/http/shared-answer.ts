@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HeaderRecord, TEXT_MAX } from '../answers/answer.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { etagOf, matchesEtag } from './conditional.ts';
 import { OPEN_HEADERS } from './server/cors.ts';
 import { type PreparedHeaders, prepareHeaders } from './server/prepared-headers.ts';

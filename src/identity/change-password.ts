@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { readAccount } from './accounts/account.ts';
 import type { Account } from './accounts/account-document.ts';

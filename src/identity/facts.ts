@@ -1,4 +1,4 @@
-import type { KeyArea, KeyFacts } from '../key-facts.ts';
+import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import {
   ACCOUNTS_ROOT,
   DEVELOPER_KEYS_ROOT,

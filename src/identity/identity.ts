@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts';
-import type { Secret } from '../secret.ts';
+import type { Log } from '../core/log.ts';
+import type { Secret } from '../core/secret.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens/access-token.ts';
 import type { SigningKeys } from './access-tokens/signing-keys.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 
 /** Prevents timing attacks: an answer must take as long for a registered address as for any other. */
 

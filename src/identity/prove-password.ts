@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { accountIdOf } from './accounts/account.ts';
 import type { Account } from './accounts/account-document.ts';
 import { startPadding } from './pad-response-time.ts';

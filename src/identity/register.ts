@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { endInvitations, isInvited } from './accounts/invitations.ts';
 import { padResponseTime } from './pad-response-time.ts';

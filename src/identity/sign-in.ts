@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { accountIdOf, createAccount, normalizeEmail, readAccount } from './accounts/account.ts';
 import type { Account } from './accounts/account-document.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { readBody } from '../response-body.ts';
+import { AppError } from '../core/errors.ts';
+import { readBody } from '../core/response-body.ts';
 
 /** One request to the monitoring upstream, which is not trusted. */
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.ts';
 
 /** The monitoring of another service, served under this service's address. */

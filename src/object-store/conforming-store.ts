@@ -1,4 +1,4 @@
-import type { Clock, Randomness } from '../clock.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
 import { ensureConforming } from './conformance-probe.ts';
 import type { ObjectStore } from './object-store.ts';
 

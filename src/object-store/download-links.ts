@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 import {
   LINK_REMAINING_MIN_MS,
   LINK_WINDOW_MS,

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { compareKeys } from './key.ts';
 import { createMemoryStore } from './memory.ts';
 import type { CallOptions, ObjectInfo, ObjectStore } from './object-store.ts';

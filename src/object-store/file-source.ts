@@ -1,4 +1,4 @@
-import { openPlainFile } from '../plain-file.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 import type { UploadSource } from './object-store.ts';
 
 /** Makes a file an upload source. The caller provides the file's size (bytes) and SHA-256 (hex). */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, systemCode } from '../errors.ts';
+import { AppError, systemCode } from '../core/errors.ts';
 import type { Volume } from './filesystem-volume.ts';
 import { TEMPORARY_PREFIX } from './key.ts';
 

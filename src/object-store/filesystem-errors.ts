@@ -1,4 +1,4 @@
-import { AppError, systemCode } from '../errors.ts';
+import { AppError, systemCode } from '../core/errors.ts';
 
 /** The file does not exist: also when a parent is a file (ENOTDIR), or the path is too long for any file. */
 export function isMissing(error: unknown): boolean {

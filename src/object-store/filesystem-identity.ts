@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, systemCode } from '../errors.ts';
+import { AppError, systemCode } from '../core/errors.ts';
 import { isMissing } from './filesystem-errors.ts';
 import { listFiles } from './filesystem-list.ts';
 import type { Volume } from './filesystem-volume.ts';

@@ -1,6 +1,6 @@
 import { link, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { AppError, systemCode } from '../errors.ts';
+import { AppError, systemCode } from '../core/errors.ts';
 import { isMissing, symbolicLink } from './filesystem-errors.ts';
 
 /** The file operations that differ between volumes. Tests replace them to imitate other volumes. */

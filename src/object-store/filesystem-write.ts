@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { AppError, systemCode } from '../errors.ts';
-import { createOwnDirectory } from '../own-directory.ts';
+import { AppError, systemCode } from '../core/errors.ts';
+import { createOwnDirectory } from '../core/own-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
 import {
   refuseLinkedDirectory,

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import { checkDirectory } from './filesystem-check.ts';
 import { copyToFile } from './filesystem-copy.ts';
 import { translate } from './filesystem-errors.ts';

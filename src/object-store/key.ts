@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 
 const KEY_BYTES_MAX = 1024;
 const SEGMENT_BYTES_MAX = 255;

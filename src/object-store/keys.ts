@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { KeyArea } from '../key-facts.ts';
+import type { KeyArea } from '../core/key-facts.ts';
 
 /** The keys of this room's own objects; no other room builds them. */
 

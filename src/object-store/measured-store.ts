@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import type { CallOptions, ObjectReader, ObjectStore } from './object-store.ts';
 
 /** `read_range`: a range read through an opened object. */

@@ -1,4 +1,4 @@
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import type { GetOptions, ObjectStore } from './object-store.ts';
 
 /** Whether there is an object under the key; see {@link readSize}. */

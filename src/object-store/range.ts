@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ByteRange } from './object-store.ts';
 
 /** First and last byte, inclusive. For a whole empty object, `end` is `start - 1`. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { checkCeiling } from './range.ts';
 
 /** Reads a body of at most `bytesMax` bytes into memory. @param progressMs the longest pause between two chunks */

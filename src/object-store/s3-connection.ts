@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import type { Clock, Randomness } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import { parseKey, parsePrefix } from './key.ts';
 import { isDoubtful, type S3Call, type S3Place, toStoreError } from './s3-errors.ts';
 import { createStoreTime, type StoreTime } from './store-time.ts';

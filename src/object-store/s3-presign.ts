@@ -1,7 +1,7 @@
 import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { renderDisposition } from './disposition.ts';
 import type { PresignedUrl, PresignRequest } from './object-store.ts';
 import { createS3Client, type S3Connection, type S3StoreOptions } from './s3-connection.ts';

@@ -5,7 +5,7 @@ import {
   CreateMultipartUploadCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import type { UploadSource } from './object-store.ts';
 import type { S3Connection } from './s3-connection.ts';
 import { cutParts, planParts } from './s3-parts.ts';

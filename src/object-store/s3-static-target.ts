@@ -1,5 +1,5 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectStore } from './object-store.ts';
 import { isPresent } from './presence.ts';
 import { createS3Store } from './s3.ts';

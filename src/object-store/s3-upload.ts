@@ -6,7 +6,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectInfo, UploadOptions, UploadSource } from './object-store.ts';
 import { isWorthRetrying, type S3Connection } from './s3-connection.ts';
 import { isPreconditionFailed, isRefusal } from './s3-errors.ts';

@@ -4,7 +4,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import { isKey } from './key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 import { isPresent } from './presence.ts';

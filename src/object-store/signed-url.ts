@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { parseKey } from './key.ts';
 import type { PresignedUrl, PresignRequest } from './object-store.ts';
 

@@ -14,8 +14,13 @@ import {
   unlink,
 } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, systemCode } from '../errors.ts';
-import { findOddPlace, type OpenDirectory, openBelow, openDirectory } from '../plain-directory.ts';
+import { AppError, systemCode } from '../core/errors.ts';
+import {
+  findOddPlace,
+  type OpenDirectory,
+  openBelow,
+  openDirectory,
+} from '../core/plain-directory.ts';
 import { isMissing } from './filesystem-errors.ts';
 import type { UploadSource } from './object-store.ts';
 import { readChunks } from './source-chunks.ts';

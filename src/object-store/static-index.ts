@@ -1,6 +1,6 @@
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
-import { AppError, systemCode } from '../errors.ts';
-import { readPlainFile } from '../plain-file.ts';
+import { AppError, systemCode } from '../core/errors.ts';
+import { readPlainFile } from '../core/plain-file.ts';
 import { parseKey } from './key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
 

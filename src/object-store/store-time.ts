@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
 
 /** More than one, so that a single wrong date does not change the median. */
 const ANSWERS_KEPT = 5;

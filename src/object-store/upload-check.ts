@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { UploadSource } from './object-store.ts';
 
 /** Checks the size and SHA-256 of a source while its bytes are sent. */

@@ -3,9 +3,9 @@ import {
   isStorableName,
   type SettingsJson,
 } from '../catalog/settings-document.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../domain/sparkle-key.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { isEdPublicKey } from './ed25519.ts';
 
 /** The settings of an application, for operators. */

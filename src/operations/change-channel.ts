@@ -8,6 +8,7 @@ import {
 } from '../catalog/change.ts';
 import { readApplications, readRevision } from '../catalog/read.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
+import { AppError } from '../core/errors.ts';
 import {
   DEFAULT_CHANNEL,
   isPrereleaseChannel,
@@ -16,7 +17,6 @@ import {
 } from '../domain/channel.ts';
 import { checkReason } from '../domain/reason.ts';
 import { refuseReservedName } from '../domain/reserved-name.ts';
-import { AppError } from '../errors.ts';
 import {
   type ChannelEdit,
   type ChannelSettings,

@@ -13,8 +13,8 @@ import {
   withClock,
   withClockRead,
 } from '../catalog/rollout-document.ts';
+import { AppError } from '../core/errors.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
-import { AppError } from '../errors.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
 import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollout.ts';
 

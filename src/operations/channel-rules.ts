@@ -7,6 +7,8 @@ import {
   parseOffers,
 } from '../catalog/revision-document.ts';
 import { rolloutOf } from '../catalog/rollout-document.ts';
+import { AppError } from '../core/errors.ts';
+import { known } from '../core/name-hint.ts';
 import { DEFAULT_CHANNEL, inheritedNames, isPrereleaseChannel } from '../domain/channel.ts';
 import { findEnded, findLeftBehind } from '../domain/native-builds.ts';
 import type { Target } from '../domain/target.ts';
@@ -17,8 +19,6 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
-import { known } from './name-hint.ts';
 import { type RequestedRollout, startRollout } from './start-rollout.ts';
 
 /** Rules about the releases that a channel accepts. Every commit runs these checks on the state that it changes. */

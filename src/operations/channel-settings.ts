@@ -1,8 +1,8 @@
 import type { Channels } from '../catalog/change.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
+import { AppError } from '../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../domain/channel-chain.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { AppError } from '../errors.ts';
 import { targetsJson } from './draft-rules.ts';
 import { unknownChannel } from './unknown-release.ts';
 

@@ -2,7 +2,7 @@ import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../catalog/garbage.ts';
 import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import type { ObjectInfo } from '../object-store/object-store.ts';
 import type { AppendDeps } from '../sequence/append.ts';
 import { unknownApplication } from './unknown-release.ts';

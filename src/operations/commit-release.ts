@@ -11,10 +11,10 @@ import { type ManifestReference, readManifest, readRevision } from '../catalog/r
 import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
+import { AppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import type { Version } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import {
   type Admission,
   admitToChannel,

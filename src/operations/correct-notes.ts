@@ -8,8 +8,8 @@ import {
 } from '../catalog/change.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
 import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { AppError } from '../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';
 import { isSameRelease } from './merge-release.ts';
 

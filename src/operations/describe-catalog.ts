@@ -1,6 +1,9 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Snapshot } from '../catalog/snapshot.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
+import { mapInSteps, type Steps } from '../core/steps.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
@@ -13,9 +16,6 @@ import {
   type Platform,
 } from '../domain/platform.ts';
 import { versionText } from '../domain/version.ts';
-import { isAppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
-import { mapInSteps, type Steps } from '../steps.ts';
 
 /** An application as every visitor may see it: its releases and their targets. */
 export type DescribedApplication =

@@ -1,8 +1,8 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import type { ManifestReference } from '../catalog/read.ts';
 import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import { AppError } from '../core/errors.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { AppError } from '../errors.ts';
 import type { Admission } from './channel-rules.ts';
 import { draftSentence, optionOf } from './draft-text.ts';
 import {

@@ -1,5 +1,5 @@
+import { formatTime } from '../core/time-text.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { formatTime } from '../wording/time.ts';
 import { type ListedDraft, targetNames } from './list-drafts.ts';
 
 /** Drafts in words, with the commands that act on them. */

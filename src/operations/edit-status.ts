@@ -1,6 +1,6 @@
 import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import { type RolloutJson, withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** How a channel's offer of a version changes its status. Pure. */
 

@@ -1,10 +1,11 @@
 import { revisionSequence } from '../catalog/sequences.ts';
 import { viewsInSteps } from '../catalog/snapshot.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { createTurns, RETRY_AFTER_SECONDS } from '../core/in-turn.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
-import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import {
   type ExplainedState,
   type ExplainedUpdate,
@@ -13,7 +14,6 @@ import {
   explainState,
 } from './explain-update.ts';
 import { findRevision } from './find-revision.ts';
-import { createTurns, RETRY_AFTER_SECONDS } from './in-turn.ts';
 import type { ServiceDeps } from './open-channel.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */

@@ -1,5 +1,7 @@
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { releaseName, viewsInSteps } from '../catalog/snapshot.ts';
+import { AppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import {
   type ExplainedRelease,
@@ -12,8 +14,6 @@ import { hasBegun, NO_CLIENTS } from '../domain/rollout.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import { describeRollout } from './describe-rollout.ts';
 import { type FindRevisionDeps, type FoundRevision, findRevision } from './find-revision.ts';
 import { type ListedDraft, listDrafts } from './list-drafts.ts';

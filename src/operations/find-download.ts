@@ -1,13 +1,13 @@
 import type { ReadyApplication } from '../catalog/catalog.ts';
+import { AppError } from '../core/errors.ts';
+import { whenKnown } from '../core/when-known.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { chooseArtifact } from '../domain/choose-artifact.ts';
 import { decideUpdate } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { type Artifact, findArtifact, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { AppError } from '../errors.ts';
 import type { PresignedUrl } from '../object-store/object-store.ts';
-import { whenKnown } from '../when-known.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
 

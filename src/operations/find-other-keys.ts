@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
+import { isAppError } from '../core/errors.ts';
 import type { MinisignPublicKey } from '../domain/minisign.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { newestTextFirst } from '../domain/version.ts';
-import { isAppError } from '../errors.ts';
 
 /** Signatures of one release that are of another key than the application's. */
 export interface OtherKey {

@@ -1,9 +1,9 @@
 import { type ReaderDeps, readLastRevisionNumber, readRevision } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import { type RevisionReference, refuseReference } from '../domain/revision-reference.ts';
 import { parseZonedTime } from '../domain/zoned-time.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { unknownApplication } from './unknown-release.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { ReaderDeps } from '../catalog/read.ts';
 import { readRevision } from '../catalog/read.ts';
 import type { RevisionJson } from '../catalog/revision-document.ts';
+import { isAppError } from '../core/errors.ts';
 import type { OfferStatus } from '../domain/offer.ts';
-import { isAppError } from '../errors.ts';
 
 /** When offers got their present status. */
 

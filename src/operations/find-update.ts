@@ -1,4 +1,6 @@
 import type { LoadedRelease } from '../catalog/catalog.ts';
+import { AppError } from '../core/errors.ts';
+import { whenKnown } from '../core/when-known.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import {
   type Artifact,
@@ -10,8 +12,6 @@ import {
 import type { RolloutStage } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
-import { whenKnown } from '../when-known.ts';
 import { type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /** A decision, with the verified release and artifact when it is an offer. */

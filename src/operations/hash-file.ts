@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { BuiltFile } from '../build-output/build-output.ts';
+import { AppError, systemCode } from '../core/errors.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import { SIGNED_HASH } from '../domain/signature.ts';
-import { AppError, systemCode } from '../errors.ts';
-import { openPlainFile } from '../plain-file.ts';
 
 /** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -4,10 +4,10 @@ import type { SourceRelease } from '../build-output/sources/source.ts';
 import type { Channels } from '../catalog/change.ts';
 import { readApplications, readRevision } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import { AppError, type ErrorCode, isAppError } from '../core/errors.ts';
+import { known } from '../core/name-hint.ts';
 import { parseApplicationName } from '../domain/channel.ts';
-import { AppError, type ErrorCode, isAppError } from '../errors.ts';
 import type { ChannelStates } from './compare-channels.ts';
-import { known } from './name-hint.ts';
 import { type PlacedRelease, placeReleases } from './place-releases.ts';
 import {
   type PublishDeps,

@@ -1,8 +1,8 @@
 import type { Channels } from '../catalog/change.ts';
 import { channelsInSteps } from '../catalog/revision-document.ts';
+import { runAtOnce } from '../core/steps.ts';
 import { findSuperfluous } from '../domain/keep-newest.ts';
 import type { Version } from '../domain/version.ts';
-import { runAtOnce } from '../steps.ts';
 
 /**
  * The channels after one of them dropped what it does not keep: see {@link findSuperfluous}. Called inside each commit

@@ -1,5 +1,5 @@
 import { type ReaderDeps, readApplications, readRevision } from '../catalog/read.ts';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { listReleases } from './list-releases.ts';
 import { unknownApplication } from './unknown-release.ts';

@@ -1,8 +1,8 @@
+import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 export interface ChangelogQuery {

@@ -1,4 +1,5 @@
 import type { LoadedRelease } from '../catalog/catalog.ts';
+import { whenKnown } from '../core/when-known.ts';
 import { chooseArtifact } from '../domain/choose-artifact.ts';
 import type { NamedBuild } from '../domain/common-release.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
@@ -6,7 +7,6 @@ import type { Offer } from '../domain/offer.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, inRange, type Version, versionText } from '../domain/version.ts';
-import { whenKnown } from '../when-known.ts';
 import { type FoundUpdate, findUpdate } from './find-update.ts';
 import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
 import { openChannels } from './open-channels.ts';

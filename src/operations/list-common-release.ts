@@ -1,9 +1,9 @@
+import { whenKnown } from '../core/when-known.ts';
 import { findCommonRelease, type NamedBuild, type NamedMachine } from '../domain/common-release.ts';
 import type { Decision } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { whenKnown } from '../when-known.ts';
 import { storedArtifact } from './find-update.ts';
 import { type ChannelListing, NO_RELEASES } from './list-channel.ts';
 import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';

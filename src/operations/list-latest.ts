@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { comparePreference } from '../domain/choose-artifact.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
@@ -7,7 +8,6 @@ import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.
 import type { Artifact, Release } from '../domain/release.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 export interface LatestQuery {

@@ -1,10 +1,10 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import { releaseNameOf, type Snapshot } from '../catalog/snapshot.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
 import { newestFirst, type Offer } from '../domain/offer.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import { versionText } from '../domain/version.ts';
-import { isAppError } from '../errors.ts';
 
 /** An offer that not every client gets: its rollout is not complete, or it is paused. */
 export interface UnfinishedOffer {

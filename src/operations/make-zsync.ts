@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
+import { AppError, systemCode } from '../core/errors.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 import { fitsInLine, ZSYNC_BYTES_MAX, zsyncBlocks, zsyncHeader } from '../domain/zsync.ts';
-import { AppError, systemCode } from '../errors.ts';
-import { openPlainFile } from '../plain-file.ts';
 
 /** Makes the zsync file of an AppImage that its build tool wrote none for, as `zsyncmake` 0.6.2 makes it. */
 

@@ -1,7 +1,7 @@
+import { AppError } from '../core/errors.ts';
 import { type Companion, factsOf } from '../domain/companion.ts';
 import type { Artifact } from '../domain/release.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
-import { AppError } from '../errors.ts';
 
 /** Joins what several publishers state of files with the same bytes. */
 

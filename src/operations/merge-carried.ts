@@ -1,6 +1,6 @@
+import { AppError } from '../core/errors.ts';
 import { type CarriedDocument, isFor, mayList } from '../domain/carried-document.ts';
 import { findArtifact, isSameFile, type Release } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
 
 /** What a publisher adds to a release. */
 type Added = Pick<Release, 'version' | 'artifacts' | 'carried'>;

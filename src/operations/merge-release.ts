@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../core/errors.ts';
 import type { CarriedDocument } from '../domain/carried-document.ts';
 import { findNativeBuild } from '../domain/compatible-arches.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Release,
 } from '../domain/release.ts';
 import { type Target, targetName } from '../domain/target.ts';
-import { AppError } from '../errors.ts';
 import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
 import { mergeCarried } from './merge-carried.ts';
 

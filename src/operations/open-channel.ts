@@ -1,8 +1,8 @@
 import type { Catalog, ReadyApplication } from '../catalog/catalog.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
-import { AppError } from '../errors.ts';
 
 /** The dependencies of every question about a channel. */
 export interface ServiceDeps {

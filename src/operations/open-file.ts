@@ -1,5 +1,5 @@
 import { artifactKey } from '../catalog/keys.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../object-store/object-store.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { AppError, isAppError } from '../core/errors.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { FLEET_MAX, type FleetGroup, joinGroups, sizeOf } from '../domain/fleet.ts';
 import { parseOsVersion } from '../domain/os-version.ts';
 import { parseArch, parseFormat, parsePlatform } from '../domain/platform.ts';
 import { PROCESSOR_ARCHES, type Target } from '../domain/target.ts';
 import { parseClientVersion } from '../domain/version.ts';
-import { AppError, isAppError } from '../errors.ts';
 
 /** Reads a fleet from a CSV file (RFC 4180), one row for each group of equal installations. */
 

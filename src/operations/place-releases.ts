@@ -1,7 +1,7 @@
 import type { SourceRelease } from '../build-output/sources/source.ts';
+import { isAppError } from '../core/errors.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
-import { isAppError } from '../errors.ts';
 
 /** The channels of the releases of another server. */
 

@@ -6,13 +6,13 @@ import {
 } from '../catalog/change.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
+import { AppError } from '../core/errors.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
 import type { ArtifactIdentity } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { visitorOn } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { applicationSettingsOf } from './application-settings.ts';
 import {
   type Admission,

@@ -12,6 +12,7 @@ import {
 } from '../catalog/read.ts';
 import type { ChannelJson } from '../catalog/revision-document.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
+import { AppError } from '../core/errors.ts';
 import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import type { Artifact, Release } from '../domain/release.ts';
@@ -19,7 +20,6 @@ import { refuseReservedName } from '../domain/reserved-name.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { applicationSettingsOf, type PublicKeySettings } from './application-settings.ts';
 import { type Admission, admitToChannel, offersOf, refuseRemoved } from './channel-rules.ts';
 import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';

@@ -1,7 +1,7 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { continued } from './draft-rules.ts';
 import { type DraftJson, draftIn } from './list-drafts.ts';
 import { fixedReleases, readOffered } from './read-offered.ts';

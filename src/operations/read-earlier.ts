@@ -1,8 +1,8 @@
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
+import { isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, newestTextFirst, parseVersion } from '../domain/version.ts';
-import { isAppError } from '../errors.ts';
 import type { ChannelStates } from './compare-channels.ts';
 
 /** The releases that a publisher's release is compared with. */

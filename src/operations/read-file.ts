@@ -1,5 +1,5 @@
+import { AppError } from '../core/errors.ts';
 import type { Companion } from '../domain/companion.ts';
-import { AppError } from '../errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { openFile } from './open-file.ts';
 

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { type ReaderDeps, readLastRevisionNumber, readRevision } from '../catalog/read.ts';
 import type { RevisionJson } from '../catalog/revision-document.ts';
-import { isAppError } from '../errors.ts';
+import { isAppError } from '../core/errors.ts';
 
 export type HistoryEntry =
   | { readonly revision: number; readonly document: RevisionJson }

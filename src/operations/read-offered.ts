@@ -1,8 +1,8 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import { findArtifact, type Release } from '../domain/release.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { offersOf } from './channel-rules.ts';
 
 /** The manifests of a version that clients may have seen. */

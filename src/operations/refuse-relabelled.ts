@@ -3,9 +3,9 @@ import type { Channels, WriterDeps } from '../catalog/change.ts';
 import { artifactKey, artifactObject } from '../catalog/keys.ts';
 import { readManifest } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
-import { AppError, isAppError } from '../errors.ts';
 
 /** Keeps a left-over file of an older build from being published as a new version. */
 

@@ -1,6 +1,7 @@
 import type { Channels } from '../catalog/change.ts';
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
+import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { decideUpdate } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
@@ -15,7 +16,6 @@ import {
   type VersionRange,
   versionText,
 } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { updateQuestion } from './foresee-updates.ts';
 
 /**

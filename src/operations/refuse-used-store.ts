@@ -1,6 +1,6 @@
 import { APPLICATIONS_ROOT } from '../catalog/keys.ts';
 import { type ReaderDeps, readApplications } from '../catalog/read.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /**
  * Refuses a store that has applications.

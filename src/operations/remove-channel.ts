@@ -1,8 +1,8 @@
 import type { Channels } from '../catalog/change.ts';
 import { type ChannelJson, channelEntries } from '../catalog/revision-document.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../core/counted.ts';
+import { AppError } from '../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { AppError } from '../errors.ts';
 import { refuseForgottenYank } from './channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
 import { optionOf } from './draft-text.ts';

@@ -7,12 +7,12 @@ import {
 import { type ReaderDeps, readRevision } from '../catalog/read.ts';
 import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
 import { storedRamp } from '../catalog/rollout-document.ts';
-import { listed } from '../counted.ts';
+import { listed } from '../core/counted.ts';
+import { AppError } from '../core/errors.ts';
 import { inheritedNames } from '../domain/channel.ts';
 import { ALL_CLIENTS, shareAt } from '../domain/rollout.ts';
 import { shareText } from '../domain/rollout-text.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { editStatus } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
 import { checkRequest } from './listed-release.ts';

@@ -1,12 +1,12 @@
 import type { Channels } from '../catalog/change.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
+import { AppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import { type FleetGroup, sizeOf } from '../domain/fleet.ts';
 import type { Offer } from '../domain/offer.ts';
 import { type PlanTime, planTimes } from '../domain/plan-times.ts';
 import { shareAt } from '../domain/rollout.ts';
 import { type GroupFate, simulateUpdates } from '../domain/simulate-updates.ts';
-import { AppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import { unknownChannel } from './unknown-release.ts';
 
 interface SimulationRequest {

@@ -1,6 +1,7 @@
 import type { Channels } from '../catalog/change.ts';
 import { viewsOf } from '../catalog/snapshot.ts';
-import { counted } from '../counted.ts';
+import { counted } from '../core/counted.ts';
+import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { nativeArches } from '../domain/compatible-arches.ts';
 import { apportion, type FleetGroup, joinGroups } from '../domain/fleet.ts';
@@ -15,7 +16,6 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { runnableVersions, versionsOf } from './foresee-updates.ts';
 import { countsOf, isUnlisted, type SeenChecks } from './seen-checks.ts';
 import { unknownChannel } from './unknown-release.ts';

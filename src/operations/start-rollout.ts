@@ -1,8 +1,8 @@
 import type { WriterDeps } from '../catalog/change.ts';
 import { type RolloutJson, rolloutJsonOf } from '../catalog/rollout-document.ts';
+import { AppError } from '../core/errors.ts';
 import { type PlanClock, type RolloutPlan, rampOf } from '../domain/rollout-plan.ts';
 import { parseRollout } from '../domain/rollout-text.ts';
-import { AppError } from '../errors.ts';
 
 /** What a publisher asks for: see `parseRollout`. */
 export interface RequestedRollout {

@@ -1,8 +1,8 @@
+import { isAppError } from '../core/errors.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Platform } from '../domain/platform.ts';
 import { isSameFile } from '../domain/release.ts';
 import type { VisitorMachine } from '../domain/visitor-machine.ts';
-import { isAppError } from '../errors.ts';
 import { type Latest, type LatestQuery, listLatest } from './list-latest.ts';
 import type { ServiceDeps } from './open-channel.ts';
 

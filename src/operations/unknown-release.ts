@@ -1,10 +1,10 @@
 import type { Channels } from '../catalog/change.ts';
 import { type ReaderDeps, readApplications } from '../catalog/read.ts';
 import { channelEntries } from '../catalog/revision-document.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
+import { didYouMean, known } from '../core/name-hint.ts';
 import { draftSentence } from './draft-text.ts';
 import { channelsDrafting } from './list-drafts.ts';
-import { didYouMean, known } from './name-hint.ts';
 
 /** Errors for an application, a channel or a version that does not exist. */
 

@@ -11,6 +11,7 @@ import {
 } from '../catalog/read.ts';
 import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import {
   type MinisignPublicKey,
   type MinisignSignature,
@@ -18,7 +19,6 @@ import {
 } from '../domain/minisign.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
-import { AppError, isAppError } from '../errors.ts';
 import { applicationSettingsOf, type PublicKeySettings } from './application-settings.ts';
 import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';

@@ -1,4 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { AppError } from '../core/errors.ts';
+import { readPlainFile } from '../core/plain-file.ts';
 import {
   type MinisignPublicKey,
   type MinisignSignature,
@@ -7,8 +9,6 @@ import {
 } from '../domain/minisign.ts';
 import type { Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
-import { AppError } from '../errors.ts';
-import { readPlainFile } from '../plain-file.ts';
 import type { HashedArtifact } from './upload-artifacts.ts';
 
 /** What was verified of the Tauri signatures of a publish. */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { AppError, systemCode } from '../core/errors.ts';
+import { openPlainFile } from '../core/plain-file.ts';
 import {
   NETSPARKLE_APPCAST,
   NETSPARKLE_APPCAST_SIGNATURE,
@@ -9,8 +11,6 @@ import {
 import { findEmbeddedSignature, parseEdSignatureBytes } from '../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
 import type { SparklePublicKey } from '../domain/sparkle-key.ts';
-import { AppError, systemCode } from '../errors.ts';
-import { openPlainFile } from '../plain-file.ts';
 import { createEdCheck, type EdCheck } from './ed25519.ts';
 import type { HashedArtifact } from './upload-artifacts.ts';
 

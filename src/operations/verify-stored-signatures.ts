@@ -3,6 +3,7 @@ import { hashObject } from '../catalog/artifact-upload.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
 import type { SettingsJson } from '../catalog/settings-document.ts';
+import { AppError } from '../core/errors.ts';
 import {
   type MinisignPublicKey,
   type MinisignSignature,
@@ -11,7 +12,6 @@ import {
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../domain/signature.ts';
 import type { SparklePublicKey } from '../domain/sparkle-key.ts';
-import { AppError } from '../errors.ts';
 import { applicationSettingsOf } from './application-settings.ts';
 import { isValidSignature, LEGACY_BYTES_MAX, refuseUnverifiable } from './verify-signatures.ts';
 import { ensureSparkleSigned, nameOf } from './verify-stored-sparkle.ts';

@@ -2,9 +2,9 @@ import { hashObject } from '../catalog/artifact-upload.ts';
 import { readCarried } from '../catalog/carried-document.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
+import { AppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { SparklePublicKey } from '../domain/sparkle-key.ts';
-import { AppError } from '../errors.ts';
 import { createSparkleCheck, edSignaturesOf, isValidAppcast } from './verify-sparkle.ts';
 
 /** Verifies Sparkle signatures over files in the store. */

@@ -1,5 +1,5 @@
+import { escapeXml } from '../core/xml.ts';
 import type { Release } from '../domain/release.ts';
-import { escapeXml } from '../xml.ts';
 import { renderNotes } from './notes.ts';
 import { withoutReordering } from './plain-text.ts';
 import { anchorOf } from './releases-page.ts';

@@ -1,5 +1,5 @@
 import { html } from 'ghtml';
-import { formatBytes } from '../counted.ts';
+import { formatBytes } from '../core/counted.ts';
 import { withoutReordering } from './plain-text.ts';
 
 /** Values as HTML. */

@@ -1,7 +1,7 @@
+import { AppError } from '../core/errors.ts';
 import { type Arch, parseArch } from '../domain/platform.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseLooseVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { APPCAST, APPCAST_SIGNATURE } from './appcast.ts';
 import { commonQuery, type Protocol, type ProtocolRequest } from './protocol.ts';
 

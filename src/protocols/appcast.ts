@@ -1,9 +1,9 @@
+import { escapeXml } from '../core/xml.ts';
 import { type Companion, DELTA } from '../domain/companion.ts';
 import { parseOsVersion } from '../domain/os-version.ts';
 import { type Artifact, notesFor, type Release } from '../domain/release.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../domain/signature.ts';
 import { compareSparkleVersions } from '../domain/sparkle-version.ts';
-import { escapeXml } from '../xml.ts';
 import type { ProtocolResponse } from './protocol.ts';
 
 /** Renders appcasts: the RSS of Sparkle, WinSparkle and NetSparkle. */

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts';
-import { isRecord } from '../json-record.ts';
-import { parseXml, type XmlElement } from '../xml.ts';
+import { AppError } from '../core/errors.ts';
+import { isRecord } from '../core/json-record.ts';
+import { parseXml, type XmlElement } from '../core/xml.ts';
 
 /** Reads Omaha 3 requests: 3.0 in XML and 3.1 in JSON, which have the same tree. */
 

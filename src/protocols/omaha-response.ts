@@ -1,5 +1,5 @@
+import { escapeXml } from '../core/xml.ts';
 import type { Artifact } from '../domain/release.ts';
-import { escapeXml } from '../xml.ts';
 import type { OmahaRequest } from './omaha-request.ts';
 import type { ProtocolResponse } from './protocol.ts';
 

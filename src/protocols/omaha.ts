@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.ts';
 import { parseOsVersion } from '../domain/os-version.ts';
 import {
   type Arch,
@@ -8,7 +9,6 @@ import {
   platformOf,
 } from '../domain/platform.ts';
 import { parseLooseVersion, type Version } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import { anyMac } from './any-mac.ts';
 import {
   type OmahaApp,

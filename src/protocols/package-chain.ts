@@ -1,8 +1,8 @@
+import { AppError } from '../core/errors.ts';
 import { type Companion, DELTA } from '../domain/companion.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
-import { AppError } from '../errors.ts';
 
 /** What the feeds of Squirrel and Velopack list: full packages, and deltas from one to the next. */
 

@@ -1,3 +1,4 @@
+import type { AppError } from '../core/errors.ts';
 import type { NamedBuild, NamedMachine } from '../domain/common-release.ts';
 import type { Companion } from '../domain/companion.ts';
 import type { Reason } from '../domain/decide-update.ts';
@@ -6,7 +7,6 @@ import type { Artifact, Release } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { Version } from '../domain/version.ts';
-import type { AppError } from '../errors.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 import type { StaticAddress, StaticChannel } from './static-address.ts';
 

@@ -1,5 +1,5 @@
+import { escapeXml } from '../core/xml.ts';
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
-import { escapeXml } from '../xml.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 
 /** What goes into applications with Sparkle, WinSparkle and NetSparkle. */

@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.ts';
 import { DELTA } from '../domain/companion.ts';
 import { macosVersionOfDarwin } from '../domain/os-version.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../domain/platform.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseLooseVersion, versionText } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import {
   commonQuery,
   NO_CONTENT,

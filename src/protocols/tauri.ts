@@ -1,10 +1,10 @@
+import { AppError } from '../core/errors.ts';
 import type { NamedMachine } from '../domain/common-release.ts';
 import { type Arch, type Format, parseArch, parsePlatform } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { parseClientVersion } from '../domain/version.ts';
-import { AppError } from '../errors.ts';
 import {
   commonQuery,
   NO_CONTENT,

@@ -1,10 +1,10 @@
+import { AppError } from '../core/errors.ts';
+import { escapeXml } from '../core/xml.ts';
 import type { Companion } from '../domain/companion.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 import { notesFor } from '../domain/release.ts';
 import { compareVersions, tryParseVersion } from '../domain/version.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
-import { AppError } from '../errors.ts';
-import { escapeXml } from '../xml.ts';
 import {
   type ChainRules,
   deltasTo,

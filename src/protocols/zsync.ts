@@ -1,9 +1,9 @@
+import { AppError } from '../core/errors.ts';
 import { ZSYNC } from '../domain/companion.ts';
 import type { Reason } from '../domain/decide-update.ts';
 import { type Arch, archOf, parseArch } from '../domain/platform.ts';
 import { versionsInName } from '../domain/version-in-name.ts';
 import { fitsInLine, parseZsync, zsyncHeader } from '../domain/zsync.ts';
-import { AppError } from '../errors.ts';
 import {
   commonQuery,
   filePath,

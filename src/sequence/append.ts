@@ -1,5 +1,5 @@
-import type { Clock, Randomness } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { END_KEPT_MS_MIN } from './end.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Randomness } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 
 export interface CreateDeps {

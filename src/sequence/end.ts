@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { isAppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { isPresent } from '../object-store/presence.ts';
 import { createRetrying } from './create-settled.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
-import { AppError, isAppError } from '../errors.ts';
-import { isRecord } from '../json-record.ts';
-import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import { isRecord } from '../core/json-record.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../core/steps.ts';
 import { type ItemConverters, LimitError, parseJsonInSteps } from './json.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
+import { ITEMS_PER_STEP, type Steps } from '../core/steps.ts';
 
 /**
  * Parses as JSON.parse does, in steps: megabytes at once would delay every request.

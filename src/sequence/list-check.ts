@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ITEMS_PER_STEP, type Steps } from '../steps.ts';
+import { ITEMS_PER_STEP, type Steps } from '../core/steps.ts';
 import type { CheckResult } from './envelope.ts';
 
 /** Checks of long lists in steps: zod checks a whole document at once. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError, isAppError } from '../errors.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store/object-store.ts';
 
 /** Reading one document. One wrong answer does not make it corrupt: corruption must be proven. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { AppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
-import { runAtOnce } from '../steps.ts';
+import { AppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
+import { runAtOnce } from '../core/steps.ts';
 import {
   type Check,
   checkBy,

@@ -1,6 +1,6 @@
-import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../clock.ts';
-import { counted } from '../counted.ts';
-import { AppError } from '../errors.ts';
+import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../core/clock.ts';
+import { counted } from '../core/counted.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { probeKey } from './keys.ts';
 import type { ComponentStatus, Indicator } from './report.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { Finding } from './probe.ts';
 import { type ComponentStatus, isWorse } from './report.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { AppError, isAppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError, isAppError } from '../core/errors.ts';
 import type { ComponentStatus } from './report.ts';
 
 /** The result of a probe or of a real request. */

@@ -1,6 +1,6 @@
-import type { Clock, Randomness } from '../clock.ts';
-import type { Log } from '../log.ts';
-import { startPolling } from '../polling.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { startPolling } from '../core/polling.ts';
 import type { ComponentSource, ProbedComponent } from './components.ts';
 import { createLedger, type Known } from './ledger.ts';
 import { type Finding, runProbe } from './probe.ts';

@@ -1,4 +1,4 @@
-import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../steps.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../core/steps.ts';
 
 /** Counts, and sums of them. */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AppError } from '../errors.ts';
-import { runInTurns } from '../run-in-turns.ts';
+import { AppError } from '../core/errors.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import {
   type Check,
   parseEnvelopeInSteps,

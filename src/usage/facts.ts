@@ -1,4 +1,4 @@
-import type { KeyArea, KeyFacts } from '../key-facts.ts';
+import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import { parseUsageKey, USAGE_ROOT } from './keys.ts';
 
 /** What services store about their counts. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { createRetrying } from '../sequence/create-settled.ts';
 import { getOrCreate } from './counts.ts';

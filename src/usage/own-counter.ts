@@ -1,6 +1,6 @@
-import type { Clock, Randomness } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
 import { renderSnapshot, type Snapshot } from './documents.ts';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { runInTurns } from '../run-in-turns.ts';
 import { condenseInSteps } from './condense.ts';
 import { DAY_MS } from './counts.ts';
 import {

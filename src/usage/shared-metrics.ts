@@ -1,5 +1,5 @@
-import type { Clock, Randomness } from '../clock.ts';
-import { startPolling } from '../polling.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import { startPolling } from '../core/polling.ts';
 import type { PublicMetrics } from './public-metrics.ts';
 
 /** Lets several processes on one machine show the same public metrics: those of the leader. */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { AppError, isAppError } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { AppError, isAppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ReadableSequence } from '../sequence/read-checked.ts';
 import { readDocument } from '../sequence/sequence.ts';

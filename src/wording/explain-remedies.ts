@@ -1,3 +1,4 @@
+import { formatTime } from '../core/time-text.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import type { ExplainedRule } from '../domain/explain-rules.ts';
 import { ALL_CLIENTS, type Share } from '../domain/rollout.ts';
@@ -6,7 +7,6 @@ import { compareVersions, inRange, parseVersion, versionText } from '../domain/v
 import type { ExplainedUpdate, ListedRelease } from '../operations/explain-update.ts';
 import { frozenBy } from '../operations/explanation-json.ts';
 import { plannedShares } from './rollout.ts';
-import { formatTime } from './time.ts';
 
 /** What would change a decision, with the commands for it. */
 

@@ -1,3 +1,4 @@
+import { formatTime } from '../core/time-text.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import type { ExplainedRule, RuleFacts } from '../domain/explain-rules.ts';
 import { ALL_CLIENTS } from '../domain/rollout.ts';
@@ -7,7 +8,6 @@ import type { ExplainedUpdate, ListedRelease, Listing } from '../operations/expl
 import { frozenBy } from '../operations/explanation-json.ts';
 import type { StatusChange } from '../operations/find-status-change.ts';
 import { plannedShares } from './rollout.ts';
-import { formatTime } from './time.ts';
 
 /** The rules of a decision as sentences. */
 

@@ -1,3 +1,4 @@
+import { formatTime } from '../core/time-text.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../domain/version.ts';
 import { waitsFor } from '../operations/draft-text.ts';
@@ -5,7 +6,6 @@ import type { ExplainedUpdate } from '../operations/explain-update.ts';
 import type { StatusChange } from '../operations/find-status-change.ts';
 import { obstacleOf, statusText } from './explain-rules.ts';
 import { FORECAST, unreadableRemark } from './state.ts';
-import { formatTime } from './time.ts';
 
 /** An explained decision in words. */
 

@@ -1,4 +1,4 @@
-import { listed } from '../counted.ts';
+import { listed } from '../core/counted.ts';
 import type { Rollback } from '../operations/roll-back.ts';
 
 /** What a rollback does not do, in whole sentences. @param to the version that stays */

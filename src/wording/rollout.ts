@@ -1,7 +1,7 @@
+import { formatTime } from '../core/time-text.ts';
 import { ALL_CLIENTS } from '../domain/rollout.ts';
 import { shareText } from '../domain/rollout-text.ts';
 import { describeRollout } from '../operations/describe-rollout.ts';
-import { formatTime } from './time.ts';
 
 /** Where a rollout is, in words. */
 

@@ -1,4 +1,4 @@
-import { counted } from '../counted.ts';
+import { counted } from '../core/counted.ts';
 
 /**
  * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have

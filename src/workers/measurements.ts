@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Gauge, type Registry, type RegistryContentType } from 'prom-client';
-import { type Clock, waitAtMost } from '../clock.ts';
+import { type Clock, waitAtMost } from '../core/clock.ts';
 import type { Measurement, Readiness, ToPrimary } from './message.ts';
 
 /** Asks all workers for their metrics and readiness, and adds them up. */

@@ -1,9 +1,9 @@
 import cluster, { type Worker } from 'node:cluster';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import type { Clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { startPolling } from '../polling.ts';
+import type { Clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { startPolling } from '../core/polling.ts';
 import { createMeasurements, type Measurements } from './measurements.ts';
 import {
   type Envelope,

@@ -1,7 +1,7 @@
-import { type Clock, type Randomness, waitAtMost } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import { startPolling } from '../polling.ts';
+import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { startPolling } from '../core/polling.ts';
 import {
   type Envelope,
   type Facts,

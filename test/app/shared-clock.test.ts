@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createSharedClock } from '../../src/app/shared-clock.ts';
-import type { Clock } from '../../src/clock.ts';
 import { removeOldMessages } from '../../src/contact/retention.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import { cleanUpIdentity } from '../../src/identity/clean-up.ts';
 import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';

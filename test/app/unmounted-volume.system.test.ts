@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/system.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { slipway } from '../cli/support.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

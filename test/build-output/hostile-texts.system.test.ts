@@ -12,7 +12,7 @@ import { nameInAddress } from '../../src/build-output/sources/files.ts';
 import { parseJsonValues } from '../../src/build-output/sources/json-index.ts';
 import { readImportSource } from '../../src/build-output/sources/read-source.ts';
 import { parseYaml } from '../../src/build-output/yaml.ts';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError } from '../../src/core/errors.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 
 /** Texts from outside that would take a reader quadratic time: at these sizes, from ten seconds to hours. */

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createCaptcha } from '../../src/captcha/captcha.ts';
 import type { CaptchaProvider } from '../../src/captcha/provider.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/core/secret.ts';
 
 /** A captcha service on loopback. The test chooses its answer. */
 let answer: (response: ServerResponse, request: IncomingMessage) => void;

@@ -16,10 +16,10 @@ import { revisionKey } from '../../src/catalog/keys.ts';
 import type { LiveRevision } from '../../src/catalog/live-revision.ts';
 import { channelsInSteps, type OfferJson } from '../../src/catalog/revision-document.ts';
 import { createSnapshotInSteps, releaseName, type Snapshot } from '../../src/catalog/snapshot.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { seal } from '../../src/sequence/sealed.ts';
 import type { Entry, Position } from '../../src/sequence/sequence.ts';
-import { runAtOnce } from '../../src/steps.ts';
 import { rounds } from '../support/rounds.ts';
 
 /** The state of one application as a value: every property holds after any events in any order. */

@@ -8,7 +8,7 @@ import { checkRevision, revisionSchema } from '../../src/catalog/revision-docume
 import { createSavedState } from '../../src/catalog/saved-state.ts';
 import { type Revision, revisionSequence } from '../../src/catalog/sequences.ts';
 import { createSnapshotInSteps } from '../../src/catalog/snapshot.ts';
-import { runAtOnce } from '../../src/steps.ts';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { setUpLarge } from './large-revision.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError } from '../../src/core/errors.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { createLyingStore } from '../reliability/lies.ts';
 import { createSeededRandomness } from '../support/clock.ts';

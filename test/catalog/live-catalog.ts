@@ -1,13 +1,13 @@
 import { afterEach } from 'vitest';
 import { type Catalog, createCatalog } from '../../src/catalog/catalog.ts';
 import type { CatalogRelay } from '../../src/catalog/relay.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { findUpdate } from '../../src/operations/find-update.ts';
-import { systemClock } from '../../src/system.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 

@@ -3,9 +3,9 @@ import { liveRevisionSequence } from '../../src/catalog/live-revision.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { channelsInSteps, type RevisionJson } from '../../src/catalog/revision-document.ts';
 import { revisionSequence } from '../../src/catalog/sequences.ts';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError } from '../../src/core/errors.ts';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { renderEnvelope } from '../../src/sequence/envelope.ts';
-import { runAtOnce } from '../../src/steps.ts';
 import { setUpLarge } from './large-revision.ts';
 
 /** A service parses a revision offer by offer, and must read and refuse the same documents as a publisher. */

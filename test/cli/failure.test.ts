@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../scripts/cli/failure.ts';
 import { COMPLETE } from '../../scripts/lists/complete.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { hashFile } from '../../src/operations/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { ConsoleWriter } from '../../src/console/console.ts';
 import { type Console, createConsole } from '../../src/console/console.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { explainUpdate } from '../../src/operations/explain-update.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
-import { systemClock } from '../../src/system.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/core/secret.ts';
 
 /** A real mail server on a free loopback port, which the test can stop and start again. */
 export interface MailServer {

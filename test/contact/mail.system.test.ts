@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createMailer } from '../../src/contact/mail.ts';
 import type { Message } from '../../src/contact/transition.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/core/secret.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { FROM, mailerOf, TO } from './support.ts';
 

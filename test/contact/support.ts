@@ -1,9 +1,9 @@
-import type { Clock, Randomness } from '../../src/clock.ts';
 import type { DeliverDeps } from '../../src/contact/deliver-message.ts';
 import { createDelivery, type Delivery } from '../../src/contact/delivery.ts';
 import { listMessages } from '../../src/contact/inspect.ts';
 import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
 import { createMailer, type Mailer } from '../../src/contact/mail.ts';
+import type { Clock, Randomness } from '../../src/core/clock.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { systemClock, systemRandomness } from '../../src/system.ts';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { freePorts, killAll, type Running, startServer } from '../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

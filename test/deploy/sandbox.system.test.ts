@@ -3,7 +3,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock, systemRandomness } from '../../src/system.ts';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { killAll, startServer } from '../support/process.ts';
 import { hasProgram } from '../support/programs.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isAppError } from '../../src/core/errors.ts';
 import { parseMinisignKey, parseMinisignSignature, statedIn } from '../../src/domain/minisign.ts';
-import { isAppError } from '../../src/errors.ts';
 import { makeMinisignKey, signMinisign } from '../support/minisign-key.ts';
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { type ChannelView, createChannelView } from '../../src/domain/channel.ts';
 import { decideUpdate } from '../../src/domain/decide-update.ts';
 import {
@@ -12,7 +13,6 @@ import { BUCKETS, bucketOf, installationHash } from '../../src/domain/installati
 import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
 import { type GroupFate, simulateUpdates } from '../../src/domain/simulate-updates.ts';
 import { parseRange, parseVersion, type Version, versionText } from '../../src/domain/version.ts';
-import { runAtOnce } from '../../src/steps.ts';
 import { rounds } from '../support/rounds.ts';
 
 const HOUR = 3_600_000;

@@ -1,8 +1,8 @@
 import { request } from 'node:https';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { createElectronClient, type ElectronClientOptions } from '../support/electron-updater.ts';
 import { killAll, startServer } from '../support/process.ts';

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { findAccount } from '../../src/identity/accounts/find-account.ts';
 import { endSession } from '../../src/identity/sessions/end-session.ts';
 import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
-import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect } from 'vitest';
+import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
-import { AppError, type ErrorCode } from '../../src/errors.ts';
 import { problemSchema } from '../../src/http/error-responses.ts';
 import type { Load } from '../../src/http/server/load.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { systemClock as clock, systemRandomness as randomness } from '../../src/core/system.ts';
 import { ensureConforming, probeConformance } from '../../src/object-store/conformance-probe.ts';
-import { systemClock as clock, systemRandomness as randomness } from '../../src/system.ts';
 import { listKeys } from '../support/objects.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { ensureConforming, probeConformance } from '../../src/object-store/conformance-probe.ts';
 import { verdictKey } from '../../src/object-store/keys.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock } from '../../src/system.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { listKeys, readText, sourceOf } from '../support/objects.ts';
 import { describeContract } from './contract.ts';

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts';
-import { systemClock } from '../../src/system.ts';
 
 export interface Exchange {
   readonly method: string;

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
-import { openLocalSecret } from '../../src/local-secret.ts';
+import { openLocalSecret } from '../../src/core/local-secret.ts';
 import { syncDirectory, systemOperations } from '../../src/object-store/filesystem-volume.ts';
 import { createStaticDirectory } from '../../src/object-store/static-directory.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';

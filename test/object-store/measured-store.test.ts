@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { createMeasuredStore } from '../../src/object-store/measured-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock } from '../../src/system.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { collect, listKeys, sourceOf } from '../support/objects.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { createMeasuredStore } from '../../src/object-store/measured-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
-import { systemClock } from '../../src/system.ts';
 import { describeContract } from './contract.ts';
 
 const store = createMemoryStore({ clock: systemClock });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { createS3StaticTarget } from '../../src/object-store/s3-static-target.ts';
-import { systemClock } from '../../src/system.ts';
 import { collect, sourceOf } from '../support/objects.ts';
 import { rounds } from '../support/rounds.ts';
 import { type Exchange, startFakeS3 } from './fake-s3.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { createS3Store } from '../../src/object-store/s3.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 
 /** S3_ENDPOINT names a server that is no store. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { createS3StaticTarget } from '../../src/object-store/s3-static-target.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 import { describeTarget, sourceOf, type TargetUnderTest } from './static-target-contract.ts';
 

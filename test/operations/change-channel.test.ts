@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
-import type { AppError } from '../../src/errors.ts';
+import type { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import {
   type ChannelRequest,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { changeCatalog } from '../../src/catalog/change.ts';
 import { manifestKey } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';

@@ -7,7 +7,8 @@ import {
   artifactsPrefix,
   manifestKey,
 } from '../../src/catalog/keys.ts';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError } from '../../src/core/errors.ts';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { pathOf } from '../../src/object-store/filesystem-names.ts';
@@ -17,7 +18,6 @@ import { changeStatus } from '../../src/operations/change-status.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
 import { hashFile } from '../../src/operations/hash-file.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 import { observe } from '../reliability/observer.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { readManifest, readRevision } from '../../src/catalog/read.ts';
 import { channelEntries } from '../../src/catalog/revision-document.ts';
-import type { AppError } from '../../src/errors.ts';
+import type { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { correctNotes } from '../../src/operations/correct-notes.ts';

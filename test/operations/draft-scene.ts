@@ -1,9 +1,9 @@
 import { type Channels, changeCatalog } from '../../src/catalog/change.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import type { ChannelJson } from '../../src/catalog/revision-document.ts';
+import { isAppError } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../src/domain/target.ts';
-import { isAppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { listDrafts } from '../../src/operations/list-drafts.ts';

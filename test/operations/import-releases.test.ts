@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readImportSource } from '../../src/build-output/sources/read-source.ts';
 import { readSourceRelease } from '../../src/build-output/sources/read-source-release.ts';
 import { readNewestManifest, readRevision } from '../../src/catalog/read.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';

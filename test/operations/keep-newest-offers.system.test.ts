@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { artifactsPrefix } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import { withdrawnBytes } from '../../src/catalog/revision-size.ts';
-import { isAppError } from '../../src/errors.ts';
+import { isAppError } from '../../src/core/errors.ts';
 import { createDryRunStore } from '../../src/object-store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import type { AppError } from '../../src/errors.ts';
+import type { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { showRelease } from '../../src/operations/list-releases.ts';

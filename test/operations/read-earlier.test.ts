@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manifestSequence } from '../../src/catalog/sequences.ts';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { readEarlier } from '../../src/operations/read-earlier.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

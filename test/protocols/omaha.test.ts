@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AppError, isAppError } from '../../src/core/errors.ts';
+import { childrenOf, parseXml, type XmlElement } from '../../src/core/xml.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { versionText } from '../../src/domain/version.ts';
-import { AppError, isAppError } from '../../src/errors.ts';
 import { omaha } from '../../src/protocols/omaha.ts';
 import type { ProtocolRequest, Question } from '../../src/protocols/protocol.ts';
-import { childrenOf, parseXml, type XmlElement } from '../../src/xml.ts';
 import { character } from '../support/character.ts';
 import { rounds } from '../support/rounds.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isAppError } from '../../src/core/errors.ts';
 import type { Companion } from '../../src/domain/companion.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { compareSquirrelVersions, squirrelTextOf } from '../../src/domain/squirrel-version.ts';
-import { isAppError } from '../../src/errors.ts';
 import type { FeedListing, FeedProtocol, ProtocolRequest } from '../../src/protocols/protocol.ts';
 import { squirrelWindows } from '../../src/protocols/squirrel-windows.ts';
 import { velopack } from '../../src/protocols/velopack.ts';

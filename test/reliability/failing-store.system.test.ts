@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/system.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';

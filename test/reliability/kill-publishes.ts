@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { Randomness } from '../../src/clock.ts';
+import type { Randomness } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/system.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
-import { systemClock } from '../../src/system.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { rounds } from '../support/rounds.ts';
 import { observe } from './observer.ts';

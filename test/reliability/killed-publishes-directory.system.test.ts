@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Randomness } from '../../src/clock.ts';
+import type { Randomness } from '../../src/core/clock.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { KILLS, killPublishes } from './kill-publishes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/system.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import { artifactKey } from '../../src/catalog/keys.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { isAppError } from '../../src/core/errors.ts';
 import { versionText } from '../../src/domain/version.ts';
-import { isAppError } from '../../src/errors.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
 

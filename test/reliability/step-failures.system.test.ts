@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { parseTarget } from '../../src/domain/target.ts';
-import { AppError } from '../../src/errors.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ITEMS_PER_STEP, runAtOnce } from '../../src/core/steps.ts';
 import { LimitError, parseJsonInSteps } from '../../src/sequence/json.ts';
-import { ITEMS_PER_STEP, runAtOnce } from '../../src/steps.ts';
 import { cpuTimeOf } from '../support/cpu-time.ts';
 import { rounds } from '../support/rounds.ts';
 

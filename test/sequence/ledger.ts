@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../../src/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import type { Skipped } from '../../src/sequence/envelope.ts';
 import type { Sequence } from '../../src/sequence/sequence.ts';

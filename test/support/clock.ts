@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/system.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/system.ts';
 
 export { createSeededRandomness } from '../../scripts/cli/demo/seeded-randomness.ts';
 

@@ -1,7 +1,7 @@
 import { FACTS } from '../../scripts/lists/facts.ts';
 import { createKeyReader } from '../../src/app/copy/key-facts.ts';
 import { readStoredDocument } from '../../src/app/copy/read-document.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type CopyResult, copyStore } from '../../src/operations/copy/copy-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';

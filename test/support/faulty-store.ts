@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../src/errors.ts';
+import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../src/object-store/object-store.ts';
 import { createSeededRandomness } from './clock.ts';
 

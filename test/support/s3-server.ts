@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { Client } from 'minio';
 import { afterAll, beforeAll, describe } from 'vitest';
+import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts';
-import { systemClock, systemRandomness } from '../../src/system.ts';
 
 export interface S3Server {
   readonly endpoint: string;

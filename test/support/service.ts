@@ -3,13 +3,13 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { openStore } from '../../src/app/stores.ts';
 import { type BuiltApp, buildApp } from '../../src/app.ts';
-import type { Clock, Randomness } from '../../src/clock.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import type { Clock, Randomness } from '../../src/core/clock.ts';
+import { systemRandomness } from '../../src/core/system.ts';
 import type { ConnectionLimits } from '../../src/http/server/connections.ts';
 import { type Load, UNLIMITED } from '../../src/http/server/load.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemRandomness } from '../../src/system.ts';
 import { createHastyClock } from './clock.ts';
 import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
 

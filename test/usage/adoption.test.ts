@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../src/steps.ts';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { describeAdoption, periodOf, summarizeUsage } from '../../src/usage/adoption.ts';
 import { condenseInSteps, DAILY_DAYS, DETAIL_DAYS } from '../../src/usage/condense.ts';
 import { dayOf, EARLIER_DAYS, OTHER, type Row } from '../../src/usage/counts.ts';

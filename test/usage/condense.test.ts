@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runAtOnce } from '../../src/steps.ts';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { condenseInSteps } from '../../src/usage/condense.ts';
 import { type Counts, dayOf, EARLIER_DAYS, type Row } from '../../src/usage/counts.ts';
 import { rounds } from '../support/rounds.ts';

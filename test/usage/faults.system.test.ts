@@ -1,10 +1,10 @@
 import { readdir, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { createMemoryStore } from '../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { systemClock } from '../../src/system.ts';
 import { TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
 import type { Usage } from '../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';

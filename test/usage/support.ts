@@ -1,5 +1,5 @@
-import type { Clock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import type { Log } from '../../src/core/log.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { createUsage, type Usage } from '../../src/usage/usage.ts';
 import type { UsageCounter } from '../../src/usage/usage-counter.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { systemClock } from '../../src/system.ts';
+import { systemClock } from '../../src/core/system.ts';
 import { createWorkers, type Workers } from '../../src/workers/primary.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 

@@ -1,4 +1,4 @@
-import type { Randomness } from '../../../src/clock.ts';
+import type { Randomness } from '../../../src/core/clock.ts';
 import type { ChannelView } from '../../../src/domain/channel.ts';
 import { decideUpdate, newestFor } from '../../../src/domain/decide-update.ts';
 import { type Machine, updateQueryOf } from '../../../src/domain/fleet.ts';

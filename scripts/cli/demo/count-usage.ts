@@ -1,4 +1,4 @@
-import type { Randomness } from '../../../src/clock.ts';
+import type { Randomness } from '../../../src/core/clock.ts';
 import type { ChannelView } from '../../../src/domain/channel.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import type { Target } from '../../../src/domain/target.ts';

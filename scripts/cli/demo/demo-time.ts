@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/clock.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 import type { DemoTime } from './demo-application.ts';
 
 /** The time in the demo store. */

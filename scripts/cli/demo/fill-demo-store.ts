@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Clock } from '../../../src/clock.ts';
-import { AppError } from '../../../src/errors.ts';
+import type { Clock } from '../../../src/core/clock.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import type { PublishDeps } from '../../../src/operations/publish-release.ts';
 import { refuseUsedStore } from '../../../src/operations/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../../src/usage/counts.ts';

@@ -1,5 +1,5 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
-import type { Clock } from '../../../src/clock.ts';
+import type { Clock } from '../../../src/core/clock.ts';
 import type { PublishDeps } from '../../../src/operations/publish-release.ts';
 import type { Counts } from '../../../src/usage/counts.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';

@@ -1,4 +1,4 @@
-import type { Randomness } from '../../../src/clock.ts';
+import type { Randomness } from '../../../src/core/clock.ts';
 
 /** Pseudo-random numbers from a seed, so that a run can be repeated. The ids are valid UUIDs. */
 export function createSeededRandomness(seed: number): Randomness {

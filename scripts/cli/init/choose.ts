@@ -2,9 +2,9 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Project } from '../../../src/build-output/project/project.ts';
 import { namesIn, readText } from '../../../src/build-output/project/project-files.ts';
+import { AppError, isAppError } from '../../../src/core/errors.ts';
 import { parseApplicationName } from '../../../src/domain/channel.ts';
 import { refuseReservedName } from '../../../src/domain/reserved-name.ts';
-import { AppError, isAppError } from '../../../src/errors.ts';
 import type { Facts } from '../facts.ts';
 import {
   type Choices,

@@ -1,5 +1,5 @@
-import type { SettingGroup } from '../../../src/config/setting.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
+import type { SettingGroup } from '../../../src/core/settings/setting.ts';
 import type { Facts } from '../facts.ts';
 import { type Choices, settingsOf } from './choices.ts';
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { GITLAB_FILE } from '../../../src/build-output/project/ci.ts';
 import { isPlainPath } from '../../../src/build-output/project/plain-tool.ts';
 import type { Project } from '../../../src/build-output/project/project.ts';
-import { AppError, systemCode } from '../../../src/errors.ts';
+import { AppError, systemCode } from '../../../src/core/errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Choices } from './choices.ts';
 import { packageFolder } from './ci-settings.ts';

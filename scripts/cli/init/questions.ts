@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { printableText } from '../output.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -1,7 +1,7 @@
 import { appendFile, lstat, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, systemCode } from '../../../src/errors.ts';
-import { findOddPlace } from '../../../src/plain-directory.ts';
+import { AppError, systemCode } from '../../../src/core/errors.ts';
+import { findOddPlace } from '../../../src/core/plain-directory.ts';
 import type { IgnoredNames } from './git-ignore.ts';
 import type { PlannedFile } from './planned-files.ts';
 

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { readAccount } from '../../../src/identity/accounts/account.ts';
 import type { Account } from '../../../src/identity/accounts/account-document.ts';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';

@@ -1,5 +1,5 @@
-import { counted } from '../../../src/counted.ts';
-import { AppError } from '../../../src/errors.ts';
+import { counted } from '../../../src/core/counted.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import {
   type ApplicationSettings,
   applicationSettingTexts,

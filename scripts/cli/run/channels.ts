@@ -1,7 +1,7 @@
 import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import type { Target } from '../../../src/domain/target.ts';
-import { AppError } from '../../../src/errors.ts';
 import {
   type ChannelRequest,
   changeChannel,

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import open from 'open';
 import { pino } from 'pino';
 import { openLocalConsole } from '../../../src/app/console.ts';
+import { systemRandomness } from '../../../src/core/system.ts';
 import { renderOpeningPage } from '../../../src/pages/console-page.ts';
-import { systemRandomness } from '../../../src/system.ts';
 import { openContext } from '../context.ts';
 import { print, type Terminal } from '../terminal.ts';
 

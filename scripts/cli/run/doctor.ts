@@ -1,7 +1,7 @@
-import { parseHttpUrl } from '../../../src/config/kinds.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
+import { parseHttpUrl } from '../../../src/core/settings/kinds.ts';
+import { readVersion, systemClock } from '../../../src/core/system.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
-import { readVersion, systemClock } from '../../../src/system.ts';
 import { ask } from '../ask.ts';
 import { openContext } from '../context.ts';
 import { diagnoseStore } from '../diagnose-deps.ts';

@@ -1,14 +1,14 @@
+import { AppError } from '../../../src/core/errors.ts';
+import { known } from '../../../src/core/name-hint.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import type { TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
-import { AppError } from '../../../src/errors.ts';
 import { type ExplainedUpdate, explainUpdate } from '../../../src/operations/explain-update.ts';
 import { explanationJson } from '../../../src/operations/explanation-json.ts';
 import {
   findStatusChanges,
   type StatusChange,
 } from '../../../src/operations/find-status-change.ts';
-import { known } from '../../../src/operations/name-hint.ts';
 import type { Protocol } from '../../../src/protocols/protocol.ts';
 import { servedFormats } from '../../../src/protocols/registry.ts';
 import { appOption } from '../arguments.ts';

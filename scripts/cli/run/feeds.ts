@@ -1,7 +1,7 @@
 import type { FoundTool } from '../../../src/build-output/project/project.ts';
 import { readProject } from '../../../src/build-output/project/read-project.ts';
+import { isAppError } from '../../../src/core/errors.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
-import { isAppError } from '../../../src/errors.ts';
 import {
   type ApplicationSettings,
   applicationSettingsOf,

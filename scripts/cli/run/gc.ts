@@ -1,4 +1,4 @@
-import { counted } from '../../../src/counted.ts';
+import { counted } from '../../../src/core/counted.ts';
 import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';

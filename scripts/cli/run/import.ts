@@ -1,7 +1,7 @@
 import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { ImportSource, SourceKind } from '../../../src/build-output/sources/source.ts';
-import { counted } from '../../../src/counted.ts';
+import { counted } from '../../../src/core/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { normalizeEmail } from '../../../src/identity/accounts/account.ts';
 import {
   endInvitations,

@@ -1,5 +1,5 @@
 import type { AccountSettings } from '../../../src/config/accounts.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import {
   createSigningKeys,
   rotateSigningKeys,

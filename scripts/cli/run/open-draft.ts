@@ -1,5 +1,5 @@
 import type { BuildOutput } from '../../../src/build-output/build-output.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { openDraft as open } from '../../../src/operations/open-draft.ts';
 import { readEarlier } from '../../../src/operations/read-earlier.ts';

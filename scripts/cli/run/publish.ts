@@ -1,6 +1,6 @@
 import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
-import { AppError } from '../../../src/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import type { ChannelStates } from '../../../src/operations/compare-channels.ts';
 import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';

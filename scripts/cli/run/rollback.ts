@@ -1,4 +1,4 @@
-import { counted, listed } from '../../../src/counted.ts';
+import { counted, listed } from '../../../src/core/counted.ts';
 import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
 import type { SeenChecks } from '../../../src/operations/seen-checks.ts';
 import { clientSentences } from '../../../src/wording/clients.ts';

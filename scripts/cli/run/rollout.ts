@@ -1,7 +1,7 @@
+import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
 import type { Share } from '../../../src/domain/rollout.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
-import { AppError } from '../../../src/errors.ts';
 import {
   changeRollout,
   type RolloutAction,

@@ -1,9 +1,10 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { AppError, systemCode } from '../../../src/core/errors.ts';
+import { readPlainFile } from '../../../src/core/plain-file.ts';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.ts';
 import { createIds, FLEET_MAX } from '../../../src/domain/fleet.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
-import { AppError, systemCode } from '../../../src/errors.ts';
 import { findRevision, readCatalog } from '../../../src/operations/find-revision.ts';
 import { FLEET_FILE_BYTES_MAX, parseFleet } from '../../../src/operations/parse-fleet.ts';
 import { seenSince } from '../../../src/operations/seen-checks.ts';
@@ -14,7 +15,6 @@ import {
   spreadFleet,
 } from '../../../src/operations/spread-fleet.ts';
 import { summarizeSimulation } from '../../../src/operations/summarize-simulation.ts';
-import { readPlainFile } from '../../../src/plain-file.ts';
 import { periodOf } from '../../../src/usage/adoption.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';

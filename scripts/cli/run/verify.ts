@@ -1,4 +1,4 @@
-import { counted } from '../../../src/counted.ts';
+import { counted } from '../../../src/core/counted.ts';
 import { type VerifyResult, verifyCatalog } from '../../../src/operations/verify-catalog.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';

@@ -1,7 +1,7 @@
+import { whenKnown } from '../../core/when-known.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
 import type { LinkDeps } from '../../operations/issue-link.ts';
-import { whenKnown } from '../../when-known.ts';
 import { type Answered, uncached } from '../answer.ts';
 import { countedCheck } from '../counted.ts';
 import { createCheckUpdateRenderer } from './check-update-text.ts';

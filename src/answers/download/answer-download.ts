@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { whenKnown } from '../../core/when-known.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import { findDownload } from '../../operations/find-download.ts';
 import type { LinkDeps, LinkMethod } from '../../operations/issue-link.ts';
-import { whenKnown } from '../../when-known.ts';
 import type { Answered, HeaderRecord } from '../answer.ts';
 import { countedLink } from '../counted.ts';
 import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';

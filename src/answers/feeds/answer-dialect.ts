@@ -1,10 +1,10 @@
+import { AppError, isAppError } from '../../core/errors.ts';
+import { whenKnown } from '../../core/when-known.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
-import { AppError, isAppError } from '../../errors.ts';
 import { type ChannelListing, listChannel, type OwnWanted } from '../../operations/list-channel.ts';
 import { listCommonRelease } from '../../operations/list-common-release.ts';
 import { readFileOf } from '../../operations/read-file.ts';
 import type { FeedProtocol, Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
-import { whenKnown } from '../../when-known.ts';
 import type { Answer, Answered, TagOf } from '../answer.ts';
 import { countedCheck } from '../counted.ts';
 import {

@@ -1,3 +1,4 @@
+import { whenKnown } from '../../core/when-known.ts';
 import type { Companion } from '../../domain/companion.ts';
 import { identityName } from '../../domain/release.ts';
 import { versionText } from '../../domain/version.ts';
@@ -8,7 +9,6 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../../protocols/protocol.ts';
-import { whenKnown } from '../../when-known.ts';
 import { type Answer, cacheControl, PRIVATE_CACHE, type TagOf, taggedAnswer } from '../answer.ts';
 import { createSharedAnswers } from '../shared-answers.ts';
 

@@ -1,5 +1,5 @@
+import { AppError } from '../../core/errors.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { AppError } from '../../errors.ts';
 import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
 import { type FoundFile, findFile } from '../../operations/find-file.ts';
 import { issueLink, type LinkDeps } from '../../operations/issue-link.ts';

@@ -1,4 +1,4 @@
-import { COPY_KINDS, type KeyArea } from '../../key-facts.ts';
+import { COPY_KINDS, type KeyArea } from '../../core/key-facts.ts';
 import type { CopyDeps } from '../../operations/copy/copy-side.ts';
 import { isMarker } from '../../sequence/end.ts';
 

@@ -1,7 +1,7 @@
 import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
-import type { Clock, Randomness } from '../../clock.ts';
 import type { StoreSettings } from '../../config/store.ts';
-import { AppError } from '../../errors.ts';
+import type { Clock, Randomness } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import { createConformingStore } from '../../object-store/conforming-store.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { CopyDeps } from '../../operations/copy/copy-side.ts';

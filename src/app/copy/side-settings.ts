@@ -1,9 +1,9 @@
 import { parseEnv } from 'node:util';
 import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
 import type { StoreSettings } from '../../config/store.ts';
-import { AppError, isAppError, systemCode } from '../../errors.ts';
+import { AppError, isAppError, systemCode } from '../../core/errors.ts';
+import { readPlainFile } from '../../core/plain-file.ts';
 import type { S3StoreOptions } from '../../object-store/s3.ts';
-import { readPlainFile } from '../../plain-file.ts';
 import type { PlaceName } from '../place-name.ts';
 
 /** The settings with which one side of a copy is reached. */

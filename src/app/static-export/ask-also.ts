@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
 import type { SharedBodies } from './ask-documents.ts';
 import type { PlannedDocument, PlannedFile } from './plan.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { applicationAtLegacyAddress } from '../../protocols/legacy/legacy-static.ts';
 import { makePlan } from './make-plan.ts';
 import type { ExportPlan } from './plan.ts';

@@ -1,5 +1,5 @@
+import { AppError } from '../../core/errors.ts';
 import { aliasesOf } from '../../domain/channel.ts';
-import { AppError } from '../../errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { listLegacyAddresses } from '../../protocols/legacy/legacy-static.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../xml.ts';
+import { escapeXml } from '../../core/xml.ts';
 import type { PlannedDocument } from './plan.ts';
 
 /** Which files the documents of a dialect name, and whether with the version in front. */

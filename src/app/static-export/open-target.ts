@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock, Randomness } from '../../clock.ts';
 import type { StoreSettings } from '../../config/store.ts';
-import { AppError } from '../../errors.ts';
+import type { Clock, Randomness } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import { createStaticDirectory } from '../../object-store/static-directory.ts';
 import type { StaticTarget } from '../../object-store/static-target.ts';
 import { areNested, arePrefixesNested, type PlaceName, realPathOf } from '../place-name.ts';

@@ -1,6 +1,6 @@
+import { isAppError } from '../../core/errors.ts';
 import { BLOCKMAP, type Companion, WEB_PACKAGE } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { isAppError } from '../../errors.ts';
 import { findFile } from '../../operations/find-file.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
 import { servesArtifact } from '../../protocols/registry.ts';

@@ -1,6 +1,6 @@
+import { isAppError } from '../../core/errors.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
 import { refuseReservedName } from '../../domain/reserved-name.ts';
-import { isAppError } from '../../errors.ts';
 import type { Stated } from './project.ts';
 
 const LENGTH_MAX = 64;

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
+import { isAppError } from '../../core/errors.ts';
+import { childrenOf, childText, parseXml, type XmlElement } from '../../core/xml.ts';
 import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
-import { isAppError } from '../../errors.ts';
-import { childrenOf, childText, parseXml, type XmlElement } from '../../xml.ts';
 import { misuse } from '../refusal.ts';
 import { textOf } from './loose.ts';
 import { findPackCommand } from './pack-command.ts';

@@ -1,6 +1,6 @@
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { nameInIdentifier } from './application-name.ts';
 import { recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest, replacedIn } from './package-json.ts';

@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { platformOfMaker } from '../electron-forge.ts';
 import { recordOf, textOf } from './loose.ts';
 import { compileRuns, type Manifest, replacedIn } from './package-json.ts';

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../json-record.ts';
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 
 /** Reads single values of configurations, without checking the rest. */
 

@@ -1,5 +1,5 @@
 import { join, posix } from 'node:path';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import { readManifest } from './package-json.ts';
 import type { Project } from './project.ts';
 import { findFiles, namesIn } from './project-files.ts';

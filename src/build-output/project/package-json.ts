@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../../json-record.ts';
+import type { JsonRecord } from '../../core/json-record.ts';
 import { recordOf, textOf } from './loose.ts';
 import type { PackageManager, PackageRun } from './project.ts';
 import { namesIn, readConfiguration } from './project-files.ts';

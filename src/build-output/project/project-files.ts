@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
+import { readPlainText } from '../../core/plain-file.ts';
 import type { ConfigurationFile } from '../../domain/configuration-file.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
-import { readPlainText } from '../../plain-file.ts';
 import { hasCode, misuse } from '../refusal.ts';
 import { parseYaml } from '../yaml.ts';
 import { parseToml } from './toml.ts';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { JsonRecord } from '../../json-record.ts';
+import type { JsonRecord } from '../../core/json-record.ts';
 import { recordOf, textOf } from './loose.ts';
 import { type Stated, stated, statedAll } from './project.ts';
 import { readConfiguration, readText } from './project-files.ts';

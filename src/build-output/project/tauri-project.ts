@@ -1,5 +1,5 @@
+import type { JsonRecord } from '../../core/json-record.ts';
 import { PLATFORMS, type Platform } from '../../domain/platform.ts';
-import type { JsonRecord } from '../../json-record.ts';
 import { nameInIdentifier } from './application-name.ts';
 import { recordOf, textOf } from './loose.ts';
 import type { Manifest } from './package-json.ts';

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../json-record.ts';
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 
 /**
  * The parts of TOML that configurations of build tools use: tables, texts, flags and lists of texts, and the inline table

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { isAppError } from '../../core/errors.ts';
 import { archOf, type Platform, platformOf } from '../../domain/platform.ts';
 import {
   compareVersions,
@@ -7,7 +8,6 @@ import {
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import { isAppError } from '../../errors.ts';
 import { type AppcastEnclosure, type AppcastItem, readAppcast } from '../appcast.ts';
 import { inferFromName } from '../infer.ts';
 import { misuse } from '../refusal.ts';

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
+import { isRecord } from '../../core/json-record.ts';
 import { parseUpdateInfoName } from '../../domain/carried-document.ts';
 import { archOf, platformOf } from '../../domain/platform.ts';
 import { tryParseVersion } from '../../domain/version.ts';
-import { isRecord } from '../../json-record.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
 import { parseYaml } from '../yaml.ts';

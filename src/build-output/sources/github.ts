@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { tryParseVersion } from '../../domain/version.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { listFiles } from './files.ts';

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from '../../json-record.ts';
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { readIndex } from './files.ts';
 
 /** An index in JSON. */

@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
 import type { Arch } from '../../domain/platform.ts';
 import { MINISIGN } from '../../domain/signature.ts';
-import { systemCode } from '../../errors.ts';
 import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
 import { fileByProduct } from '../by-product.ts';
 import type { Statement } from '../descriptor.ts';

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
-import { isAppError } from '../../errors.ts';
-import { isRecord } from '../../json-record.ts';
-import { refuseUnlessPlain } from '../../plain-file.ts';
+import { isAppError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
+import { refuseUnlessPlain } from '../../core/plain-file.ts';
 import { readAppcast } from '../appcast.ts';
 import { misuse } from '../refusal.ts';
 import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';

@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { type Arch, archOf, type Platform, platformOf } from '../../domain/platform.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles } from './files.ts';

@@ -1,11 +1,11 @@
 import { lstat } from 'node:fs/promises';
+import { isAppError } from '../../core/errors.ts';
 import {
   isPrerelease,
   parseClientVersion,
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import { isAppError } from '../../errors.ts';
 import { fileByProduct } from '../by-product.ts';
 import type { SourceIssue, SourceRelease, StatedFile } from './source.ts';
 

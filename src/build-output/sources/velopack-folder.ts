@@ -1,6 +1,6 @@
+import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { archOf, platformOf } from '../../domain/platform.ts';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
-import { isRecord, type JsonRecord } from '../../json-record.ts';
 import { fileByProduct } from '../by-product.ts';
 import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';

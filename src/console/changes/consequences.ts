@@ -1,4 +1,4 @@
-import { counted, listed } from '../../counted.ts';
+import { counted, listed } from '../../core/counted.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { foreseeUnserved, unservedSentence } from '../../operations/foresee-unserved.ts';
 import { foreseeZsync } from '../../operations/foresee-zsync.ts';

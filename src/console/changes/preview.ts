@@ -1,5 +1,5 @@
 import type { WriterDeps } from '../../catalog/change.ts';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import { SEEN_DAYS, seenSince } from '../../operations/seen-checks.ts';
 import { periodOf } from '../../usage/adoption.ts';
 import type { Change, Preview, SimulatedRollout } from '../change-answers.ts';

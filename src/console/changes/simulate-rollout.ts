@@ -1,5 +1,5 @@
-import { counted } from '../../counted.ts';
-import { isAppError } from '../../errors.ts';
+import { counted } from '../../core/counted.ts';
+import { isAppError } from '../../core/errors.ts';
 import { seenSince } from '../../operations/seen-checks.ts';
 import { simulateFleet } from '../../operations/simulate-fleet.ts';
 import { type DescribedFleet, seenFleet, spreadFleet } from '../../operations/spread-fleet.ts';

@@ -1,6 +1,6 @@
 import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
 import type { RevisionJson } from '../../catalog/revision-document.ts';
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { compareChannels } from '../../operations/compare-channels.ts';
 import { foreseeChanges } from '../../operations/foresee-changes.ts';
 import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Access } from './access.ts';
 
 /** The access of a service without accounts: no client has a tier, and routes of accounts answer 501. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 
 /** Error codes that several routes for accounts can answer; each route adds its own. */
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { bearerOf } from '../../identity/access-tokens/access-token.ts';
 import type { Identity } from '../../identity/identity.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 
 /**

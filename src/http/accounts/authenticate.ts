@@ -1,5 +1,5 @@
+import { AppError } from '../../core/errors.ts';
 import type { Feature, TierTable } from '../../domain/tier.ts';
-import { AppError } from '../../errors.ts';
 import { bearerOf, type Principal } from '../../identity/access-tokens/access-token.ts';
 import type { ChangeDeps } from '../../identity/accounts/change-account.ts';
 import type { Identity } from '../../identity/identity.ts';

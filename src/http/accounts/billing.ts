@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { readAccount } from '../../identity/accounts/account.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 import { guardSession } from '../../identity/sessions/check-session.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isAppError } from '../../core/errors.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
-import { isAppError } from '../../errors.ts';
 import { ACCESSES } from '../../identity/developer-keys/developer-key-document.ts';
 import {
   createDeveloperKey,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import { READING, SIGNED_IN } from '../access/error-codes.ts';
 
 /** Error codes of routes that change accounts: see also `access/error-codes.ts`. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import { sessionEnded } from '../../identity/identity-errors.ts';
 import { ACCOUNTS } from '../access/error-codes.ts';
 import { FORGERY_HEADER } from '../access/forgery-header.ts';

@@ -1,6 +1,6 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
 import { FORGERY_HEADER } from '../access/forgery-header.ts';
 import type { CookieSettings } from './accounts-deps.ts';

@@ -3,7 +3,7 @@ import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { BrowserFile, BrowserFiles } from '../../browser-files/browser-files.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { LASTING } from '../cache-control.ts';
 import type { App } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { renderDisposition } from '../../object-store/disposition.ts';
 import type { ObjectInfo, ObjectReader } from '../../object-store/object-store.ts';
 import { etagOf, evaluatePreconditions, isCurrent } from '../conditional.ts';

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Randomness } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import type { Randomness } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import { renderOpeningPage, renderRefusalPage } from '../../pages/console-page.ts';
 import type { App } from '../deps.ts';
 import { PAGE_HEADERS } from './routes.ts';

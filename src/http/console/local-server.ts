@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
-import type { Randomness } from '../../clock.ts';
-import { isAppError } from '../../errors.ts';
+import type { Randomness } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
 import { registerFiles } from '../browser-files/routes.ts';
 import type { App } from '../deps.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { uncached } from '../../answers/answer.ts';
 import { answerDownload, downloadAnswerSchema } from '../../answers/download/answer-download.ts';
+import { whenKnown } from '../../core/when-known.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { parseArch, parseFormat, parsePlatformAndArch } from '../../domain/platform.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { errorResponses, FROM_CATALOG } from '../error-responses.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import { LASTING } from '../cache-control.ts';

@@ -4,9 +4,9 @@ import {
   type DialectAnswer,
   type Dialects,
 } from '../../answers/feeds/answer-dialect.ts';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
+import { whenKnown } from '../../core/when-known.ts';
 import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
-import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { etagOf } from '../conditional.ts';
 import type { RouteDeps } from '../deps.ts';

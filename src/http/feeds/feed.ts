@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { AppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import { AppError } from '../../errors.ts';
 import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
 import { PROTOCOLS } from '../../protocols/registry.ts';
 import type { App } from '../deps.ts';

@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { uncached } from '../../answers/answer.ts';
 import { answerDownload } from '../../answers/download/answer-download.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { whenKnown } from '../../core/when-known.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
 import { visitorOn } from '../../domain/update-query.ts';
-import { AppError, isAppError } from '../../errors.ts';
 import type {
   LegacyAddress,
   LegacyDownload,
@@ -12,7 +13,6 @@ import type {
   LegacyRequest,
   LegacyServer,
 } from '../../protocols/legacy/legacy-address.ts';
-import { whenKnown } from '../../when-known.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { count, sendUncached } from '../server/send-answer.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { installationIdOf } from '../../answers/feeds/installation-id.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /** Recognizes the requests of one download, so that it is counted once. */
 

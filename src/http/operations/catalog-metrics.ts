@@ -1,9 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
-import { isAppError } from '../../errors.ts';
 import { createRolloutLister } from '../../operations/list-rollouts.ts';
 
 /** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Registry } from 'prom-client';
-import type { Clock } from '../../clock.ts';
-import { systemCode } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Clock } from '../../core/clock.ts';
+import { systemCode } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { type ConnectionLimits, createConnections } from '../server/connections.ts';
 import { explainListenError } from '../server/listen-error.ts';
 

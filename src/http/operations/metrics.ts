@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { Connections } from '../server/connections.ts';
 import { measureCatalog } from './catalog-metrics.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { SEEN_REQUEST_PATH, type SeenRequest } from '../../operations/diagnose/seen-request.ts';
 import type { App } from '../deps.ts';
 

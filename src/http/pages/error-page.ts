@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, kindOf } from '../../errors.ts';
+import { type ErrorCode, kindOf } from '../../core/errors.ts';
 import { type Message, renderMessagePage } from '../../pages/message-page.ts';
 import { pagePath, type Site } from '../../pages/site.ts';
 import { prepareProblem } from '../problem.ts';

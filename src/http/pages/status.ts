@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Site } from '../../pages/site.ts';
 import { renderStatusPage } from '../../pages/status-page.ts';
 import type { Status } from '../../status/status.ts';

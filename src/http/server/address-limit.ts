@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { createRateLimit } from '../../rate-limit.ts';
+import { createRateLimit } from '../../core/rate-limit.ts';
 
 /** How many requests a client address may send per minute to this process, or to its workers together. */
 export interface AddressLimit {

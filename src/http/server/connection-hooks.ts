@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { type Connections, HEADERS_MAX } from './connections.ts';
 import { overloaded } from './load.ts';
 

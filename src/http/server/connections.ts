@@ -6,8 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';

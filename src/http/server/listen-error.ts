@@ -1,4 +1,4 @@
-import { AppError, systemCode } from '../../errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
 
 interface ListenAddress {
   readonly host: string;

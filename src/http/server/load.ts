@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { App } from '../deps.ts';
 
 /** Load shedding: refusing requests while this process has more work than it can do. */

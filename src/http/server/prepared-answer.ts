@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { HeaderRecord } from '../../answers/answer.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Connections } from './connections.ts';
 import { overloaded } from './load.ts';
 import { createDateText, type PreparedHeaders, writeHead } from './prepared-headers.ts';

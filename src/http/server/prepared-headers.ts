@@ -1,6 +1,6 @@
 import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { HeaderRecord } from '../../answers/answer.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { DATA_SECURITY_HEADERS } from './security-headers.ts';
 
 /** Headers that many answers share: checked and joined once, and then written as one text. */

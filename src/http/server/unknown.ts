@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { sendProblem } from '../problem.ts';
 
 /** Answers 405 when the address has routes for other methods only, and 404 when it has no route. */

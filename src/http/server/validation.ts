@@ -1,7 +1,7 @@
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
+import { AppError, type FieldIssue, isAppError } from '../../core/errors.ts';
 import { WORD_LENGTH_MAX } from '../../domain/update-query.ts';
-import { AppError, type FieldIssue, isAppError } from '../../errors.ts';
 import { describeIssue, summarizeIssues } from '../issue-sentence.ts';
 
 /** Parses requests with the zod schemas that the OpenAPI documents are made from. */

@@ -8,8 +8,8 @@ import {
   NAME_LENGTH_MAX,
   SUBJECT_LENGTH_MAX,
 } from '../../contact/transition.ts';
+import { AppError } from '../../core/errors.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
-import { AppError } from '../../errors.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { NOT_A_NAME } from '../server/validation.ts';

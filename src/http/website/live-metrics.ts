@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';
 import { unknownApplication, word } from '../server/validation.ts';

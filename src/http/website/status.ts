@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Status } from '../../status/status.ts';
 import type { App } from '../deps.ts';
 import { errorResponses } from '../error-responses.ts';

@@ -1,5 +1,5 @@
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import type { Clock, Randomness } from '../../clock.ts';
+import type { Clock, Randomness } from '../../core/clock.ts';
 import { notSignedIn } from '../identity-errors.ts';
 import { SIGNATURE_ALGORITHM, type SigningKeys } from './signing-keys.ts';
 

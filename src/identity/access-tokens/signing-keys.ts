@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { z } from 'zod';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { signingKeysSchema } from './signing-keys-schema.ts';
 
 /** The keys that sign access tokens: Ed25519, configured as a private JWKS (RFC 7517, RFC 8037). */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { createRetrying } from '../../sequence/create-settled.ts';

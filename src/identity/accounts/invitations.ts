@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { createSettled } from '../../sequence/create-settled.ts';

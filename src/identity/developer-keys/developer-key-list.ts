@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { type AppendDeps, appendDocument } from '../../sequence/append.ts';
 import { endKey } from '../../sequence/end.ts';

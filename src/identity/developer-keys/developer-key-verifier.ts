@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isAppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { isEnded } from '../../sequence/end.ts';
 import { readDocument } from '../../sequence/sequence.ts';

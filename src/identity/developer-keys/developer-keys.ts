@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { END_KEPT_MS_MIN, endSequence } from '../../sequence/end.ts';

@@ -1,7 +1,7 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
+import { createRateLimit, createTryCounter } from '../../core/rate-limit.ts';
 import { isPresent } from '../../object-store/presence.ts';
-import { createRateLimit, createTryCounter } from '../../rate-limit.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import argon2 from 'argon2';
 import pLimit from 'p-limit';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 
 /** Password hashes: Argon2id, with the parameters that OWASP recommends for 19 MiB of memory. */
 

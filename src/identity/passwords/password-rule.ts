@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 
 /**
  * Refuses short passwords and the ones that attackers try first (NIST SP 800-63B, section 3.1.1.2): common passwords,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { parseJson, readBody } from '../../core/response-body.ts';
+import type { Secret } from '../../core/secret.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
-import { AppError, isAppError } from '../../errors.ts';
-import { parseJson, readBody } from '../../response-body.ts';
-import type { Secret } from '../../secret.ts';
 import { padResponseTime } from '../pad-response-time.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { AppError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { type EndDeps, endSequence } from '../../sequence/end.ts';
 import { type ChangeDeps, changeAccount, requireOpenAccount } from '../accounts/change-account.ts';
 import { sessionPrefix } from '../keys.ts';

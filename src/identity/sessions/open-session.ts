@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../core/log.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
 import type { RefreshTokens } from './refresh-token.ts';
 import type { SessionJson } from './session-document.ts';

@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { isPresent } from '../../object-store/presence.ts';
 import { createSettled } from '../../sequence/create-settled.ts';
 import { isEnded } from '../../sequence/end.ts';

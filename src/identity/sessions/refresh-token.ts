@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { parseJson } from '../../response-body.ts';
-import type { Secret } from '../../secret.ts';
+import { parseJson } from '../../core/response-body.ts';
+import type { Secret } from '../../core/secret.ts';
 
 /**
  * The claims of a refresh token. The token names a state of its session, with a MAC that proves that this service

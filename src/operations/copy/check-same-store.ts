@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts';
-import type { CopyKind } from '../../key-facts.ts';
+import { AppError } from '../../core/errors.ts';
+import type { CopyKind } from '../../core/key-facts.ts';
 import { compareObjects } from './compare-objects.ts';
 import { type CopiedObject, findLater, isPrivate, type Listing, type Pair } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, storeDiffers } from './copy-side.ts';

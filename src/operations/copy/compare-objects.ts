@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { hashObject } from '../../catalog/artifact-upload.ts';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { createCarriedHashes } from './carried-hashes.ts';
 import type { CopiedObject, Listing, Pair } from './copy-plan.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { createCarriedHashes } from './carried-hashes.ts';
 import { type CopiedObject, isKept, type Lane } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, corruptProblem, patiently } from './copy-side.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { copyArtifact } from '../../catalog/copy-artifact.ts';
-import { AppError, isAppError } from '../../errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { createCarriedHashes } from './carried-hashes.ts';
 import { type Copied, type CopyContext, copyLane } from './copy-lane.ts';
 import { type CopyPlan, type Lane, type Listing, tallyOf } from './copy-plan.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import { AppError, isAppError } from '../../errors.ts';
-import type { CopyKind, KeyArea, ListingPass } from '../../key-facts.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { CopyKind, KeyArea, ListingPass } from '../../core/key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { type CopiedObject, type Foreign, isKept, type Listing } from './copy-plan.ts';
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { artifactKey, manifestKey } from '../../catalog/keys.ts';
 import { readRevision, readSoundManifests } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import type { Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { findGarbage, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
-import { isAppError } from '../../errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 import { lostProblem } from './find-lost.ts';

@@ -1,5 +1,5 @@
 import type { ReaderDeps } from '../../catalog/read.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /** An HTTP request of a check, as a client would send it. */
 export interface Question {

@@ -1,13 +1,13 @@
 import { readStoreTime } from '../../catalog/artifact-upload.ts';
 import { clockKey } from '../../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../../catalog/read.ts';
-import { CLOCK_DIFFERENCE_MAX_MS } from '../../clock.ts';
-import { counted } from '../../counted.ts';
-import { AppError, isAppError } from '../../errors.ts';
-import type { KeyRoot } from '../../key-facts.ts';
+import type { Check, Finding } from '../../core/check.ts';
+import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
+import { counted } from '../../core/counted.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { KeyRoot } from '../../core/key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import type { Check, Finding } from '../check.ts';
 import { UNSERVED_REMEDY, unservedIn, unservedSentence } from '../foresee-unserved.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { failed, ok, runChecks, skipped, warning } from './finding.ts';

@@ -1,5 +1,5 @@
-import { isAppError } from '../../errors.ts';
-import type { Check, Finding } from '../check.ts';
+import type { Check, Finding } from '../../core/check.ts';
+import { isAppError } from '../../core/errors.ts';
 
 export const ok = (detail: string): Finding => ({ outcome: 'ok', detail, remedy: null });
 export const warning = (detail: string, remedy: string): Finding => ({

@@ -1,6 +1,6 @@
 import { applicationsKey, artifactKey, manifestKey, revisionKey } from '../../catalog/keys.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
-import type { Finding } from '../check.ts';
+import type { Finding } from '../../core/check.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';

@@ -6,11 +6,11 @@ import {
   manifestKey,
   revisionKey,
 } from '../../catalog/keys.ts';
-import { isAppError } from '../../errors.ts';
-import type { KeyRoot } from '../../key-facts.ts';
+import type { Finding } from '../../core/check.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { KeyRoot } from '../../core/key-facts.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { AppendDeps } from '../../sequence/append.ts';
-import type { Finding } from '../check.ts';
 import { ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 import { withObject } from './with-probe.ts';

@@ -1,4 +1,4 @@
-import type { Finding } from '../check.ts';
+import type { Finding } from '../../core/check.ts';
 import { type AddressDeps, answered, parse, type Reply } from './ask.ts';
 import { failed, ok, warning } from './finding.ts';
 

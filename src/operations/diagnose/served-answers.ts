@@ -1,5 +1,5 @@
 import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
-import type { Finding } from '../check.ts';
+import type { Finding } from '../../core/check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';
 

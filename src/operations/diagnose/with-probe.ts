@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 
 const PROBE_LINK_MS = 60_000;

@@ -1,6 +1,6 @@
+import { AppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { platformOf } from '../../domain/platform.ts';
-import { AppError } from '../../errors.ts';
 import { msix } from '../msix.ts';
 import {
   type LegacyRequest,

@@ -1,5 +1,5 @@
+import { AppError } from '../../core/errors.ts';
 import type { Format, Platform } from '../../domain/platform.ts';
-import { AppError } from '../../errors.ts';
 import { electron } from '../electron.ts';
 import { ELECTRON_ABSOLUTE } from '../electron-feed.ts';
 import type { PollProtocol, Protocol } from '../protocol.ts';

@@ -1,6 +1,6 @@
+import { isAppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
-import { isAppError } from '../../errors.ts';
 import type { StaticChannel } from '../static-address.ts';
 import type { LegacyFacts } from './legacy-address.ts';
 import { LEGACY_SERVERS } from './servers.ts';

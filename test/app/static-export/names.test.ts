@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { createMentions } from '../../../src/app/static-export/mentions.ts';
 import { findUnanswered } from '../../../src/app/static-export/unanswered.ts';
-import { escapeXml } from '../../../src/xml.ts';
+import { escapeXml } from '../../../src/core/xml.ts';
 import { publishWebBuild, seededBytes } from '../../support/electron-build.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { describeContent, signFeed } from '../../support/signed-feed.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/errors.ts';
+import type { ErrorCode } from '../../../src/core/errors.ts';
+import { systemClock } from '../../../src/core/system.ts';
 import { invite } from '../../../src/identity/accounts/invitations.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import { renderEnvelope } from '../../../src/sequence/envelope.ts';
-import { systemClock } from '../../../src/system.ts';
 import { type MonitoringStub as Stub, startMonitoringStub } from '../../monitoring/stub.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore, type StoreMethod } from '../../support/faulty-store.ts';

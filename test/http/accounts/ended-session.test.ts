@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/system.ts';
 import { readAccount } from '../../../src/identity/accounts/account.ts';
 import { setPassword } from '../../../src/identity/change-password.ts';
 import { listDeveloperKeys } from '../../../src/identity/developer-keys/developer-keys.ts';
@@ -6,7 +7,6 @@ import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createPasswordHasher } from '../../../src/identity/passwords/password-hasher.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../../src/object-store/object-store.ts';
 import {
   type BytesServer,

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
+import { systemClock } from '../../../src/core/system.ts';
 import { createByteAnswers } from '../../../src/http/bytes/byte-answers.ts';
 import type { App } from '../../../src/http/deps.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import type { ObjectReader, ObjectStore } from '../../../src/object-store/object-store.ts';
-import { systemClock } from '../../../src/system.ts';
 
 export interface BytesServer {
   readonly app: App;

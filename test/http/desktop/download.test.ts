@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { downloadAnswerSchema } from '../../../src/answers/download/answer-download.ts';
-import { systemClock } from '../../../src/system.ts';
+import { systemClock } from '../../../src/core/system.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { DOWNLOAD, get, release, setStatus } from '../support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRecentFiles } from '../../../src/answers/feeds/recent-files.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import type { Companion } from '../../../src/domain/companion.ts';
-import { AppError } from '../../../src/errors.ts';
 
 /** The small files of releases that documents are made from. */
 

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/system.ts';
 import { detailedReadiness } from '../../../src/http/operations/health.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import { systemClock } from '../../../src/system.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { exchange } from '../server/raw-client.ts';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/system.ts';
 import { openMetricsServer } from '../../../src/http/operations/metrics-server.ts';
-import { systemClock } from '../../../src/system.ts';
 import { exchange } from '../server/raw-client.ts';
 
 describe('the server of the metrics', () => {

@@ -1,13 +1,13 @@
 import fastify from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AppError, type ErrorCode } from '../../../src/errors.ts';
+import { AppError, type ErrorCode } from '../../../src/core/errors.ts';
+import { systemClock } from '../../../src/core/system.ts';
 import { type PageRouteDeps, pageRoutes } from '../../../src/http/pages/routes.ts';
 import { UNLIMITED } from '../../../src/http/server/load.ts';
 import { acceptPrepared } from '../../../src/http/server/prepared-answer.ts';
 import { compileValidator } from '../../../src/http/server/validation.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import { systemClock } from '../../../src/system.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { createBreakableStore, createSwitchedLoad, get, release, setStatus } from '../support.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf, childText, parseXml } from '../../../src/xml.ts';
+import { childrenOf, childText, parseXml } from '../../../src/core/xml.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { get, release, setDisplayName, setStatus } from '../support.ts';
 import { page, unescapeHtml } from './page-support.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { isAppError } from '../../../src/errors.ts';
+import { isAppError } from '../../../src/core/errors.ts';
 import { createAddressLimit, networkOf } from '../../../src/http/server/address-limit.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { normalizeForwardedFor } from '../../../src/http/server/forwarded-for.ts';

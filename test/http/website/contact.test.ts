@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Captcha } from '../../../src/captcha/captcha.ts';
 import { listMessages } from '../../../src/contact/inspect.ts';
 import { createIntake } from '../../../src/contact/intake.ts';
-import { AppError, type ErrorCode } from '../../../src/errors.ts';
+import { AppError, type ErrorCode } from '../../../src/core/errors.ts';
 import type { App } from '../../../src/http/deps.ts';
 import { problemSchema } from '../../../src/http/error-responses.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/core/secret.ts';
 import { accountIdOf, createAccount, readAccount } from '../../../src/identity/accounts/account.ts';
 import {
   endInvitations,
@@ -11,7 +12,6 @@ import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { createEmbeddedProvider } from '../../../src/identity/providers/embedded.ts';
 import { createGotrueProvider } from '../../../src/identity/providers/gotrue.ts';
 import { type Registration, register } from '../../../src/identity/register.ts';
-import { Secret } from '../../../src/secret.ts';
 import type { AppendDeps } from '../../../src/sequence/append.ts';
 import { failFrom } from '../../support/faulty-store.ts';
 import { API_KEY, errorAnswer, startGotrueStandIn } from '../providers/gotrue-stand-in.ts';

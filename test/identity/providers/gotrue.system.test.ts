@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/clock.ts';
-import type { AppError } from '../../../src/errors.ts';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { AppError } from '../../../src/core/errors.ts';
+import { Secret } from '../../../src/core/secret.ts';
+import { systemClock } from '../../../src/core/system.ts';
 import { accountIdOf, readAccount } from '../../../src/identity/accounts/account.ts';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
@@ -11,8 +13,6 @@ import { createLockout } from '../../../src/identity/passwords/lockout.ts';
 import { createGotrueProvider } from '../../../src/identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../../../src/identity/providers/identity-provider.ts';
 import { signIn } from '../../../src/identity/sign-in.ts';
-import { Secret } from '../../../src/secret.ts';
-import { systemClock } from '../../../src/system.ts';
 import { createTestSessions, DEVICE, dump, setUp } from '../support.ts';
 import {
   type Answer,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AppError } from '../../../src/errors.ts';
+import type { AppError } from '../../../src/core/errors.ts';
 import { type Fault, failFrom, failOnce } from '../../support/faulty-store.ts';
 import { createTestSessions, expectEnded, MINUTE, refreshWith, setUpSession } from '../support.ts';
 

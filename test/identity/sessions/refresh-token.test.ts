@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/core/secret.ts';
 import {
   createRefreshTokens,
   type RefreshClaims,
 } from '../../../src/identity/sessions/refresh-token.ts';
-import { Secret } from '../../../src/secret.ts';
 import { rounds } from '../../support/rounds.ts';
 import {
   beginSession,

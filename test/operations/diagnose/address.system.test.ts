@@ -8,9 +8,9 @@ import {
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../../../scripts/cli/ask.ts';
+import { readVersion, systemClock } from '../../../src/core/system.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
 import type { AddressDeps, Ask } from '../../../src/operations/diagnose/ask.ts';
-import { readVersion, systemClock } from '../../../src/system.ts';
 import { release } from '../../http/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FACTS } from '../../../scripts/lists/facts.ts';
-import { AppError } from '../../../src/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { createMemoryStore } from '../../../src/object-store/memory.ts';
 import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import type { Question, Reply } from '../../../src/operations/diagnose/ask.ts';

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrand } from '../src/app/brand.ts';
-import { openLocalSecret } from '../src/local-secret.ts';
-import { createFileSource } from '../src/object-store/file-source.ts';
-import { hashFile } from '../src/operations/hash-file.ts';
-import { openPlainFile, readPlainFile, readPlainText } from '../src/plain-file.ts';
-import { makeTemporaryDirectory } from './support/release.ts';
+import { openBrand } from '../../src/app/brand.ts';
+import { openLocalSecret } from '../../src/core/local-secret.ts';
+import { openPlainFile, readPlainFile, readPlainText } from '../../src/core/plain-file.ts';
+import { createFileSource } from '../../src/object-store/file-source.ts';
+import { hashFile } from '../../src/operations/hash-file.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 const at = (name: string): string => path.join(directory.path, name);

@@ -1,8 +1,8 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLocalSecret } from '../src/local-secret.ts';
-import { makeTemporaryDirectory } from './support/release.ts';
+import { openLocalSecret } from '../../src/core/local-secret.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 
 describe('a secret of this machine', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;

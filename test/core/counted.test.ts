@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { counted, listed } from '../src/counted.ts';
+import { counted, listed } from '../../src/core/counted.ts';
 
 describe('counts in messages', () => {
   it('agree with their nouns', () => {
@@ -23,7 +23,7 @@ describe('counts in messages', () => {
   });
 
   it('what commands print has no count beside a plural that never changes', () => {
-    const root = path.resolve(import.meta.dirname, '../scripts/cli');
+    const root = path.resolve(import.meta.dirname, '../../scripts/cli');
     const files = readdirSync(root, { recursive: true }).map(String);
     const found = files
       .filter((file) => file.endsWith('.ts'))

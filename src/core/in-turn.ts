@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { AppError } from '../errors.ts';
+import { AppError } from './errors.ts';
 
 /** Runs one task after another: each parses whole revisions, which takes time and memory that clients need. */
 export type InTurn = <T>(task: () => Promise<T>) => Promise<T>;

@@ -1,6 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { describe, expect, it } from 'vitest';
-import { type TryCounter, withFallback } from '../src/rate-limit.ts';
+import { type TryCounter, withFallback } from '../../src/core/rate-limit.ts';
 
 const counter = (points: number) => new RateLimiterMemory({ points, duration: 60 });
 const silent: TryCounter = {

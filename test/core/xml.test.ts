@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { childrenOf, childText, escapeXml, parseXml } from '../src/xml.ts';
-import { character } from './support/character.ts';
-import { cpuTimeOf } from './support/cpu-time.ts';
+import { childrenOf, childText, escapeXml, parseXml } from '../../src/core/xml.ts';
+import { character } from '../support/character.ts';
+import { cpuTimeOf } from '../support/cpu-time.ts';
 
 describe('parseXml', () => {
   it('reads names with prefixes, attributes, text and CDATA', () => {

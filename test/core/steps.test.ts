@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { runInTurns } from '../src/run-in-turns.ts';
-import { ITEMS_PER_STEP, mapInSteps, runAtOnce, sortInSteps } from '../src/steps.ts';
+import { runInTurns } from '../../src/core/run-in-turns.ts';
+import { ITEMS_PER_STEP, mapInSteps, runAtOnce, sortInSteps } from '../../src/core/steps.ts';
 
 describe('work in steps', () => {
   const items = Array.from({ length: 4 * ITEMS_PER_STEP }, (_, index) => index);

@@ -1,8 +1,8 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createOwnDirectory } from '../src/own-directory.ts';
-import { makeTemporaryDirectory } from './support/release.ts';
+import { createOwnDirectory } from '../../src/core/own-directory.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 beforeAll(async () => {

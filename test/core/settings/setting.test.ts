@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig, SETTING_GROUPS } from '../../src/config.ts';
-import { type FieldIssue, isAppError } from '../../src/errors.ts';
+import { loadConfig, SETTING_GROUPS } from '../../../src/config.ts';
+import { type FieldIssue, isAppError } from '../../../src/core/errors.ts';
 
 /** What settings say about themselves: in the reference, and when a value is wrong. */
 

@@ -2,9 +2,9 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../src/errors.ts';
-import { createLineRenderer, openLogOutput } from '../src/log-output.ts';
-import { makeTemporaryDirectory } from './support/release.ts';
+import { AppError } from '../../src/core/errors.ts';
+import { createLineRenderer, openLogOutput } from '../../src/core/log-output.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 
 const REQUEST = {
   ...{ level: 30, time: 0, pid: 1, hostname: 'host', request_id: 'r', method: 'GET' },

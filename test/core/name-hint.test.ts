@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, known } from '../../src/operations/name-hint.ts';
+import { didYouMean, known } from '../../src/core/name-hint.ts';
 
 describe('the hint for an unknown name', () => {
   it.each([

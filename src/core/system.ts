@@ -50,7 +50,9 @@ declare const SLIPWAY_VERSION: string | undefined;
 /** The version in package.json: one folder above the source, two above the compiled file. */
 export function readVersion(): string {
   if (typeof SLIPWAY_VERSION === 'string') return SLIPWAY_VERSION;
-  const files = ['..', '../..'].map((up) => path.join(import.meta.dirname, up, 'package.json'));
+  const files = ['../..', '../../..'].map((up) =>
+    path.join(import.meta.dirname, up, 'package.json'),
+  );
   const file = files.find(existsSync);
   return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }
