@@ -1,7 +1,7 @@
 import { catalogDocuments } from '../src/catalog/documents.ts';
 import { contactDocuments } from '../src/contact/documents.ts';
 import { accountDocuments } from '../src/identity/documents.ts';
-import { renderSchema } from '../src/sequence/json-schema.ts';
+import { renderSchema } from '../src/store/sequence/json-schema.ts';
 import { usageDocuments } from '../src/usage/documents.ts';
 
 /** Every kind of stored document. */

@@ -10,15 +10,7 @@ import { openMonitoring } from './app/monitoring.ts';
 import type { OpenedService, OpenService } from './app/opened-service.ts';
 import type { BackgroundTask, Part, PartDeps, PartRouteDeps } from './app/part.ts';
 import { openServiceConsole } from './app/service-console.ts';
-import { createSharedClock } from './app/shared-clock.ts';
 import { openStatus } from './app/status.ts';
-import {
-  openPrivateStore,
-  openSigner,
-  openStore,
-  publicAddressOf,
-  stateDirectory,
-} from './app/stores.ts';
 import { openUsage } from './app/usage.ts';
 import { openWebsite } from './app/website.ts';
 import { openBrowserFiles } from './browser-files/browser-files.ts';
@@ -46,11 +38,19 @@ import { createLoad, type Load } from './http/server/load.ts';
 import { websiteRoutes } from './http/website/routes.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/passwords/password-hasher.ts';
-import type { ConformingStore } from './object-store/conforming-store.ts';
-import { createDownloadLinks } from './object-store/download-links.ts';
-import type { ObjectStore } from './object-store/object-store.ts';
 import { createExplainer } from './operations/explain-live.ts';
 import type { Status } from './status/status.ts';
+import type { ConformingStore } from './store/conforming-store.ts';
+import { createDownloadLinks } from './store/download-links.ts';
+import type { ObjectStore } from './store/object-store.ts';
+import {
+  openPrivateStore,
+  openSigner,
+  openStore,
+  publicAddressOf,
+  stateDirectory,
+} from './store/open/stores.ts';
+import { createSharedClock } from './store/shared-clock.ts';
 import type { Usage } from './usage/usage.ts';
 import type { Report } from './workers/message.ts';
 import type { WorkerLink } from './workers/worker-link.ts';

@@ -7,10 +7,10 @@ import { legacySettings } from './config/legacy.ts';
 import { usageSettings } from './config/metrics.ts';
 import { monitoringSettings } from './config/monitoring.ts';
 import { serviceSettings } from './config/service.ts';
-import { storeSettings } from './config/store.ts';
 import { AppError, type FieldIssue } from './core/errors.ts';
 import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
+import { storeSettings } from './store/open/settings.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
 

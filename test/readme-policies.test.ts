@@ -21,13 +21,13 @@ import {
   lockoutKey,
   sessionKey,
 } from '../src/identity/keys.ts';
-import { ensureConforming } from '../src/object-store/conformance-probe.ts';
-import { createMemoryStore } from '../src/object-store/memory.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
 import { changeStatus } from '../src/operations/change-status.ts';
 import { collectGarbage } from '../src/operations/collect-garbage.ts';
 import { promoteRelease } from '../src/operations/promote-release.ts';
 import { verifyCatalog } from '../src/operations/verify-catalog.ts';
+import { ensureConforming } from '../src/store/conformance-probe.ts';
+import { createMemoryStore } from '../src/store/memory.ts';
+import type { ObjectStore } from '../src/store/object-store.ts';
 import { snapshotKey, totalKey } from '../src/usage/keys.ts';
 import {
   ACCOUNT,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { openStore } from '../../src/app/stores.ts';
 import { type Channels, registerApplication } from '../../src/catalog/change.ts';
 import { announceChange, findLastHint } from '../../src/catalog/hints.ts';
 import { artifactKey, artifactObject, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
@@ -12,10 +11,11 @@ import type { Revision } from '../../src/catalog/sequences.ts';
 import { loadConfig } from '../../src/config.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
-import { pathOf } from '../../src/object-store/filesystem-names.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
-import { seal } from '../../src/sequence/sealed.ts';
+import { pathOf } from '../../src/store/filesystem/names.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { openStore } from '../../src/store/open/stores.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
+import { seal } from '../../src/store/sequence/sealed.ts';
 import type { Environment } from './child-process.ts';
 
 /** Fills a store with the documents that years of publishing leave. */

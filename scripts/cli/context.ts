@@ -1,8 +1,8 @@
 import { hostname, userInfo } from 'node:os';
-import { openPublisher, type Publisher } from '../../src/app/stores.ts';
 import type { ChangeKind } from '../../src/catalog/revision-document.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import { openPublisher, type Publisher } from '../../src/store/open/stores.ts';
 import { askAboutVisitors } from './consent.ts';
 import type { CommandConfig, Environment } from './facts.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';

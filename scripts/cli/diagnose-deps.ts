@@ -1,12 +1,12 @@
 import { stat, statfs } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
-import { objectsDirectory, openSigner, publicAddressOf } from '../../src/app/stores.ts';
 import { systemCode } from '../../src/core/errors.ts';
 import { didYouMean } from '../../src/core/name-hint.ts';
 import { findWriteProblem } from '../../src/core/own-directory.ts';
 import { readVersion, systemClock } from '../../src/core/system.ts';
 import { type DiagnoseDeps, diagnose, type Space } from '../../src/operations/diagnose/diagnose.ts';
+import { objectsDirectory, openSigner, publicAddressOf } from '../../src/store/open/stores.ts';
 import { ask } from './ask.ts';
 import type { Environment, Facts } from './facts.ts';
 import type { Diagnose, DiagnosedStore, Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { objectsDirectory } from '../../src/app/stores.ts';
-import type { StoreSettings } from '../../src/config/store.ts';
 import { AppError } from '../../src/core/errors.ts';
+import type { StoreSettings } from '../../src/store/open/settings.ts';
+import { objectsDirectory } from '../../src/store/open/stores.ts';
 
 /** The store that a command works on, as the settings name it and without credentials. */
 export interface Place {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Publisher } from '../../src/app/stores.ts';
 import type { Check } from '../../src/core/check.ts';
+import type { Publisher } from '../../src/store/open/stores.ts';
 import type { CommandConfig, Environment, Facts } from './facts.ts';
 import type { Place } from './place.ts';
 

@@ -3,7 +3,7 @@ import { catalogKeys } from '../../src/catalog/facts.ts';
 import { loadConfig, SETTING_GROUPS } from '../../src/config.ts';
 import { contactKeys } from '../../src/contact/facts.ts';
 import { accountKeys } from '../../src/identity/facts.ts';
-import { probeKeys } from '../../src/object-store/keys.ts';
+import { probeKeys } from '../../src/store/keys.ts';
 import { usageKeys } from '../../src/usage/facts.ts';
 import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FORMATS } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
-import type { PresignedUrl } from '../object-store/object-store.ts';
+import type { PresignedUrl } from '../store/object-store.ts';
 
 /** A file and the link to it, as answers state them. */
 export const linkedFileSchema = z.strictObject({

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import type { AccountSettings } from '../config/accounts.ts';
 import type { ServiceSettings } from '../config/service.ts';
-import type { StoreSettings } from '../config/store.ts';
 import type { AppError } from '../core/errors.ts';
 import { openLocalSecret } from '../core/local-secret.ts';
 import type { Log } from '../core/log.ts';
@@ -25,6 +24,7 @@ import {
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
 import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
+import type { StoreSettings } from '../store/open/settings.ts';
 import type { Part, PartDeps } from './part.ts';
 
 interface AccountsPart extends Part {

@@ -10,7 +10,7 @@ import type { TierSettings } from '../domain/tier.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../http/server/listen-error.ts';
 import { explainUpdate } from '../operations/explain-update.ts';
-import type { Publisher } from './stores.ts';
+import type { Publisher } from '../store/open/stores.ts';
 
 /** The console of a person at this machine. */
 

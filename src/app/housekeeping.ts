@@ -1,7 +1,7 @@
 import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { startPolling } from '../core/polling.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { claimKey, HOUSEKEEPING_ROOT } from './keys.ts';
 
 /** Cleans up once an hour, in the process that claims the hour first. */

@@ -6,7 +6,7 @@ import type { Clock, Randomness } from '../core/clock.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import type { App } from '../http/deps.ts';
 import type { Load } from '../http/server/load.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 
 /** How a command opens the service in its own process. */
 

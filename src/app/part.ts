@@ -8,10 +8,10 @@ import type { BrowserFileDeps } from '../http/browser-files/routes.ts';
 import type { RouteDeps } from '../http/deps.ts';
 import type { PartTags } from '../http/documentation/documents.ts';
 import type { Load } from '../http/server/load.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Explainer } from '../operations/explain-live.ts';
 import type { ComponentSource } from '../status/components.ts';
 import type { Status } from '../status/status.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import type { Usage } from '../usage/usage.ts';
 import type { WorkerLink } from '../workers/worker-link.ts';
 

@@ -1,9 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ServiceSettings } from '../config/service.ts';
-import type { StoreSettings } from '../config/store.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import {
   type ComponentSource,
   catalogComponents,
@@ -12,6 +10,8 @@ import {
   objectStoreComponent,
 } from '../status/components.ts';
 import { createStatus, type Status, type StatusRelay } from '../status/status.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { StoreSettings } from '../store/open/settings.ts';
 
 /** What the components on the status page check. */
 interface WatchedParts {

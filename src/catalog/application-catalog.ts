@@ -5,10 +5,10 @@ import type { Log } from '../core/log.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Offer } from '../domain/offer.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
-import { createRefusals, type Refusals } from '../sequence/read-checked.ts';
-import { type Announced, type Entry, readDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { isPresent } from '../store/presence.ts';
+import { createRefusals, type Refusals } from '../store/sequence/read-checked.ts';
+import { type Announced, type Entry, readDocument } from '../store/sequence/sequence.ts';
 import {
   type ApplicationHealth,
   type ApplicationState,

@@ -1,8 +1,8 @@
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { createRefusals } from '../sequence/read-checked.ts';
-import { findNewestListed } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { createRefusals } from '../store/sequence/read-checked.ts';
+import { findNewestListed } from '../store/sequence/sequence.ts';
 import { type AnnouncedRevisions, lostApplication } from './hints.ts';
 import { APPLICATIONS_ROOT, applicationsKey, isRevisionKey } from './keys.ts';
 import { asAppError, problemsOf, type Reading, readOn } from './reading.ts';

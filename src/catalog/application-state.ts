@@ -1,5 +1,5 @@
 import type { AppError } from '../core/errors.ts';
-import { type Announced, lostReason, type Position } from '../sequence/sequence.ts';
+import { type Announced, lostReason, type Position } from '../store/sequence/sequence.ts';
 import { revisionKey } from './keys.ts';
 import type { LiveRevision } from './live-revision.ts';
 import { problemsOf, type Reading } from './reading.ts';

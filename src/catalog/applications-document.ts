@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Check, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
-import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
+import { type Check, SCHEMA_VERSION, skippedSchema } from '../store/sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../store/sequence/list-check.ts';
 import { timeSchema } from './manifest-document.ts';
 
 /** The list of applications, v1: the stored document that names every application. */

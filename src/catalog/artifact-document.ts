@@ -8,7 +8,7 @@ import {
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
 import { type ArtifactSignature, SIGNATURE_SCHEMES } from '../domain/signature.ts';
-import { digestSchema } from '../sequence/envelope.ts';
+import { digestSchema } from '../store/sequence/envelope.ts';
 import { isArtifactObject } from './keys.ts';
 
 /** The artifacts in a release manifest, and their translation to the domain's types. */

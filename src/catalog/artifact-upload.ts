@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
-import { createBytesSource, createFileSource } from '../object-store/file-source.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import { createBytesSource, createFileSource } from '../store/file-source.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
 

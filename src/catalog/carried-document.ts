@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../core/errors.ts';
 import { CARRIED_BYTES_MAX, type CarriedDocument } from '../domain/carried-document.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
-import { createRetrying } from '../sequence/create-settled.ts';
-import type { Refusals } from '../sequence/read-checked.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
+import { createRetrying } from '../store/sequence/create-settled.ts';
+import type { Refusals } from '../store/sequence/read-checked.ts';
+import { readDocument } from '../store/sequence/sequence.ts';
 import { hashObject, REUSE_AGE_MAX_MS, readStoreTime } from './artifact-upload.ts';
 import { artifactKey, carriedObject } from './keys.ts';
 

@@ -1,7 +1,7 @@
 import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import type { ReadyApplication } from './application-catalog.ts';
 import {
   type ApplicationHealth,

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
-import type { Sealed } from '../sequence/envelope.ts';
-import type { Entry } from '../sequence/sequence.ts';
+import type { Sealed } from '../store/sequence/envelope.ts';
+import type { Entry } from '../store/sequence/sequence.ts';
 import type { RevisionJson } from './revision-document.ts';
 
 /**

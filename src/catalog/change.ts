@@ -5,10 +5,10 @@ import {
   type AppendOptions,
   appendDocument,
   type Base,
-} from '../sequence/append.ts';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
-import { seal } from '../sequence/sealed.ts';
-import { type Announced, findNewestListed } from '../sequence/sequence.ts';
+} from '../store/sequence/append.ts';
+import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
+import { seal } from '../store/sequence/sealed.ts';
+import { type Announced, findNewestListed } from '../store/sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
 import {
   announceChange,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isAppError } from '../core/errors.ts';
-import { createBytesSource } from '../object-store/file-source.ts';
-import type { ObjectReader, ObjectStore, UploadSource } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
+import { createBytesSource } from '../store/file-source.ts';
+import type { ObjectReader, ObjectStore, UploadSource } from '../store/object-store.ts';
+import { isPresent } from '../store/presence.ts';
 
 /** Copies an artifact from one store to another. */
 

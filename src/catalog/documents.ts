@@ -1,4 +1,4 @@
-import type { StoredDocument } from '../sequence/json-schema.ts';
+import type { StoredDocument } from '../store/sequence/json-schema.ts';
 import { applicationsSchema } from './applications-document.ts';
 import { hintSchema } from './hints.ts';
 import { manifestSchema } from './manifest-document.ts';

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../core/errors.ts';
-import type { ObjectInfo } from '../object-store/object-store.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import type { ObjectInfo } from '../store/object-store.ts';
+import { readDocument } from '../store/sequence/sequence.ts';
 import {
   artifactKey,
   artifactsPrefix,

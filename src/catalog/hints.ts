@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { isAppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
-import { defineSequence, seal } from '../sequence/sealed.ts';
-import { type Announced, findLast, readDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
+import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
+import { defineSequence, seal } from '../store/sequence/sealed.ts';
+import { type Announced, findLast, readDocument } from '../store/sequence/sequence.ts';
 import { hintKey } from './keys.ts';
 import { timeSchema } from './manifest-document.ts';
 

@@ -2,7 +2,7 @@ import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { startPolling } from '../core/polling.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts';
 
 /**

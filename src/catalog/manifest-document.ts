@@ -3,7 +3,12 @@ import { CARRIED_BYTES_MAX, type CarriedDocument } from '../domain/carried-docum
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
 import { parseRange, parseVersion } from '../domain/version.ts';
-import { digestSchema, SCHEMA_VERSION, type Skipped, skippedSchema } from '../sequence/envelope.ts';
+import {
+  digestSchema,
+  SCHEMA_VERSION,
+  type Skipped,
+  skippedSchema,
+} from '../store/sequence/envelope.ts';
 import {
   type ArtifactJson,
   archSchema,

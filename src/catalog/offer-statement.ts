@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SIGNATURE_SCHEMES } from '../domain/signature.ts';
-import { digestSchema } from '../sequence/envelope.ts';
+import { digestSchema } from '../store/sequence/envelope.ts';
 import {
   archSchema,
   formatSchema,

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { NewestKnown } from '../sequence/newest-known.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { NewestKnown } from '../store/sequence/newest-known.ts';
 import {
   type Announced,
   findNewestListed,
@@ -15,7 +15,7 @@ import {
   refuseUnknownState,
   type Sequence,
   withLost,
-} from '../sequence/sequence.ts';
+} from '../store/sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
 import {
   type AnnouncedRevisions,

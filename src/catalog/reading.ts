@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { ReadableSequence } from '../sequence/read-checked.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { ReadableSequence } from '../store/sequence/read-checked.ts';
 import {
   type Announced,
   advance,
@@ -12,7 +12,7 @@ import {
   readNewer,
   refuseUnknownState,
   withLost,
-} from '../sequence/sequence.ts';
+} from '../store/sequence/sequence.ts';
 
 /** Reads a sequence repeatedly: keeps the last position and reads on from there. */
 export interface Reading<T> {

@@ -4,8 +4,13 @@ import { type Channel, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { OFFER_STATUSES, type Offer, type OfferedArtifact } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
 import { parseRange, parseVersion, type VersionRange } from '../domain/version.ts';
-import { type Check, digestSchema, SCHEMA_VERSION, skippedSchema } from '../sequence/envelope.ts';
-import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
+import {
+  type Check,
+  digestSchema,
+  SCHEMA_VERSION,
+  skippedSchema,
+} from '../store/sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../store/sequence/list-check.ts';
 import { discardedSchema, draftSchema, expectSchema } from './draft-document.ts';
 import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
 import { offerStatementSchema } from './offer-statement.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { parseEnvelope, type Sealed } from '../sequence/envelope.ts';
-import { defineSequence } from '../sequence/sealed.ts';
-import type { Sequence } from '../sequence/sequence.ts';
+import { parseEnvelope, type Sealed } from '../store/sequence/envelope.ts';
+import { defineSequence } from '../store/sequence/sealed.ts';
+import type { Sequence } from '../store/sequence/sequence.ts';
 import {
   APPLICATIONS_BYTES_MAX,
   applicationsSchema,

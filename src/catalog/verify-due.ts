@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { nextTurn, runInTurns } from '../core/run-in-turns.ts';
 import { mapInSteps } from '../core/steps.ts';
 import type { Offer } from '../domain/offer.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type ApplicationEvent, type ApplicationState, faultsAfter } from './application-state.ts';
 import { artifactsPrefix } from './keys.ts';
 import type { ListedSizes, ReleaseLoader, Verified } from './release-loader.ts';

@@ -2,9 +2,9 @@ import { readApplications } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Clock } from '../core/clock.ts';
 import { type AppError, isAppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import { readCatalog } from '../operations/find-revision.ts';
-import { createNewestKnown } from '../sequence/newest-known.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { createNewestKnown } from '../store/sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { AppError } from '../core/errors.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type ReadUsage, readUsage } from '../usage/read-usage.ts';
 
 /** How long counts are used. Reading them takes a LIST, and a request for each counting process. */

@@ -1,9 +1,9 @@
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
-import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
-import { isEnded } from '../sequence/end.ts';
-import { readSoundDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { isPresent } from '../store/presence.ts';
+import { type CreateDeps, createSettled } from '../store/sequence/create-settled.ts';
+import { isEnded } from '../store/sequence/end.ts';
+import { readSoundDocument } from '../store/sequence/sequence.ts';
 import { nextAttemptAt } from './back-off.ts';
 import { deliveryOf, type History } from './history.ts';
 import { messagePrefix, transitionKey } from './keys.ts';

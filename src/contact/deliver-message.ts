@@ -1,5 +1,5 @@
 import { isAppError } from '../core/errors.ts';
-import { isEnded } from '../sequence/end.ts';
+import { isEnded } from '../store/sequence/end.ts';
 import { type AttemptDeps, attemptDelivery, storeOutcome } from './attempt.ts';
 import { decideSendAt, type History, readHistory } from './history.ts';
 import { messagePrefix } from './keys.ts';

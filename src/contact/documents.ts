@@ -1,4 +1,4 @@
-import type { StoredDocument } from '../sequence/json-schema.ts';
+import type { StoredDocument } from '../store/sequence/json-schema.ts';
 import { transitionSchema } from './transition.ts';
 
 /** The documents of the contact form. */

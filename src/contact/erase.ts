@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
-import { eraseSequence, isEnded } from '../sequence/end.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { isPresent } from '../store/presence.ts';
+import { eraseSequence, isEnded } from '../store/sequence/end.ts';
 import { unknownMessage } from './inspect.ts';
 import { isMessageId, messagePrefix, transitionKey } from './keys.ts';
 import { removeOpen } from './open-marker.ts';

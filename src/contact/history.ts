@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { readNewer } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { readNewer } from '../store/sequence/sequence.ts';
 import { PAUSE_MAX_MS } from './back-off.ts';
 import { type Message, messageOf, messageSequence, type Transition } from './transition.ts';
 

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { isEnded } from '../sequence/end.ts';
-import { listSequences } from '../sequence/trim.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { isEnded } from '../store/sequence/end.ts';
+import { listSequences } from '../store/sequence/trim.ts';
 import { type Attempt, attemptsOf, type History, readHistory, redeliveriesOf } from './history.ts';
 import { CONTACT_ROOT, END_NUMBER, isMessageId, messagePrefix, parseMessageKey } from './keys.ts';
 import type { MessageState } from './message-state.ts';

@@ -1,5 +1,5 @@
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { type CreateDeps, createSettled } from '../sequence/create-settled.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { type CreateDeps, createSettled } from '../store/sequence/create-settled.ts';
 import { OPEN_ROOT, openKey, openPrefix, parseOpenKey } from './keys.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import { type AppendDeps, appendDocument } from '../sequence/append.ts';
+import { type AppendDeps, appendDocument } from '../store/sequence/append.ts';
 import { redeliveriesOf } from './history.ts';
 import { readExisting } from './inspect.ts';
 import { markOpen } from './open-marker.ts';

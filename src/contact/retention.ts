@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 import { isAppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { isPresent } from '../object-store/presence.ts';
-import { removeEnded } from '../sequence/end.ts';
-import { listSequences } from '../sequence/trim.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { isPresent } from '../store/presence.ts';
+import { removeEnded } from '../store/sequence/end.ts';
+import { listSequences } from '../store/sequence/trim.ts';
 import { eraseMessage } from './erase.ts';
 import { CONTACT_ROOT, END_NUMBER, openKey, parseMessageKey, transitionKey } from './keys.ts';
 import { listOpen, ORPHAN_KEPT_MS } from './open-marker.ts';

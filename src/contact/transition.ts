@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { AppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { endKey } from '../sequence/end.ts';
-import { SCHEMA_VERSION } from '../sequence/envelope.ts';
-import { defineSequence, seal } from '../sequence/sealed.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { endKey } from '../store/sequence/end.ts';
+import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
+import { defineSequence, seal } from '../store/sequence/sealed.ts';
+import { readDocument } from '../store/sequence/sequence.ts';
 import { messagePrefix, transitionKey } from './keys.ts';
 
 /**

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Clock } from '../core/clock.ts';
-import type { DownloadLinks } from '../object-store/download-links.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
 import type { ServiceDeps } from '../operations/open-channel.ts';
+import type { DownloadLinks } from '../store/download-links.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import type { UsageCounter } from '../usage/usage-counter.ts';
 import type { ByteAnswers } from './bytes/byte-answers.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { readAccount } from './accounts/account.ts';
 import type { Account } from './accounts/account-document.ts';
 import { type ChangeDeps, changeAccount, requireOpenAccount } from './accounts/change-account.ts';

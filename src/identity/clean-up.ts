@@ -1,6 +1,6 @@
-import type { AppendDeps } from '../sequence/append.ts';
-import { endSequence, isEnded, removeEnded } from '../sequence/end.ts';
-import { listSequences, removableKeys } from '../sequence/trim.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
+import { endSequence, isEnded, removeEnded } from '../store/sequence/end.ts';
+import { listSequences, removableKeys } from '../store/sequence/trim.ts';
 import { endExpiredInvitations } from './accounts/invitations.ts';
 import { eraseBelongings } from './erase-account.ts';
 import {

@@ -1,4 +1,4 @@
-import type { StoredDocument } from '../sequence/json-schema.ts';
+import type { StoredDocument } from '../store/sequence/json-schema.ts';
 import { accountSchema } from './accounts/account-document.ts';
 import { invitationSchema } from './accounts/invitations.ts';
 import { developerKeySchema } from './developer-keys/developer-key-document.ts';

@@ -1,5 +1,5 @@
-import type { AppendDeps } from '../sequence/append.ts';
-import { END_KEPT_MS_MIN, eraseSequence, isEnded, isMarker } from '../sequence/end.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
+import { END_KEPT_MS_MIN, eraseSequence, isEnded, isMarker } from '../store/sequence/end.ts';
 import { readAccount } from './accounts/account.ts';
 import { type ChangeDeps, changeAccount } from './accounts/change-account.ts';
 import { endInvitations, endInvitationsOf } from './accounts/invitations.ts';

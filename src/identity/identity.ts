@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts';
 import type { Secret } from '../core/secret.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens/access-token.ts';
 import type { SigningKeys } from './access-tokens/signing-keys.ts';
 import {

@@ -1,5 +1,5 @@
 import { checkReason } from '../domain/reason.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import type { Account } from './accounts/account-document.ts';
 import { changeAccount } from './accounts/change-account.ts';
 import { endAllSessions } from './sessions/end-session.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { endInvitations, isInvited } from './accounts/invitations.ts';
 import { padResponseTime } from './pad-response-time.ts';
 import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';

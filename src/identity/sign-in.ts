@@ -1,5 +1,5 @@
 import { AppError, isAppError } from '../core/errors.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { accountIdOf, createAccount, normalizeEmail, readAccount } from './accounts/account.ts';
 import type { Account } from './accounts/account-document.ts';
 import { changeAccount } from './accounts/change-account.ts';

@@ -3,8 +3,8 @@ import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../catalog
 import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
 import { isAppError } from '../core/errors.ts';
-import type { ObjectInfo } from '../object-store/object-store.ts';
-import type { AppendDeps } from '../sequence/append.ts';
+import type { ObjectInfo } from '../store/object-store.ts';
+import type { AppendDeps } from '../store/sequence/append.ts';
 import { unknownApplication } from './unknown-release.ts';
 
 interface GarbageResult {

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import { createTurns, RETRY_AFTER_SECONDS } from '../core/in-turn.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import {
   type ExplainedState,
   type ExplainedUpdate,

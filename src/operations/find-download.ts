@@ -7,7 +7,7 @@ import { decideUpdate } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import { type Artifact, findArtifact, type Release } from '../domain/release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import type { PresignedUrl } from '../object-store/object-store.ts';
+import type { PresignedUrl } from '../store/object-store.ts';
 import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
 import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
 

@@ -1,6 +1,6 @@
 import { artifactKey } from '../catalog/keys.ts';
-import type { DownloadLinks } from '../object-store/download-links.ts';
-import type { PresignedUrl } from '../object-store/object-store.ts';
+import type { DownloadLinks } from '../store/download-links.ts';
+import type { PresignedUrl } from '../store/object-store.ts';
 import type { SeenChannel, ServiceDeps } from './open-channel.ts';
 
 /** The dependencies of operations that hand out links. */

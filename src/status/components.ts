@@ -1,7 +1,7 @@
 import { CLOCK_DIFFERENCE_MAX_MS, type Clock, type Randomness } from '../core/clock.ts';
 import { counted } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { probeKey } from './keys.ts';
 import type { ComponentStatus, Indicator } from './report.ts';
 

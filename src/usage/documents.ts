@@ -6,10 +6,10 @@ import {
   parseEnvelopeInSteps,
   renderEnvelopeInSteps,
   SCHEMA_VERSION,
-} from '../sequence/envelope.ts';
-import type { StoredDocument } from '../sequence/json-schema.ts';
-import { listSchema, parseItemsInSteps } from '../sequence/list-check.ts';
-import type { ReadableSequence } from '../sequence/read-checked.ts';
+} from '../store/sequence/envelope.ts';
+import type { StoredDocument } from '../store/sequence/json-schema.ts';
+import { listSchema, parseItemsInSteps } from '../store/sequence/list-check.ts';
+import type { ReadableSequence } from '../store/sequence/read-checked.ts';
 import type { MinuteRow, Row } from './counts.ts';
 import { snapshotKey, totalKey } from './keys.ts';
 

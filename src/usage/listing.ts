@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import { createRetrying } from '../sequence/create-settled.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { createRetrying } from '../store/sequence/create-settled.ts';
 import { getOrCreate } from './counts.ts';
 import { parseUsageKey, USAGE_ROOT } from './keys.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock, Randomness } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
 import { renderSnapshot, type Snapshot } from './documents.ts';
 import { snapshotKey } from './keys.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type Row, sumRowsInSteps } from './counts.ts';
 import { type ListedObject, type Listing, listUsage } from './listing.ts';
 import { createStoredCounts, type StoredCounts, type UnreadableDocument } from './stored-counts.ts';

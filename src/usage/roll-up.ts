@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { condenseInSteps } from './condense.ts';
 import { DAY_MS } from './counts.ts';
 import {

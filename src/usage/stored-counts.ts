@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
-import type { ReadableSequence } from '../sequence/read-checked.ts';
-import { readDocument } from '../sequence/sequence.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { ReadableSequence } from '../store/sequence/read-checked.ts';
+import { readDocument } from '../store/sequence/sequence.ts';
 import { type Snapshot, snapshotsOf, type Total, totals } from './documents.ts';
 import type { ListedObject, Listing } from './listing.ts';
 

@@ -2,7 +2,7 @@ import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { startPolling } from '../core/polling.ts';
-import type { ObjectStore } from '../object-store/object-store.ts';
+import type { ObjectStore } from '../store/object-store.ts';
 import { type AnalyticsQuery, type AnalyticsRow, makeAnalytics } from './analytics.ts';
 import { type Counted, DAY_MS, MINUTE_MS } from './counts.ts';
 import { type Listing, listUsage } from './listing.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/pro
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { ROOT } from '../cli/support.ts';
 import { writeOneFile } from '../support/one-file.ts';
 import { hasProgram } from '../support/programs.ts';

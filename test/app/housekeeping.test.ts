@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createHousekeeping } from '../../src/app/housekeeping.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 

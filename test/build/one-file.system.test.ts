@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ROOT } from '../cli/support.ts';
-import { startFakeS3 } from '../object-store/fake-s3.ts';
+import { startFakeS3 } from '../store/s3/fake-s3.ts';
 import { writeOneFile } from '../support/one-file.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';

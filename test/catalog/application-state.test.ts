@@ -18,8 +18,8 @@ import { channelsInSteps, type OfferJson } from '../../src/catalog/revision-docu
 import { createSnapshotInSteps, releaseName, type Snapshot } from '../../src/catalog/snapshot.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { runAtOnce } from '../../src/core/steps.ts';
-import { seal } from '../../src/sequence/sealed.ts';
-import type { Entry, Position } from '../../src/sequence/sequence.ts';
+import { seal } from '../../src/store/sequence/sealed.ts';
+import type { Entry, Position } from '../../src/store/sequence/sequence.ts';
 import { rounds } from '../support/rounds.ts';
 
 /** The state of one application as a value: every property holds after any events in any order. */

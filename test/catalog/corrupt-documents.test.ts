@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { REVISION_BYTES_MAX } from '../../src/catalog/revision-size.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { createWorld, offered, POLL_MS, problemsOf, useCatalogs } from './live-catalog.ts';

@@ -1,14 +1,14 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createKnownStore } from '../../src/app/known-store.ts';
 import { announceChange, readHints } from '../../src/catalog/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
-import { openFilesystemStore } from '../../src/object-store/filesystem.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { openFilesystemStore } from '../../src/store/filesystem/filesystem.ts';
+import { createKnownStore } from '../../src/store/open/known-store.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {

@@ -5,7 +5,7 @@ import { manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { liveRevisionSequence } from '../../src/catalog/live-revision.ts';
 import { MANIFEST_BYTES_MAX } from '../../src/catalog/manifest-document.ts';
 import { REVISION_BYTES_MAX } from '../../src/catalog/revision-size.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {
   createWorld,

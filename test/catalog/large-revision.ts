@@ -1,6 +1,6 @@
 import { changeCatalog } from '../../src/catalog/change.ts';
 import type { OfferJson } from '../../src/catalog/revision-document.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 
 /** Catalog revisions with thousands of offers. */

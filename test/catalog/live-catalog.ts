@@ -5,9 +5,9 @@ import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { parseVersion } from '../../src/domain/version.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { findUpdate } from '../../src/operations/find-update.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 

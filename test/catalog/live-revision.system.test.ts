@@ -5,7 +5,7 @@ import { channelsInSteps, type RevisionJson } from '../../src/catalog/revision-d
 import { revisionSequence } from '../../src/catalog/sequences.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { runAtOnce } from '../../src/core/steps.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { setUpLarge } from './large-revision.ts';
 
 /** A service parses a revision offer by offer, and must read and refuse the same documents as a publisher. */

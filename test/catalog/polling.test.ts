@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
-import { createDownloadLinks } from '../../src/object-store/download-links.ts';
 import { findDownload } from '../../src/operations/find-download.ts';
+import { createDownloadLinks } from '../../src/store/download-links.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { bulkPublish } from './bulk-publish.ts';
 import { createWorld, offered, POLL_MS, useCatalogs } from './live-catalog.ts';

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import { APPLICATIONS_ROOT, revisionKey } from '../../src/catalog/keys.ts';
 import type { CatalogReport } from '../../src/catalog/relay.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import { bulkPublish } from './bulk-publish.ts';
 import {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/catalog.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { bulkPublish } from './bulk-publish.ts';
 import {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { type FaultProxy, startFaultProxy } from '../reliability/fault-proxy.ts';
 import { type Finished, startCli } from '../reliability/run-child.ts';
 import { createSeededRandomness } from '../support/clock.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EXIT, exitCodeOf } from '../../scripts/cli/exit-code.ts';
 import { AppError, type ErrorCode } from '../../src/core/errors.ts';
-import { startFakeS3 } from '../object-store/fake-s3.ts';
+import { startFakeS3 } from '../store/s3/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { dayOf } from '../../src/usage/counts.ts';
 import { totalKey } from '../../src/usage/keys.ts';
 import { createFixedClock } from '../support/clock.ts';

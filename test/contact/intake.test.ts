@@ -5,7 +5,7 @@ import { createIntake } from '../../src/contact/intake.ts';
 import { removeOldMessages } from '../../src/contact/retention.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { systemClock } from '../../src/core/system.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failOnce } from '../support/faulty-store.ts';
 import { createFakeMailer, deliveryOf, intakeOf, keysOf, submission } from './support.ts';

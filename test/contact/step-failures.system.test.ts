@@ -3,7 +3,7 @@ import { eraseMessage } from '../../src/contact/erase.ts';
 import { ABANDONED_AFTER_MS } from '../../src/contact/history.ts';
 import { showMessage } from '../../src/contact/inspect.ts';
 import { removeOldMessages } from '../../src/contact/retention.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { createFaultyStore, type Fault, failFrom, failOnce } from '../support/faulty-store.ts';
 import { accept, createFakeMailer, deliveryOf, keysOf } from './support.ts';

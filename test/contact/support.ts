@@ -4,8 +4,8 @@ import { listMessages } from '../../src/contact/inspect.ts';
 import { createIntake, type Intake, type Submission } from '../../src/contact/intake.ts';
 import { createMailer, type Mailer } from '../../src/contact/mail.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import type { MailServer } from './mail-server.ts';
 

@@ -2,7 +2,7 @@ import { request } from 'node:https';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { createElectronClient, type ElectronClientOptions } from '../support/electron-updater.ts';
 import { killAll, startServer } from '../support/process.ts';

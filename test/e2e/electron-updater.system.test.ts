@@ -3,8 +3,8 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
-import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { pathOf } from '../../src/store/filesystem/names.ts';
 import { signIn } from '../http/accounts/account-support.ts';
 import {
   createElectronClient,

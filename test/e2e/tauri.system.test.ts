@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
 import { artifactKey } from '../../src/catalog/keys.ts';
-import { pathOf } from '../../src/object-store/filesystem-names.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { pathOf } from '../../src/store/filesystem/names.ts';
 import { elf, machO, pe, tar } from '../build-output/materialize.ts';
 import {
   generateTauriKey,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BACKOFF_FIRST_MS } from '../../src/contact/back-off.ts';
 import { POLL_MS } from '../../src/contact/delivery.ts';
 import { readHistory } from '../../src/contact/history.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { type MailServer, startMailServer } from '../contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/system.ts';
 import { findAccount } from '../../src/identity/accounts/find-account.ts';
 import { endSession } from '../../src/identity/sessions/end-session.ts';
 import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { systemClock } from '../../src/core/system.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { createErrorLedger, createSwitchedLoad, get } from './support.ts';

@@ -4,10 +4,10 @@ import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { problemSchema } from '../../src/http/error-responses.ts';
 import type { Load } from '../../src/http/server/load.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import type { TestService } from '../support/service.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import {
   ANALYTICS,
   AUTH,

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import type { AppError } from '../../src/core/errors.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import {
   type ChannelRequest,
   changeChannel,
@@ -10,6 +9,7 @@ import {
 import { changeStatus } from '../../src/operations/change-status.ts';
 import type { ChannelSettings } from '../../src/operations/channel-settings.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { correctNotes } from '../../src/operations/correct-notes.ts';
 import { showRelease } from '../../src/operations/list-releases.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

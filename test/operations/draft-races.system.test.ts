@@ -7,12 +7,12 @@ import { isAppError } from '../../src/core/errors.ts';
 import type { Artifact } from '../../src/domain/release.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import { parseVersion } from '../../src/domain/version.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { commitRelease } from '../../src/operations/commit-release.ts';
 import type { Holding } from '../../src/operations/draft-rules.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { rounds } from '../support/rounds.ts';
 

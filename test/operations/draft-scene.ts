@@ -4,12 +4,12 @@ import type { ChannelJson } from '../../src/catalog/revision-document.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../src/domain/target.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { listDrafts } from '../../src/operations/list-drafts.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

@@ -5,8 +5,6 @@ import { readImportSource } from '../../src/build-output/sources/read-source.ts'
 import { readSourceRelease } from '../../src/build-output/sources/read-source-release.ts';
 import { readNewestManifest, readRevision } from '../../src/catalog/read.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import {
   type ImportDeps,
@@ -14,7 +12,9 @@ import {
   type ImportResult,
   importReleases,
 } from '../../src/operations/import-releases.ts';
-import { createNewestKnown } from '../../src/sequence/newest-known.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { createNewestKnown } from '../../src/store/sequence/newest-known.ts';
 import {
   electronFolder,
   type GithubRelease,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
 import type { AppError } from '../../src/core/errors.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { showRelease } from '../../src/operations/list-releases.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { manifestSequence } from '../../src/catalog/sequences.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { readEarlier } from '../../src/operations/read-earlier.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

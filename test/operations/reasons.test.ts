@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { lockAccount } from '../../src/identity/lock-account.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { planChannel } from '../../src/operations/change-channel.ts';
 import { changeRollout } from '../../src/operations/change-rollout.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { correctNotes } from '../../src/operations/correct-notes.ts';
 import { planRollback } from '../../src/operations/roll-back.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 
 const clock = createFixedClock();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { refuseUsedStore } from '../../src/operations/refuse-used-store.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

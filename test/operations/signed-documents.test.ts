@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltArtifact, BuiltDocument } from '../../src/build-output/build-output.ts';
 import { carriedObject } from '../../src/catalog/keys.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';
 import { showRelease } from '../../src/operations/list-releases.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseTarget } from '../../src/domain/target.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { type MinisignKey, makeMinisignKey, signMinisign } from '../support/minisign-key.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf, parseXml } from '../../src/core/xml.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createBreakableStore, release, setStatus } from '../http/support.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -3,8 +3,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Finished, slipway } from '../cli/support.ts';
-import { startFakeS3 } from '../object-store/fake-s3.ts';
-import { FOREIGN_ANSWERS } from '../object-store/foreign-answers.ts';
+import { startFakeS3 } from '../store/s3/fake-s3.ts';
+import { FOREIGN_ANSWERS } from '../store/s3/foreign-answers.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';
 

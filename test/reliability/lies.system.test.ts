@@ -1,5 +1,5 @@
 import { afterAll, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { rounds } from '../support/rounds.ts';

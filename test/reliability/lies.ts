@@ -3,9 +3,9 @@ import type { WriterDeps } from '../../src/catalog/change.ts';
 import { readRevision } from '../../src/catalog/read.ts';
 import type { Revision } from '../../src/catalog/sequences.ts';
 import { isAppError } from '../../src/core/errors.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 

@@ -4,8 +4,8 @@ import { artifactKey } from '../../src/catalog/keys.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { versionText } from '../../src/domain/version.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** What a new service would offer, and every inconsistency in the store. */
 export interface Observation {

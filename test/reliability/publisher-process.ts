@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { openPublisher } from '../../src/app/stores.ts';
 import { loadConfig } from '../../src/config.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
+import { openPublisher } from '../../src/store/open/stores.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 
 /**

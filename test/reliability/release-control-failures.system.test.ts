@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { correctNotes } from '../../src/operations/correct-notes.ts';
 import { showRelease } from '../../src/operations/list-releases.ts';
 import { planRollback, rollBack } from '../../src/operations/roll-back.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

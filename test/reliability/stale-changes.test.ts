@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

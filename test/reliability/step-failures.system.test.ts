@@ -2,9 +2,9 @@ import { afterAll, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { parseTarget } from '../../src/domain/target.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';
 import {

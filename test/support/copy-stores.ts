@@ -2,10 +2,10 @@ import { FACTS } from '../../scripts/lists/facts.ts';
 import { createKeyReader } from '../../src/app/copy/key-facts.ts';
 import { readStoredDocument } from '../../src/app/copy/read-document.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type CopyResult, copyStore } from '../../src/operations/copy/copy-store.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
-import { createRetrying } from '../../src/sequence/create-settled.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { createRetrying } from '../../src/store/sequence/create-settled.ts';
 
 /** Copies one open store into another, as the command does. */
 export function copyStores(

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 
 export interface RequestCount {
   readonly requests: number;

@@ -1,8 +1,8 @@
 import {
   type FilesystemStoreDeps,
   openFilesystemStore,
-} from '../../src/object-store/filesystem.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+} from '../../src/store/filesystem/filesystem.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** Opens a directory store for tests that need no links: presigning fails. */
 export function openDirectoryStore(

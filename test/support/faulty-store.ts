@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../src/core/errors.ts';
-import type { ObjectReader, ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectReader, ObjectStore } from '../../src/store/object-store.ts';
 import { createSeededRandomness } from './clock.ts';
 
 /** A store that fails on purpose. A plan decides about every call, so that a failure can be repeated. */

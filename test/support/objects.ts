@@ -4,7 +4,7 @@ import type {
   ObjectInfo,
   ObjectStore,
   UploadSource,
-} from '../../src/object-store/object-store.ts';
+} from '../../src/store/object-store.ts';
 
 export async function collect(listing: AsyncIterable<ObjectInfo>): Promise<ObjectInfo[]> {
   const found: ObjectInfo[] = [];

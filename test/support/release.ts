@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import {
   type PublishRequest,
   type PublishResult,
   publishRelease,
 } from '../../src/operations/publish-release.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** Creates a temporary directory. The test calls `remove` at its end. */
 export async function makeTemporaryDirectory(): Promise<{ path: string; remove(): Promise<void> }> {

@@ -10,7 +10,7 @@ import {
 import { Client } from 'minio';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
-import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts';
+import { createS3Store, type S3StoreOptions } from '../../src/store/s3/s3.ts';
 
 export interface S3Server {
   readonly endpoint: string;

@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pino } from 'pino';
-import { openStore } from '../../src/app/stores.ts';
 import { type BuiltApp, buildApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
 import { systemRandomness } from '../../src/core/system.ts';
 import type { ConnectionLimits } from '../../src/http/server/connections.ts';
 import { type Load, UNLIMITED } from '../../src/http/server/load.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { openStore } from '../../src/store/open/stores.ts';
 import { createHastyClock } from './clock.ts';
 import { makeTemporaryDirectory, type PublisherParts } from './release.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectInfo, ObjectStore } from '../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectInfo, ObjectStore } from '../../src/store/object-store.ts';
 import { snapshotsOf } from '../../src/usage/documents.ts';
 import { parseUsageKey } from '../../src/usage/keys.ts';
 import type { Usage } from '../../src/usage/usage.ts';

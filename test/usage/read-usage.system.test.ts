@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { snapshotKey, totalKey } from '../../src/usage/keys.ts';
 import { type ReadUsage, readUsage } from '../../src/usage/read-usage.ts';
 import { createFixedClock, createSeededRandomness, type FixedClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
-import { renderEnvelope } from '../../src/sequence/envelope.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
+import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { snapshotKey, totalKey } from '../../src/usage/keys.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareVersions, tryParseVersion } from '../../src/domain/version.ts';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import { createSeries, type Names, SERIES_LIMITS, type Series } from '../../src/usage/series.ts';
 import { createTally } from '../../src/usage/tally.ts';
 import { createFixedClock } from '../support/clock.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
-import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createUsage, type Usage } from '../../src/usage/usage.ts';
 import type { UsageCounter } from '../../src/usage/usage-counter.ts';
 import { createSeededRandomness } from '../support/clock.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createMemoryStore } from '../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Usage } from '../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';

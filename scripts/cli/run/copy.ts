@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
-import type { StoreSettings } from '../../../src/config/store.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { copyStore } from '../../../src/operations/copy/copy-store.ts';
+import type { StoreSettings } from '../../../src/store/open/settings.ts';
 import { copyJson, printCopy } from '../copy-report.ts';
 import { EXIT } from '../exit-code.ts';
 import { printJson } from '../output.ts';

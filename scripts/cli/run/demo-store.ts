@@ -1,5 +1,5 @@
-import { openPublisher } from '../../../src/app/stores.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
+import { openPublisher } from '../../../src/store/open/stores.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
 import { type FilledStore, fillDemoStore } from '../demo/fill-demo-store.ts';
 import { alignColumns, indented, printTable } from '../output.ts';

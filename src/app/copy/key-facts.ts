@@ -1,6 +1,6 @@
 import { COPY_KINDS, type KeyArea } from '../../core/key-facts.ts';
 import type { CopyDeps } from '../../operations/copy/copy-side.ts';
-import { isMarker } from '../../sequence/end.ts';
+import { isMarker } from '../../store/sequence/end.ts';
 
 /** Parses every key of a store with the parsers of the rooms and features that write them. */
 export function createKeyReader(areas: readonly KeyArea[]): Pick<CopyDeps, 'factsOf' | 'passes'> {

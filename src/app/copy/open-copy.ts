@@ -1,13 +1,18 @@
 import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
-import type { StoreSettings } from '../../config/store.ts';
 import type { Clock, Randomness } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { createConformingStore } from '../../object-store/conforming-store.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { CopyDeps } from '../../operations/copy/copy-side.ts';
-import { createRetrying } from '../../sequence/create-settled.ts';
-import { areNested, arePrefixesNested, parsePlaceName, realPathOf } from '../place-name.ts';
-import { openStore } from '../stores.ts';
+import { createConformingStore } from '../../store/conforming-store.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import {
+  areNested,
+  arePrefixesNested,
+  parsePlaceName,
+  realPathOf,
+} from '../../store/open/place-name.ts';
+import type { StoreSettings } from '../../store/open/settings.ts';
+import { openStore } from '../../store/open/stores.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
 import { createKeyReader } from './key-facts.ts';
 import { readStoredDocument } from './read-document.ts';
 import { readSideSettings, type SideSettings } from './side-settings.ts';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { runAtOnce } from '../../core/steps.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { CopiedObject } from '../../operations/copy/copy-plan.ts';
 import type { DocumentRead } from '../../operations/copy/copy-side.ts';
-import { checkBy, parseEnvelopeInSteps, skippedSchema } from '../../sequence/envelope.ts';
-import { type ReadableSequence, readChecked } from '../../sequence/read-checked.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { checkBy, parseEnvelopeInSteps, skippedSchema } from '../../store/sequence/envelope.ts';
+import { type ReadableSequence, readChecked } from '../../store/sequence/read-checked.ts';
 
 /** In bytes: more than any document may have. */
 const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;

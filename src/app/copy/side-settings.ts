@@ -1,10 +1,10 @@
 import { parseEnv } from 'node:util';
 import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
-import type { StoreSettings } from '../../config/store.ts';
 import { AppError, isAppError, systemCode } from '../../core/errors.ts';
 import { readPlainFile } from '../../core/plain-file.ts';
-import type { S3StoreOptions } from '../../object-store/s3.ts';
-import type { PlaceName } from '../place-name.ts';
+import type { PlaceName } from '../../store/open/place-name.ts';
+import type { StoreSettings } from '../../store/open/settings.ts';
+import type { S3StoreOptions } from '../../store/s3/s3.ts';
 
 /** The settings with which one side of a copy is reached. */
 

@@ -1,11 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { StoreSettings } from '../../config/store.ts';
 import type { Clock, Randomness } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { createStaticDirectory } from '../../object-store/static-directory.ts';
-import type { StaticTarget } from '../../object-store/static-target.ts';
-import { areNested, arePrefixesNested, type PlaceName, realPathOf } from '../place-name.ts';
+import {
+  areNested,
+  arePrefixesNested,
+  type PlaceName,
+  realPathOf,
+} from '../../store/open/place-name.ts';
+import type { StoreSettings } from '../../store/open/settings.ts';
+import { createStaticDirectory } from '../../store/static-target/static-directory.ts';
+import type { StaticTarget } from '../../store/static-target/static-target.ts';
 
 /** Where an export is written. */
 
@@ -31,7 +36,7 @@ export async function openTarget(
     return createStaticDirectory(target.directory, location);
   }
   refuseOwnBucket(config, target);
-  const { createS3StaticTarget } = await import('../../object-store/s3-static-target.ts');
+  const { createS3StaticTarget } = await import('../../store/s3/static-target.ts');
   return createS3StaticTarget({ ...config.s3Access, ...target, clock, randomness });
 }
 

@@ -1,5 +1,5 @@
 import { LASTING } from '../../http/cache-control.ts';
-import type { StaticContent, StaticFacts } from '../../object-store/static-target.ts';
+import type { StaticContent, StaticFacts } from '../../store/static-target/static-target.ts';
 
 /** What an export writes, and what it leaves out. */
 

@@ -1,8 +1,8 @@
 import { readZsyncAddress } from '../../build-output/update-information.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { isKey } from '../../object-store/key.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
 import { openFile } from '../../operations/open-file.ts';
+import { isKey } from '../../store/key.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 

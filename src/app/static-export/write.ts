@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { createBytesSource } from '../../object-store/file-source.ts';
-import type { ObjectStore, UploadSource } from '../../object-store/object-store.ts';
-import type { StaticFacts, StaticTarget } from '../../object-store/static-target.ts';
 import { openFile } from '../../operations/open-file.ts';
+import { createBytesSource } from '../../store/file-source.ts';
+import type { ObjectStore, UploadSource } from '../../store/object-store.ts';
+import type { StaticFacts, StaticTarget } from '../../store/static-target/static-target.ts';
 import {
   DOCUMENT_CACHE,
   type ExportPlan,

@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
 import { AppError } from '../../core/errors.ts';
-import { renderDisposition } from '../../object-store/disposition.ts';
-import type { ObjectInfo, ObjectReader } from '../../object-store/object-store.ts';
+import { renderDisposition } from '../../store/disposition.ts';
+import type { ObjectInfo, ObjectReader } from '../../store/object-store.ts';
 import { etagOf, evaluatePreconditions, isCurrent } from '../conditional.ts';
 import { ByteStream } from './byte-stream.ts';
 import {

@@ -2,7 +2,7 @@ import { OutgoingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
-import type { ObjectReader } from '../../object-store/object-store.ts';
+import type { ObjectReader } from '../../store/object-store.ts';
 import type { Batch } from './multipart.ts';
 
 /** How many reads of one answer are under way at once. */

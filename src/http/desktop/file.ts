@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import type { ObjectReader, ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import { LASTING } from '../cache-control.ts';
 import type { App } from '../deps.ts';

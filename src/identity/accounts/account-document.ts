@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { endKey } from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../../sequence/envelope.ts';
-import { defineSequence } from '../../sequence/sealed.ts';
-import type { Sequence } from '../../sequence/sequence.ts';
+import { endKey } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../../store/sequence/envelope.ts';
+import { defineSequence } from '../../store/sequence/sealed.ts';
+import type { Sequence } from '../../store/sequence/sequence.ts';
 import { accountKey, accountPrefix } from '../keys.ts';
 
 /** Account v1: one document for each change. Each document has the whole state of the account. */

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { isAppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
-import { createRetrying } from '../../sequence/create-settled.ts';
-import { isEnded } from '../../sequence/end.ts';
-import { SCHEMA_VERSION } from '../../sequence/envelope.ts';
-import { seal } from '../../sequence/sealed.ts';
-import { findLast, findNewest, readDocument, type Sequence } from '../../sequence/sequence.ts';
-import { isLongGone } from '../../sequence/trim.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
+import { isEnded } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION } from '../../store/sequence/envelope.ts';
+import { seal } from '../../store/sequence/sealed.ts';
+import {
+  findLast,
+  findNewest,
+  readDocument,
+  type Sequence,
+} from '../../store/sequence/sequence.ts';
+import { isLongGone } from '../../store/sequence/trim.ts';
 import { accountPrefix } from '../keys.ts';
 import {
   type Account,

@@ -1,6 +1,6 @@
-import { type AppendDeps, appendDocument } from '../../sequence/append.ts';
-import { seal } from '../../sequence/sealed.ts';
-import { isLongGone } from '../../sequence/trim.ts';
+import { type AppendDeps, appendDocument } from '../../store/sequence/append.ts';
+import { seal } from '../../store/sequence/sealed.ts';
+import { isLongGone } from '../../store/sequence/trim.ts';
 import { notSignedIn, unknownAccount } from '../identity-errors.ts';
 import { readAccount } from './account.ts';
 import {

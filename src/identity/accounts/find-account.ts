@@ -1,5 +1,5 @@
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import { listSequences } from '../../sequence/trim.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { listSequences } from '../../store/sequence/trim.ts';
 import { unknownAccount } from '../identity-errors.ts';
 import { ACCOUNTS_ROOT, parseAccountKey } from '../keys.ts';
 import { accountIdOf, normalizeEmail, readAccount } from './account.ts';

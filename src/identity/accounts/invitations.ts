@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
-import { createSettled } from '../../sequence/create-settled.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { createSettled } from '../../store/sequence/create-settled.ts';
 import {
   END_KEPT_MS_MIN,
   type EndDeps,
   endKey,
   eraseSequence,
   isEnded,
-} from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed } from '../../sequence/envelope.ts';
-import { defineSequence, seal } from '../../sequence/sealed.ts';
-import { readSoundDocument, type Sequence } from '../../sequence/sequence.ts';
+} from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed } from '../../store/sequence/envelope.ts';
+import { defineSequence, seal } from '../../store/sequence/sealed.ts';
+import { readSoundDocument, type Sequence } from '../../store/sequence/sequence.ts';
 import {
   accountPrefix,
   INVITATIONS_ROOT,

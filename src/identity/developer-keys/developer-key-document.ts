@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { endKey } from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed } from '../../sequence/envelope.ts';
-import { defineSequence } from '../../sequence/sealed.ts';
-import type { Sequence } from '../../sequence/sequence.ts';
+import { endKey } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed } from '../../store/sequence/envelope.ts';
+import { defineSequence } from '../../store/sequence/sealed.ts';
+import type { Sequence } from '../../store/sequence/sequence.ts';
 import { developerKeyKey, developerKeyPrefix } from '../keys.ts';
 
 /** Developer key v1: one document, which never changes. Revoking a key ends its sequence. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import { type AppendDeps, appendDocument } from '../../sequence/append.ts';
-import { endKey } from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../../sequence/envelope.ts';
-import { defineSequence, seal } from '../../sequence/sealed.ts';
-import { findNewest, type Sequence } from '../../sequence/sequence.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { type AppendDeps, appendDocument } from '../../store/sequence/append.ts';
+import { endKey } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed, skippedSchema } from '../../store/sequence/envelope.ts';
+import { defineSequence, seal } from '../../store/sequence/sealed.ts';
+import { findNewest, type Sequence } from '../../store/sequence/sequence.ts';
 import { developerKeyListKey, developerKeysPrefix, parseDeveloperKeyKey } from '../keys.ts';
 
 /**

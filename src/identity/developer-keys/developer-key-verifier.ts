@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isAppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
-import { isEnded } from '../../sequence/end.ts';
-import { readDocument } from '../../sequence/sequence.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { isEnded } from '../../store/sequence/end.ts';
+import { readDocument } from '../../store/sequence/sequence.ts';
 import { readAccount } from '../accounts/account.ts';
 import type { Account } from '../accounts/account-document.ts';
 import { notSignedIn } from '../identity-errors.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { AppError, isAppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
-import { END_KEPT_MS_MIN, endSequence } from '../../sequence/end.ts';
-import { SCHEMA_VERSION } from '../../sequence/envelope.ts';
-import { seal } from '../../sequence/sealed.ts';
-import { readSoundDocument } from '../../sequence/sequence.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { END_KEPT_MS_MIN, endSequence } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION } from '../../store/sequence/envelope.ts';
+import { seal } from '../../store/sequence/sealed.ts';
+import { readSoundDocument } from '../../store/sequence/sequence.ts';
 import { type ChangeDeps, requireOpenAccount } from '../accounts/change-account.ts';
 import { notSignedIn } from '../identity-errors.ts';
 import { developerKeyPrefix } from '../keys.ts';

@@ -1,8 +1,8 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError } from '../../core/errors.ts';
 import { createRateLimit, createTryCounter } from '../../core/rate-limit.ts';
-import { isPresent } from '../../object-store/presence.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
+import { isPresent } from '../../store/presence.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
 
 /**

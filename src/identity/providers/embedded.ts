@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
 import { accountIdOf, createAccount, readAccount } from '../accounts/account.ts';
 import type { PasswordHasher } from '../passwords/password-hasher.ts';
 import { checkPassword } from '../passwords/password-rule.ts';

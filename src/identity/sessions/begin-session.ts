@@ -1,6 +1,6 @@
-import { createRetrying } from '../../sequence/create-settled.ts';
-import { SCHEMA_VERSION } from '../../sequence/envelope.ts';
-import { seal } from '../../sequence/sealed.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
+import { SCHEMA_VERSION } from '../../store/sequence/envelope.ts';
+import { seal } from '../../store/sequence/sealed.ts';
 import { readAccount } from '../accounts/account.ts';
 import { type Account, endsSession } from '../accounts/account-document.ts';
 import { accountLocked, sessionEnded } from '../identity-errors.ts';

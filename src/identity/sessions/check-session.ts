@@ -1,6 +1,6 @@
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import { type EndDeps, isEnded } from '../../sequence/end.ts';
-import { readSoundDocument } from '../../sequence/sequence.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { type EndDeps, isEnded } from '../../store/sequence/end.ts';
+import { readSoundDocument } from '../../store/sequence/sequence.ts';
 import type { Principal } from '../access-tokens/access-token.ts';
 import { endsSession } from '../accounts/account-document.ts';
 import type { ChangeGuard } from '../accounts/change-account.ts';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { AppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { type EndDeps, endSequence } from '../../sequence/end.ts';
+import { type EndDeps, endSequence } from '../../store/sequence/end.ts';
 import { type ChangeDeps, changeAccount, requireOpenAccount } from '../accounts/change-account.ts';
 import { sessionPrefix } from '../keys.ts';
 import { listOpen, STORE_CALLS_AT_ONCE } from './list-sessions.ts';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { EndDeps } from '../../sequence/end.ts';
-import { readSoundDocument } from '../../sequence/sequence.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { EndDeps } from '../../store/sequence/end.ts';
+import { readSoundDocument } from '../../store/sequence/sequence.ts';
 import { parseSessionKey, sessionsPrefix } from '../keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
 import { SESSION_IDLE_MS } from './session-lifetimes.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
 import type { RefreshTokens } from './refresh-token.ts';
 import type { SessionJson } from './session-document.ts';
 import { SESSION_IDLE_MS } from './session-lifetimes.ts';

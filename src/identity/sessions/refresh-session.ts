@@ -1,9 +1,9 @@
 import { AppError, isAppError } from '../../core/errors.ts';
-import { isPresent } from '../../object-store/presence.ts';
-import { createSettled } from '../../sequence/create-settled.ts';
-import { isEnded } from '../../sequence/end.ts';
-import { seal } from '../../sequence/sealed.ts';
-import { readDocument } from '../../sequence/sequence.ts';
+import { isPresent } from '../../store/presence.ts';
+import { createSettled } from '../../store/sequence/create-settled.ts';
+import { isEnded } from '../../store/sequence/end.ts';
+import { seal } from '../../store/sequence/sealed.ts';
+import { readDocument } from '../../store/sequence/sequence.ts';
 import { readAccountAfter, readAccountFrom } from '../accounts/account.ts';
 import { sessionEnded } from '../identity-errors.ts';
 import { sessionPrefix } from '../keys.ts';

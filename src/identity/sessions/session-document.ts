@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { endKey } from '../../sequence/end.ts';
-import { SCHEMA_VERSION, type Sealed } from '../../sequence/envelope.ts';
-import { defineSequence } from '../../sequence/sealed.ts';
-import type { Sequence } from '../../sequence/sequence.ts';
+import { endKey } from '../../store/sequence/end.ts';
+import { SCHEMA_VERSION, type Sealed } from '../../store/sequence/envelope.ts';
+import { defineSequence } from '../../store/sequence/sealed.ts';
+import type { Sequence } from '../../store/sequence/sequence.ts';
 import type { Account } from '../accounts/account-document.ts';
 import { sessionKey, sessionPrefix } from '../keys.ts';
 

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { hashObject } from '../../catalog/artifact-upload.ts';
 import { isAppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import { createCarriedHashes } from './carried-hashes.ts';
 import type { CopiedObject, Listing, Pair } from './copy-plan.ts';
 import {

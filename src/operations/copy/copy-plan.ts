@@ -1,5 +1,5 @@
 import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../core/key-facts.ts';
-import type { ObjectInfo } from '../../object-store/object-store.ts';
+import type { ObjectInfo } from '../../store/object-store.ts';
 
 /** Which objects a copy of a store writes, and in which order. Pure. */
 

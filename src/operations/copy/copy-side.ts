@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { CopyKind, KeyArea, ListingPass } from '../../core/key-facts.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import { type CopiedObject, type Foreign, isKept, type Listing } from './copy-plan.ts';
 
 /** The two sides of a copy, and how they are read. */

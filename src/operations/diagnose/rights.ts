@@ -9,8 +9,8 @@ import {
 import type { Finding } from '../../core/check.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { KeyRoot } from '../../core/key-facts.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { AppendDeps } from '../../sequence/append.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
 import { ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 import { withObject } from './with-probe.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 
 const PROBE_LINK_MS = 60_000;
 

@@ -3,8 +3,8 @@ import { FACTS } from '../../../scripts/lists/facts.ts';
 import { createKeyReader } from '../../../src/app/copy/key-facts.ts';
 import { claimKey } from '../../../src/app/keys.ts';
 import * as identity from '../../../src/identity/keys.ts';
-import { verdictKey } from '../../../src/object-store/keys.ts';
 import { isPrivate } from '../../../src/operations/copy/copy-plan.ts';
+import { verdictKey } from '../../../src/store/keys.ts';
 import { snapshotKey, totalKey } from '../../../src/usage/keys.ts';
 
 const PRIVATE_ROOTS = FACTS.keys.flatMap(({ privateRoots }) => privateRoots);

@@ -3,8 +3,8 @@ import { mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promis
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
-import { createStaticDirectory } from '../../../src/object-store/static-directory.ts';
-import type { StaticTarget } from '../../../src/object-store/static-target.ts';
+import { createStaticDirectory } from '../../../src/store/static-target/static-directory.ts';
+import type { StaticTarget } from '../../../src/store/static-target/static-target.ts';
 import { appImage } from '../../support/app-image.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createScene, exportDeps, exported, filesIn, PUBLIC_URL, type Scene } from './scene.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parsePlaceName } from '../../../src/app/place-name.ts';
 import { openTarget } from '../../../src/app/static-export/open-target.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
+import { parsePlaceName } from '../../../src/store/open/place-name.ts';
 
 /** Which places an export may be written to. */
 

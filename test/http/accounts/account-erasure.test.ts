@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

@@ -6,7 +6,7 @@ import { listDeveloperKeys } from '../../../src/identity/developer-keys/develope
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createPasswordHasher } from '../../../src/identity/passwords/password-hasher.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

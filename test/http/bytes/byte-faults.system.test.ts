@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/core/errors.ts';
-import type { ObjectReader, ObjectStore } from '../../../src/object-store/object-store.ts';
+import type { ObjectReader, ObjectStore } from '../../../src/store/object-store.ts';
 import {
   type BytesServer,
   KEY,

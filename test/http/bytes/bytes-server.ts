@@ -8,8 +8,8 @@ import { createByteAnswers } from '../../../src/http/bytes/byte-answers.ts';
 import type { App } from '../../../src/http/deps.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { createConnections } from '../../../src/http/server/connections.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import type { ObjectReader, ObjectStore } from '../../../src/object-store/object-store.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectReader, ObjectStore } from '../../../src/store/object-store.ts';
 
 export interface BytesServer {
   readonly app: App;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { makeArtifact } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { makeContent } from '../bytes/bytes-server.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
 import { detailedReadiness } from '../../../src/http/operations/health.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { exchange } from '../server/raw-client.ts';

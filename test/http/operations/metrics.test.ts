@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AggregatorRegistry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';

@@ -7,7 +7,7 @@ import { type PageRouteDeps, pageRoutes } from '../../../src/http/pages/routes.t
 import { UNLIMITED } from '../../../src/http/server/load.ts';
 import { acceptPrepared } from '../../../src/http/server/prepared-answer.ts';
 import { compileValidator } from '../../../src/http/server/validation.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { createBreakableStore, createSwitchedLoad, get, release, setStatus } from '../support.ts';

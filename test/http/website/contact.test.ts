@@ -9,7 +9,7 @@ import type { App } from '../../../src/http/deps.ts';
 import { problemSchema } from '../../../src/http/error-responses.ts';
 import { buildBase } from '../../../src/http/server/base-server.ts';
 import { contactAnswerSchema, registerContact } from '../../../src/http/website/contact.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 

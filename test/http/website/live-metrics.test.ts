@@ -7,7 +7,7 @@ import { registerCors } from '../../../src/http/server/cors.ts';
 import { shedLoad } from '../../../src/http/server/load.ts';
 import { registerLiveMetrics } from '../../../src/http/website/live-metrics.ts';
 import { liveMetricsAnswerSchema } from '../../../src/http/website/live-metrics-answer.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { Usage } from '../../../src/usage/usage.ts';
 import { createFixedClock, type FixedClock } from '../../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../../support/faulty-store.ts';

@@ -237,7 +237,7 @@ describe('an account', () => {
   it('written by a newer release is not touched', async () => {
     const deps = setUp();
     await register(deps);
-    const { digestOf } = await import('../../../src/sequence/envelope.ts');
+    const { digestOf } = await import('../../../src/store/sequence/envelope.ts');
     const signed = { schema_version: 2 };
     const envelope = { signed, digest: digestOf(signed), signatures: [] };
     await deps.store.create(`accounts/${ID}/2.json`, Buffer.from(JSON.stringify(envelope)));

@@ -12,7 +12,7 @@ import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { createEmbeddedProvider } from '../../../src/identity/providers/embedded.ts';
 import { createGotrueProvider } from '../../../src/identity/providers/gotrue.ts';
 import { type Registration, register } from '../../../src/identity/register.ts';
-import type { AppendDeps } from '../../../src/sequence/append.ts';
+import type { AppendDeps } from '../../../src/store/sequence/append.ts';
 import { failFrom } from '../../support/faulty-store.ts';
 import { API_KEY, errorAnswer, startGotrueStandIn } from '../providers/gotrue-stand-in.ts';
 import {

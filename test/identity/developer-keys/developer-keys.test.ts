@@ -9,7 +9,7 @@ import {
 } from '../../../src/identity/developer-keys/developer-keys.ts';
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
-import type { AppendDeps } from '../../../src/sequence/append.ts';
+import type { AppendDeps } from '../../../src/store/sequence/append.ts';
 import { DAY, dump, EMAIL, keysOf, register, setUp, silentLog } from '../support.ts';
 
 const ID = accountIdOf('embedded', EMAIL);

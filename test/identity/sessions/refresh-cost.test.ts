@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { setName, setTier } from '../../../src/identity/accounts/change-account.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createCountingStore } from '../../support/counting-store.ts';
 import {
   beginSession,

@@ -5,7 +5,7 @@ import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { endOneSession, signOutEverywhere } from '../../../src/identity/sessions/end-session.ts';
 import type { OpenSession } from '../../../src/identity/sessions/open-session.ts';
 import { signIn } from '../../../src/identity/sign-in.ts';
-import type { AppendDeps } from '../../../src/sequence/append.ts';
+import type { AppendDeps } from '../../../src/store/sequence/append.ts';
 import type { StoreCall } from '../../support/faulty-store.ts';
 import {
   beginSession,

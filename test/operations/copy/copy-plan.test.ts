@@ -13,13 +13,13 @@ import {
 } from '../../../src/catalog/keys.ts';
 import { openKey, transitionKey } from '../../../src/contact/keys.ts';
 import { accountKey, sessionKey } from '../../../src/identity/keys.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import {
   type CopiedObject,
   type Listing,
   planCopy,
 } from '../../../src/operations/copy/copy-plan.ts';
 import { listSide } from '../../../src/operations/copy/copy-side.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 
 const { factsOf, passes: PASSES } = createKeyReader(FACTS.keys);
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accountIdOf, createAccount } from '../../../src/identity/accounts/account.ts';
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
-import { createConformingStore } from '../../../src/object-store/conforming-store.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import { changeStatus } from '../../../src/operations/change-status.ts';
+import { createConformingStore } from '../../../src/store/conforming-store.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { contentOf, copyStores, problemsIn } from '../../support/copy-stores.ts';
 import { createFaultyStore, type FaultPlan } from '../../support/faulty-store.ts';
@@ -243,7 +243,7 @@ describe('what is corrupt in the source', () => {
 
   it('a document of a newer Slipway ends the copy', async () => {
     const key = `${APP}catalog/0000000003.json`;
-    const { renderEnvelope } = await import('../../../src/sequence/envelope.ts');
+    const { renderEnvelope } = await import('../../../src/store/sequence/envelope.ts');
     const signed = { schema_version: 2, application: 'desktop', revision: 3 };
     await source.create(key, renderEnvelope(signed));
     const to = memory();

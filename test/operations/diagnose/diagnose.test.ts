@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { FACTS } from '../../../scripts/lists/facts.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { createMemoryStore } from '../../../src/object-store/memory.ts';
-import type { ObjectStore } from '../../../src/object-store/object-store.ts';
 import type { Question, Reply } from '../../../src/operations/diagnose/ask.ts';
 import {
   type DiagnoseDeps,
   diagnose,
   type Space,
 } from '../../../src/operations/diagnose/diagnose.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 

@@ -1,0 +1,56 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { UploadOptions, UploadSource } from '../object-store.ts';
+import { readChunks } from '../source-chunks.ts';
+import { createProgress, createUploadCheck } from '../upload-check.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
+/** Flushes after this many bytes, so that the final fsync does not have to write the whole file. */
+const FLUSH_BYTES = 64 * 1024 * 1024;
+
+/** Copies the source into the file, and hashes each chunk while it is written; see `ObjectStore.upload`. */
+export async function copyToFile(
+  file: FileHandle,
+  key: string,
+  source: UploadSource,
+  options: UploadOptions,
+): Promise<void> {
+  const check = createUploadCheck(key, source);
+  const progress = createProgress(source.size, options.onProgress);
+  const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  let writing: Promise<void> = Promise.resolve();
+  let flushing: Promise<void> = Promise.resolve();
+  let unflushed = 0;
+  let turn = 0;
+  // Reuses the buffer of the chunk before the last one; its write has ended.
+  const take = (): Buffer => buffers[turn++ % 2] ?? Buffer.alloc(0);
+  try {
+    for await (const chunk of readChunks(source, take, options.signal)) {
+      await writing;
+      writing = writeWhole(file, chunk);
+      writing.catch(() => undefined);
+      check.update(chunk);
+      progress(chunk.length);
+      unflushed += chunk.length;
+      if (unflushed >= FLUSH_BYTES) {
+        unflushed = 0;
+        await flushing;
+        flushing = file.datasync();
+        flushing.catch(() => undefined);
+      }
+    }
+  } finally {
+    // The caller must not close the file during a write, even after a failure.
+    await Promise.allSettled([writing, flushing]);
+  }
+  await writing;
+  await flushing;
+  check.verify();
+}
+
+async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  let rest = chunk;
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.write(rest);
+    rest = rest.subarray(bytesWritten);
+  }
+}

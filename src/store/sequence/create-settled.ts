@@ -1,0 +1,79 @@
+import type { Clock, Randomness } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../object-store.ts';
+
+export interface CreateDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+}
+
+type RetryDeps = Pick<CreateDeps, 'store' | 'clock'>;
+
+/** Bounded: a user is waiting for the response. */
+const TIME_MAX_MS = 4_000;
+const PAUSE_FIRST_MS = 50;
+const PAUSE_MAX_MS = 1_000;
+
+/**
+ * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
+ *
+ * @returns `exists` also when an earlier attempt of this call created it and the answer was lost
+ * @throws AppError the store's; after `store_unavailable` the object may exist
+ */
+export async function createRetrying(
+  deps: RetryDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  const settled = await tryRepeatedly(deps, key, bytes);
+  if ('error' in settled) throw settled.error;
+  return settled.outcome;
+}
+
+/**
+ * Like {@link createRetrying}, for callers that must know whether the object may exist.
+ *
+ * @throws AppError `outcome_unknown`: the object may exist; otherwise the store's: it does not exist
+ */
+export async function createSettled(
+  deps: RetryDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  const settled = await tryRepeatedly(deps, key, bytes);
+  if (!('error' in settled)) return settled.outcome;
+  if (!settled.mayBeThere) throw settled.error;
+  const why = `The store never said whether ${key} was written.`;
+  throw new AppError('outcome_unknown', why, { cause: settled.error });
+}
+
+type Settled =
+  | { readonly outcome: 'created' | 'exists' }
+  | { readonly error: unknown; readonly mayBeThere: boolean };
+
+async function tryRepeatedly(
+  { store, clock }: RetryDeps,
+  key: string,
+  bytes: Uint8Array,
+): Promise<Settled> {
+  const deadline = clock.now() + TIME_MAX_MS;
+  let pausedMs = 0;
+  let mayBeThere = false;
+  for (let pauseMs = PAUSE_FIRST_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
+    try {
+      return { outcome: await store.create(key, bytes, { contentType: 'application/json' }) };
+    } catch (error) {
+      const isOutage = isAppError(error, 'store_unavailable');
+      // A refusal is no evidence about the attempts before it, one of which may have been committed.
+      mayBeThere ||= isOutage;
+      // The pauses also count by themselves: with a clock that is set back, the deadline is far away.
+      const isOver = clock.now() >= deadline || pausedMs >= TIME_MAX_MS;
+      if (!isOutage || isOver) return { error, mayBeThere };
+      await clock.sleep(pauseMs);
+      pausedMs += pauseMs;
+      // The machine may have been suspended: the key may have been taken and freed again meanwhile.
+      if (clock.now() > deadline + PAUSE_MAX_MS) return { error, mayBeThere };
+    }
+  }
+}

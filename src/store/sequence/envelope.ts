@@ -1,0 +1,286 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../../core/steps.ts';
+import { type ItemConverters, LimitError, parseJsonInSteps } from './json.ts';
+
+/**
+ * The stored form of a document: `{signed, digest, signatures}`.
+ *
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. It distinguishes a corrupt or edited
+ * document from a sound one, and other documents refer to it. It does not prove the origin: until documents are
+ * signed, an attacker with write access to the bucket can write a digest.
+ */
+
+export const SCHEMA_VERSION = 1;
+
+export const signatureSchema = z
+  .object({
+    key_id: z.string().describe('Which key signed.'),
+    jws: z.string().describe('Detached JWS (RFC 7515, appendix F) over the canonical `signed`.'),
+  })
+  .describe(
+    'A signature by one person or machine. The list is empty until signing is switched on.',
+  );
+
+export const digestSchema = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('SHA-256, in lower-case hex.');
+
+/** The corrupt documents that a document steps over, with the SHA-256 of their bytes. */
+export const skippedSchema = z.array(
+  z.object({
+    number: z.number().int(),
+    reason: z.string(),
+    sha256: digestSchema.nullable().describe('Of its bytes, in hex; null when they were too many.'),
+  }),
+);
+
+export type Skipped = z.output<typeof skippedSchema>[number];
+
+export function envelopeSchema<T extends z.ZodType>(signed: T) {
+  return z.object({
+    signed,
+    digest: digestSchema.describe('SHA-256 of the RFC 8785 canonical form of `signed`, in hex.'),
+    signatures: z.array(signatureSchema),
+  });
+}
+
+export interface Sealed<T> {
+  readonly signed: T;
+  readonly digest: string;
+}
+
+/** Hex SHA-256 of the canonical form (RFC 8785). */
+export function digestOf(signed: unknown): string {
+  return sha256(canonicalize(signed) ?? '');
+}
+
+/** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
+export function renderEnvelope(signed: object): Uint8Array {
+  return runAtOnce(renderEnvelopeInSteps(signed));
+}
+
+/** Like {@link renderEnvelope}, in steps: thousands of items take a tenth of a second. */
+export function* renderEnvelopeInSteps(signed: object): Steps<Uint8Array> {
+  const hash = createHash('sha256');
+  const pieces: Uint8Array[] = [Buffer.from(HEAD)];
+  let batch: string[] = [];
+  const flush = (): void => {
+    const piece = Buffer.from(batch.join(''));
+    hash.update(piece);
+    pieces.push(piece);
+    batch = [];
+  };
+  for (const part of canonicalParts(signed)) {
+    if (batch.push(part) < ITEMS_PER_STEP) continue;
+    flush();
+    yield;
+  }
+  flush();
+  pieces.push(Buffer.from(`,"digest":"${hash.digest('hex')}","signatures":[]}\n`));
+  return Buffer.concat(pieces);
+}
+
+/** The canonical form in parts: each item of a list is a part. */
+function* canonicalParts(value: unknown): Generator<string, void> {
+  if (Array.isArray(value)) {
+    yield '[';
+    for (const [index, item] of value.entries()) {
+      yield `${index > 0 ? ',' : ''}${canonicalize(item) ?? 'null'}`;
+    }
+    yield ']';
+  } else if (typeof value === 'object' && value !== null) {
+    let separator = '{';
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+    // RFC 8785 sorts names by UTF-16 code units, as this comparison does.
+    for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      yield `${separator}${canonicalize(name)}:`;
+      yield* canonicalParts(field);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  } else yield canonicalize(value) ?? 'null';
+}
+
+const HEAD = '{"signed":';
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Checks a value against a schema, in steps. The result is like zod's, but may contain only the first issue. */
+export type Check<T> = (value: unknown) => Steps<CheckResult<T>>;
+
+export type CheckResult<T> =
+  | { readonly success: true; readonly data: T }
+  | { readonly success: false; readonly error: Pick<z.ZodError, 'issues' | 'message'> };
+
+/** The requirements on a stored document. */
+export interface Expectation<T> {
+  /** For messages. */
+  readonly key: string;
+  readonly check: Check<T>;
+  /** Convert the items of long lists before the check, in a document as {@link renderEnvelope} makes it. */
+  readonly converters?: ItemConverters;
+  /** Whether a field may have thousands of items: the check then looks at them in steps. Default: none may. */
+  readonly isLong?: ((name: string) => boolean) | undefined;
+  /**
+   * The fields of `signed` that follow from the document's key: a document copied from another key is as
+   * wrong as an altered one.
+   */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export function checkBy<S extends z.ZodType>(schema: S): Check<z.output<S>> {
+  // biome-ignore lint/correctness/useYield: a schema has no steps
+  return function* (value) {
+    return schema.safeParse(value);
+  };
+}
+
+/**
+ * Parses a stored document; checks its digest, schema version and schema, in that order.
+ *
+ * @throws AppError `document_corrupt`, `document_newer`
+ */
+export function parseEnvelope<S extends z.ZodType>(
+  bytes: Uint8Array,
+  key: string,
+  schema: S,
+  fields: Readonly<Record<string, unknown>>,
+): Sealed<z.output<S>> {
+  return runAtOnce(parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields }));
+}
+
+/** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
+export function* parseEnvelopeInSteps<T>(
+  bytes: Uint8Array,
+  { key, check, fields, ...parsing }: Expectation<T>,
+): Steps<Sealed<T>> {
+  const corrupt = (why: string, cause?: unknown): AppError =>
+    new AppError('document_corrupt', `${key} ${why}.`, { cause });
+  const { signed, digest } = yield* openEnvelope(bytes, corrupt, parsing);
+  const version = signed.schema_version;
+  if (typeof version === 'number' && version > SCHEMA_VERSION) {
+    throw new AppError(
+      'document_newer',
+      `${key} has schema version ${version}; this Slipway reads up to ${SCHEMA_VERSION}. Upgrade Slipway here before doing anything else.`,
+    );
+  }
+  yield;
+  const parsed = yield* checkSafely(check, signed, corrupt);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    // Without the whole error as its cause, which lists every wrong item of a hostile document: the log would print it.
+    const path = issue?.path.join('/').slice(0, PATH_LENGTH_MAX);
+    throw corrupt(`does not match its schema: ${path} ${issue?.message}`);
+  }
+  for (const [field, value] of Object.entries(fields)) {
+    if (signed[field] !== value) {
+      const found = JSON.stringify(signed[field])?.slice(0, 80);
+      throw corrupt(`says ${field} ${found}, not ${JSON.stringify(value)}`);
+    }
+  }
+  return { signed: parsed.data, digest };
+}
+
+/** Treats every failure as corrupt: zod fails with a RangeError for a document with a hundred thousand wrong values. */
+function* checkSafely<T>(
+  check: Check<T>,
+  signed: unknown,
+  corrupt: (why: string, cause?: unknown) => AppError,
+): Steps<CheckResult<T>> {
+  try {
+    return yield* check(signed);
+  } catch (error) {
+    throw isAppError(error) ? error : corrupt('does not match its schema', error);
+  }
+}
+
+/** Bounded, because an attacker also chooses the names in a document. */
+const PATH_LENGTH_MAX = 200;
+
+/** In bytes. A larger document must be as {@link renderEnvelope} makes it: any other must be rendered at once. */
+const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
+
+/** Built once: building a schema costs far more than parsing a document with it. */
+const anyEnvelope = envelopeSchema(z.custom<Record<string, unknown>>(isRecord));
+
+type Parsing = Pick<Expectation<unknown>, 'converters' | 'isLong'>;
+
+function* openEnvelope(
+  bytes: Uint8Array,
+  corrupt: (why: string, cause?: unknown) => AppError,
+  parsing: Parsing,
+): Steps<{ signed: Record<string, unknown>; digest: string }> {
+  let json: unknown;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const rendered = yield* openRendered(text, bytes, parsing);
+    if (rendered !== undefined) return rendered;
+    if (bytes.length > OTHER_SPELLING_BYTES_MAX) throw new SyntaxError('Not in canonical form');
+    json = yield* parseJsonInSteps(text, { isLong: parsing.isLong });
+  } catch (error) {
+    const isLimit = error instanceof LimitError;
+    throw corrupt(isLimit ? error.message : 'is truncated or not JSON', error);
+  }
+  const envelope = anyEnvelope.safeParse(json);
+  if (!envelope.success) throw corrupt('is not an envelope {signed, digest, signatures}');
+  const { signed, digest } = envelope.data;
+  let own: string | undefined;
+  try {
+    own = digestOf(signed);
+  } catch (error) {
+    // A number that JSON can write and that has no canonical form, such as 1e999.
+    throw corrupt('has no canonical form', error);
+  }
+  if (own !== digest) throw corrupt('does not match its digest: it was altered');
+  return { signed, digest };
+}
+
+const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
+
+/**
+ * Parses an envelope as {@link renderEnvelope} makes it, without making the canonical form again, which
+ * takes longer than everything else for thousands of offers.
+ *
+ * The text that is hashed is the text that is parsed, so nothing outside it can replace a field.
+ *
+ * @returns undefined for any other spelling of an envelope, which may be sound as well
+ */
+function* openRendered(
+  text: string,
+  bytes: Uint8Array,
+  parsing: Parsing,
+): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
+  // Only the end is searched: signatures are few, and a pattern must not search megabytes.
+  const from = Math.max(0, text.length - RENDERED_END_MAX);
+  const end = RENDERED.exec(text.slice(from));
+  // The decoder drops a byte order mark: bytes and text must begin alike.
+  if (end === null || !text.startsWith(HEAD) || bytes[0] !== HEAD.charCodeAt(0)) return undefined;
+  const [tail, digest = '', signatures = ''] = end;
+  const canonical = text.slice(HEAD.length, from + end.index);
+  // Hashes the bytes as they were read: encoding the text again takes longer than hashing it.
+  const hash = createHash('sha256');
+  const last = bytes.length - Buffer.byteLength(tail);
+  for (let at = HEAD.length; at < last; at += HASHED_PER_STEP) {
+    hash.update(bytes.subarray(at, Math.min(at + HASHED_PER_STEP, last)));
+    yield;
+  }
+  const own = hash.digest('hex');
+  if (own !== digest) return undefined;
+  const envelope = anyEnvelope.safeParse({
+    signed: yield* parseJsonInSteps(canonical, parsing),
+    // Not `digest`: V8 keeps the whole text in memory for a part of it.
+    digest: own,
+    signatures: JSON.parse(signatures),
+  });
+  return envelope.success ? envelope.data : undefined;
+}
+
+const RENDERED_END_MAX = 64 * 1024;
+const HASHED_PER_STEP = 1024 * 1024;

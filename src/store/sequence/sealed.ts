@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import { AppError } from '../../core/errors.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import { runAtOnce } from '../../core/steps.ts';
+import {
+  type Check,
+  checkBy,
+  digestOf,
+  parseEnvelopeInSteps,
+  renderEnvelope,
+  type Sealed,
+} from './envelope.ts';
+import { ITEMS_MAX, LimitError, parseJsonInSteps } from './json.ts';
+import type { Sequence } from './sequence.ts';
+
+/** A kind of document: its schema, its limits and its keys. */
+interface Definition<S extends z.ZodType> {
+  readonly name: string;
+  readonly schema: S;
+  /** Checks the same as the schema, in steps: for documents that can be large. */
+  readonly check?: Check<z.output<S>>;
+  /** See {@link Expectation.isLong}. */
+  readonly isLong?: (name: string) => boolean;
+  readonly documentBytesMax: number;
+  /** See {@link Sequence.endKey}. */
+  readonly endKey?: string;
+  /** Default: `skipped`. See {@link Sequence.corruptNewest}. */
+  readonly corruptNewest?: 'unknown';
+  /** See {@link Sequence.loss}. */
+  readonly loss?: string;
+  /** See {@link Sequence.announced}. */
+  readonly announced?: Sequence<Sealed<z.output<S>>>['announced'];
+  key(number: number): string;
+  /** The fields that follow from the key: see {@link Expectation.fields}. */
+  expected(number: number): Readonly<Record<string, unknown>>;
+}
+
+/** In bytes. A smaller document is parsed in one step, which takes a millisecond or two. */
+const LARGE_BYTES = 128 * 1024;
+
+/** Defines a sequence of sealed documents: each document is returned with its digest. */
+export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
+  definition: Definition<S>,
+): Sequence<Sealed<z.output<S>>> {
+  return {
+    name: definition.name,
+    documentBytesMax: definition.documentBytesMax,
+    corruptNewest: definition.corruptNewest ?? 'skipped',
+    loss: definition.loss,
+    ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
+    ...(definition.announced === undefined ? {} : { announced: definition.announced }),
+    key: definition.key,
+    render: ({ signed }) => {
+      // A document that readers refuse must never be written: it could not be removed again.
+      const checked = definition.schema.safeParse(signed);
+      if (!checked.success) {
+        const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
+        throw new AppError('internal', why, { cause: checked.error });
+      }
+      const bytes = renderEnvelope(signed);
+      refuseUnreadable(definition, bytes);
+      return bytes;
+    },
+    parse: (bytes, number) => {
+      const steps = parseEnvelopeInSteps(bytes, {
+        key: definition.key(number),
+        check: definition.check ?? checkBy(definition.schema),
+        fields: definition.expected(number),
+        isLong: definition.isLong,
+      });
+      return bytes.length < LARGE_BYTES ? runAtOnce(steps) : runInTurns(steps);
+    },
+    changeId: ({ signed }) => signed.change_id,
+  };
+}
+
+/** @throws AppError `document_too_large` for a document above a limit of readers, such as the items of one list */
+function refuseUnreadable(
+  { name, isLong }: Pick<Definition<z.ZodType>, 'name' | 'isLong'>,
+  bytes: Uint8Array,
+): void {
+  // A smaller document cannot have so many items.
+  if (bytes.length < ITEMS_MAX) return;
+  try {
+    runAtOnce(parseJsonInSteps(Buffer.from(bytes).toString(), { isLong }));
+  } catch (error) {
+    if (!(error instanceof LimitError)) throw error;
+    const why = `The new document of the ${name} ${error.message}, which no reader would accept; nothing was changed.`;
+    throw new AppError('document_too_large', why, { cause: error });
+  }
+}
+
+/**
+ * Seals a document that is about to be stored. Computes the digest only on request: it takes long for thousands of
+ * offers, and most writers do not need it.
+ */
+export function seal<T extends object>(signed: T): Sealed<T> {
+  let digest: string | undefined;
+  return {
+    signed,
+    get digest() {
+      digest ??= digestOf(signed);
+      return digest;
+    },
+  };
+}

@@ -1,0 +1,385 @@
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../object-store.ts';
+import { isPresent } from '../presence.ts';
+import {
+  type CorruptBytes,
+  type ReadableSequence,
+  type ReadObject,
+  type Refusals,
+  readChecked,
+} from './read-checked.ts';
+
+/**
+ * Numbered immutable documents. Everything that changes over time is a sequence.
+ *
+ * Document 1 is the first, and creating number N+1 *is* the change. Readers ask for N+1 until it is missing:
+ * a miss (404, and only 404) means that N is the newest.
+ */
+export interface Sequence<T> extends ReadableSequence<T> {
+  /** For messages: `catalog of desktop`. */
+  readonly name: string;
+  render(document: T): Uint8Array;
+  /** The id of the change that made a document: its writer recognizes it after an unclear answer. */
+  changeId(document: T): string;
+  /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
+  readonly endKey?: string;
+  /**
+   * How to treat a newest document that is proven corrupt. `unknown`: it may have withdrawn something, so the present
+   * state is unknown, and readers and writers refuse to use the document before it until an operator allows it.
+   * `skipped`: the document before it counts.
+   */
+  readonly corruptNewest: 'unknown' | 'skipped';
+  /** A sentence for messages: what a corrupt newest document may have said. */
+  readonly loss?: string | undefined;
+  /**
+   * The highest number that documents outside the sequence name. When it is above the newest number, the document with
+   * that number was deleted.
+   *
+   * @param newest the newest readable document
+   */
+  announced?(store: ObjectStore, newest: T | undefined): Promise<Announced | undefined>;
+}
+
+/** A number of a sequence that another document names. */
+export interface Announced {
+  readonly number: number;
+  /** The key of the other document. */
+  readonly by: string;
+}
+
+/** What a process needs of a sequence to decide whether its present state is known. */
+export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest' | 'loss'>;
+
+export interface Entry<T> {
+  readonly number: number;
+  readonly document: T;
+}
+
+/** A document that was deleted, or is proven corrupt: it is truncated or altered, or does not match its key. */
+interface CorruptDocument {
+  readonly number: number;
+  /** The highest number of several deleted documents. A caller that allows skipping it allows skipping this one. */
+  readonly lostWith?: number;
+  readonly reason: string;
+  /** Of its bytes, in hex; null when the object is too large to be read. */
+  readonly sha256: string | null;
+}
+
+export interface Newer<T> {
+  /** The readable documents above the starting number, oldest first. */
+  readonly entries: readonly Entry<T>[];
+  readonly corrupt: readonly CorruptDocument[];
+  /** The highest number that is taken, by a readable document or a corrupt one. */
+  readonly last: number;
+  /** Why the document after `last` must not be used; undefined when there is none. */
+  readonly failure: AppError | undefined;
+}
+
+export interface Position<T> {
+  readonly newest: Entry<T> | undefined;
+  /** Corrupt documents above `newest`. */
+  readonly corrupt: readonly CorruptDocument[];
+  readonly last: number;
+  /** Numbers below `last` that are known to be missing: their documents were deleted. */
+  readonly holes: readonly number[];
+}
+
+/**
+ * Reads one document; undefined when the number is free.
+ *
+ * @throws AppError `document_corrupt` when that is proven, `document_newer`, and the store's
+ */
+export async function readDocument<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  number: number,
+  refusals?: Refusals,
+): Promise<T | undefined> {
+  const read = await readChecked(store, sequence, number, refusals);
+  if (read === undefined) return undefined;
+  if ('corrupt' in read) throw read.corrupt.error;
+  return read.document;
+}
+
+/** Like {@link readDocument}, but undefined also for a corrupt document. For lists, which show the other documents. */
+export async function readSoundDocument<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  number: number,
+): Promise<T | undefined> {
+  const read = await readChecked(store, sequence, number);
+  return read === undefined || 'corrupt' in read ? undefined : read.document;
+}
+
+/**
+ * Reads every document above `after`, in one request more than there are documents. Ends at a document of a newer schema,
+ * and at one that `verify` rejects.
+ *
+ * Continues after corrupt documents, which must not hide later ones.
+ */
+export async function readNewer<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  after: number,
+  { refusals, verify }: ReadOnOptions<T> = {},
+): Promise<Newer<T>> {
+  const entries: Entry<T>[] = [];
+  const corrupt: CorruptDocument[] = [];
+  const read: ReadObject[] = [];
+  for (let number = after + 1; ; number++) {
+    const next = await readChecked(store, sequence, number, refusals).catch((error: unknown) => {
+      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      return error;
+    });
+    const last = number - 1;
+    // The documents before this one count, so that no poll reads them again.
+    if (isAppError(next)) return { entries, corrupt, last, failure: next };
+    if (next === undefined) return { entries, corrupt, last, failure: undefined };
+    if ('corrupt' in next) {
+      corrupt.push(corruptDocument(number, next.corrupt));
+      read.push({ key: sequence.key(number), etag: next.corrupt.etag });
+      continue;
+    }
+    const entry = { number, document: next.document };
+    read.push({ key: sequence.key(number), etag: next.etag });
+    const failure = verify?.(entry, entries.at(-1));
+    if (failure !== undefined) {
+      // Each of the documents may be the wrong one, so none of them counts.
+      refusals?.noteChain(read, failure);
+      return { entries: [], corrupt: [], last: after, failure };
+    }
+    entries.push(entry);
+  }
+}
+
+/** How to read a sequence from a position on. */
+export interface ReadOnOptions<T> {
+  readonly refusals?: Refusals | undefined;
+  /** @returns why a document must be rejected. `before`: the document before it, of those that are read */
+  readonly verify?:
+    | ((entry: Entry<T>, before: Entry<T> | undefined) => AppError | undefined)
+    | undefined;
+}
+
+/**
+ * Finds the newest readable document, in O(log n) requests.
+ *
+ * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents.
+ * {@link refuseUnknownState} decides whether the document before them counts.
+ *
+ * @param known a document that was read or written before: the search begins there
+ */
+export async function findNewest<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  known?: Entry<T>,
+): Promise<Position<T>> {
+  const found = await findLast(store, sequence, known?.number);
+  return stepBack(store, sequence, { found, above: [], holes: [] }, known);
+}
+
+/**
+ * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A
+ * document behind a hole must not be overlooked, and its number must not be used again.
+ */
+export async function findNewestListed<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  known?: Entry<T>,
+  refusals?: Refusals,
+): Promise<Position<T>> {
+  const taken = await findTaken(store, sequence, known?.number);
+  return stepBack(store, sequence, taken, known, refusals);
+}
+
+/**
+ * Like {@link findNewestListed}. Also reads the documents that name numbers of the sequence: when one names a number
+ * above the newest, documents were deleted, and count as a corrupt newest document.
+ *
+ * @param named a number that the caller found in another document
+ */
+export async function findPresent<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  known?: Entry<T>,
+  named?: Announced,
+): Promise<Position<T>> {
+  const found = await findNewestListed(store, sequence, known);
+  const announced = await sequence.announced?.(store, found.newest?.document);
+  const highest = higher(announced, named);
+  if (highest === undefined || highest.number <= found.last) return found;
+  // Another writer may have committed and announced it meanwhile.
+  return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
+}
+
+export function higher(a: Announced | undefined, b: Announced | undefined): Announced | undefined {
+  return (a?.number ?? 0) > (b?.number ?? 0) ? a : b;
+}
+
+/** The document that steps over deleted documents names at most this many. */
+const LOST_MAX = 200;
+
+/** Adds the deleted documents at the end of a position, up to a number that another document names. */
+export function withLost<T>(
+  sequence: ReadableSequence<T>,
+  position: Position<T>,
+  announced: Announced | undefined,
+): Position<T> {
+  const { last } = position;
+  if (announced === undefined || announced.number <= last) return position;
+  const first = Math.max(last, announced.number - LOST_MAX) + 1;
+  const lost = Array.from({ length: announced.number - first + 1 }, (_, index) => ({
+    number: first + index,
+    reason: lostReason(sequence.key(first + index), announced.by),
+    sha256: null,
+    lostWith: announced.number,
+  }));
+  return { ...position, corrupt: [...position.corrupt, ...lost], last: announced.number };
+}
+
+export function lostReason(key: string, by: string): string {
+  return `${key} is missing, and ${by} names it or a later one: it was deleted.`;
+}
+
+/** The numbers of a sequence that are taken. */
+export interface Taken {
+  /** The number that galloping finds. */
+  readonly found: number;
+  /** The numbers above it that a listing names, in ascending order. */
+  readonly above: readonly number[];
+  /** The missing numbers between them, from the lowest: at most {@link HOLES_MAX}. */
+  readonly holes: readonly number[];
+}
+
+/** Bounded: an attacker can create number 9,999,999,999, and the missing numbers below it must not fill the memory. */
+const HOLES_MAX = 1_000;
+
+/** Finds the taken numbers by galloping and with one listing. @param from a number that is taken, or 0 */
+export async function findTaken<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  from = 0,
+): Promise<Taken> {
+  const found = await findLast(store, sequence, from);
+  const above = await listNumbers(store, sequence, found);
+  const last = above.at(-1) ?? found;
+  const listed = new Set(above);
+  const holes: number[] = [];
+  for (let number = found + 1; number < last && holes.length < HOLES_MAX; number++) {
+    if (!listed.has(number)) holes.push(number);
+  }
+  return { found, above, holes };
+}
+
+/**
+ * Finds the highest taken number by galloping.
+ *
+ * @param from a number that is taken, or 0
+ */
+export async function findLast<T>(
+  store: ObjectStore,
+  sequence: Pick<Sequence<T>, 'key'>,
+  from = 0,
+): Promise<number> {
+  const isTaken = (number: number): Promise<boolean> => isPresent(store, sequence.key(number));
+  let taken = from;
+  let step = 1;
+  while (await isTaken(taken + step)) {
+    taken += step;
+    step = Math.max(1, taken - from);
+  }
+  let free = taken + step;
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (await isTaken(middle)) taken = middle;
+    else free = middle;
+  }
+  return taken;
+}
+
+/** The numbers above `after` that a listing names, in ascending order. */
+async function listNumbers<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  after = 0,
+): Promise<readonly number[]> {
+  const first = sequence.key(1);
+  const prefix = first.slice(0, first.lastIndexOf('/') + 1);
+  // Numbers without leading zeros are not listed in numeric order, so the whole prefix is listed.
+  const isOrdered = first.length === sequence.key(10).length;
+  const start = isOrdered && after > 0 ? { after: sequence.key(after) } : {};
+  const numbers: number[] = [];
+  for await (const { key } of store.list(prefix, start)) {
+    const number = Number(/(\d{1,15})\.[a-z]+$/.exec(key)?.[1] ?? 0);
+    if (number > after && sequence.key(number) === key) numbers.push(number);
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+async function stepBack<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+  { found, above, holes }: Taken,
+  known: Entry<T> | undefined,
+  refusals?: Refusals,
+): Promise<Position<T>> {
+  const corrupt: CorruptDocument[] = [];
+  const missing = new Set(holes);
+  const last = above.at(-1) ?? found;
+  for (let index = above.length - 1; index >= -found; index--) {
+    const number = above[index] ?? found + index + 1;
+    const read =
+      number === known?.number ? known : await readChecked(store, sequence, number, refusals);
+    if (read !== undefined && 'document' in read) {
+      const newest = { number, document: read.document };
+      return { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
+    }
+    if (read === undefined) missing.add(number);
+    else corrupt.push(corruptDocument(number, read.corrupt));
+  }
+  return { newest: undefined, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
+}
+
+const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
+
+function corruptDocument(number: number, { error, sha256 }: CorruptBytes): CorruptDocument {
+  return { number, reason: error.message, sha256 };
+}
+
+/** The position after reading on from `position`. */
+export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
+  const newest = newer.entries.at(-1) ?? position.newest;
+  // Reading on from the newest readable document reads the same corrupt documents again.
+  const known = new Map(
+    [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
+  );
+  const corrupt = [...known.values()].filter(({ number }) => number > (newest?.number ?? 0));
+  return { newest, corrupt, last: newer.last, holes: position.holes };
+}
+
+/**
+ * When a corrupt newest document makes the present state unknown, refuses to use the document before it, unless the
+ * operator has allowed that for each corrupt number.
+ *
+ * @throws AppError `document_corrupt`, with the option that allows it
+ */
+export function refuseUnknownState<T>(
+  sequence: FollowedSequence,
+  { corrupt, newest }: Position<T>,
+  allowed: readonly number[] = [],
+): void {
+  if (sequence.corruptNewest === 'skipped') return;
+  const refused = corrupt.filter(
+    ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
+  );
+  if (refused.length === 0) return;
+  // The message names only one of several deleted documents.
+  const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
+  const reasons = refused.filter(isTold).map(({ reason }) => reason);
+  const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);
+  const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
+  throw new AppError(
+    'document_corrupt',
+    `The present state of the ${sequence.name} is unknown: ${[...reasons, sequence.loss ?? ''].join(' ').trim()} Restore the object from a backup. To continue from ${before} instead, run the same command with ${options.join(' ')}; check with "slipway releases" afterwards.`,
+  );
+}
