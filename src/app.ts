@@ -14,7 +14,7 @@ import { openStatus } from './app/status.ts';
 import { openUsage } from './app/usage.ts';
 import { openWebsite } from './app/website.ts';
 import { openBrowserFiles } from './browser-files/browser-files.ts';
-import { createCatalog } from './catalog/catalog.ts';
+import { createCatalog } from './catalog/memory/catalog.ts';
 import { type Config, loadConfig, withoutOthers } from './config.ts';
 import type { Clock, Randomness } from './core/clock.ts';
 import type { Log } from './core/log.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ChangeKind } from '../../src/catalog/revision-document.ts';
+import type { ChangeKind } from '../../src/catalog/documents/revision-document.ts';
 import { AppError, type ErrorCode, isAppError } from '../../src/core/errors.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';

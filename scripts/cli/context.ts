@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import type { ChangeKind } from '../../src/catalog/revision-document.ts';
+import type { ChangeKind } from '../../src/catalog/documents/revision-document.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
 import type { ChannelStates } from '../../src/operations/compare-channels.ts';
 import { openPublisher, type Publisher } from '../../src/store/open/stores.ts';

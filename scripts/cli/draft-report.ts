@@ -1,7 +1,7 @@
-import { optionOf } from '../../src/operations/draft-text.ts';
-import type { ListedDraft } from '../../src/operations/list-drafts.ts';
+import { optionOf } from '../../src/catalog/draft-text.ts';
+import type { ListedDraft } from '../../src/catalog/list-drafts.ts';
 
-export { waitsFor } from '../../src/operations/draft-text.ts';
+export { waitsFor } from '../../src/catalog/draft-text.ts';
 
 /** What commands say about drafts. */
 

@@ -1,4 +1,4 @@
-import type { CommandSettings } from '../../src/config/command.ts';
+import type { CommandSettings } from '../../src/catalog/settings.ts';
 import type { UsageSettings } from '../../src/config/metrics.ts';
 import type { KeyArea } from '../../src/core/key-facts.ts';
 import type { SettingGroup } from '../../src/core/settings/setting.ts';

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../src/build-output/build-output.ts';
 import { NOT_KNOWN } from '../../src/build-output/identify.ts';
+import { targetNames } from '../../src/catalog/list-drafts.ts';
 import { counted, listed } from '../../src/core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
-import { targetNames } from '../../src/operations/list-drafts.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
 import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';

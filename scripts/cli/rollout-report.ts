@@ -7,7 +7,7 @@ export {
   offeredTo,
   plannedShares,
   presentShare,
-} from '../../src/wording/rollout.ts';
+} from '../../src/catalog/rollout-text.ts';
 
 /** How commands ask for a rollout. */
 

@@ -1,4 +1,4 @@
-import type { FoundRevision } from '../../src/operations/find-revision.ts';
+import type { FoundRevision } from '../../src/catalog/find-revision.ts';
 import type { Simulation } from '../../src/operations/simulate-fleet.ts';
 import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
 import type { StartLabel } from './version-ramp.ts';

@@ -1,5 +1,5 @@
+import type { FoundRevision } from '../../src/catalog/find-revision.ts';
 import type { RevisionReference } from '../../src/domain/revision-reference.ts';
-import type { FoundRevision } from '../../src/operations/find-revision.ts';
 import { FORECAST, unreadableRemark } from '../../src/wording/state.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';

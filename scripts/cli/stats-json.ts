@@ -1,5 +1,5 @@
+import { describeRollout } from '../../src/catalog/describe-rollout.ts';
 import { shareText } from '../../src/domain/rollout-text.ts';
-import { describeRollout } from '../../src/operations/describe-rollout.ts';
 import type { Group, UsageSummary } from '../../src/usage/adoption.ts';
 import type { Counts } from '../../src/usage/counts.ts';
 import type { StatsReport, VersionReport } from './stats-report.ts';

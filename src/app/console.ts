@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { openBrowserFiles } from '../browser-files/browser-files.ts';
-import type { CommandSettings } from '../config/command.ts';
+import type { CommandSettings } from '../catalog/settings.ts';
 import { createConsole } from '../console/console.ts';
 import type { Check } from '../core/check.ts';
 import type { Randomness } from '../core/clock.ts';

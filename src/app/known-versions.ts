@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
 import { isAppError } from '../core/errors.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { LegacySettings } from '../config/legacy.ts';
 import type { ServiceSettings } from '../config/service.ts';
 import type { Clock, Randomness } from '../core/clock.ts';

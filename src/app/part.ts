@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Captcha } from '../captcha/captcha.ts';
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Access } from '../http/access/access.ts';

@@ -1,4 +1,4 @@
-import type { CommandSettings } from '../config/command.ts';
+import type { CommandSettings } from '../catalog/settings.ts';
 import { createConsole } from '../console/console.ts';
 import { readVersion } from '../core/system.ts';
 import { serviceConsoleRoutes } from '../http/console/service-console.ts';

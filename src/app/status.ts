@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { ServiceSettings } from '../config/service.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';

@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/catalog.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { UsageSettings } from '../config/metrics.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import {

@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import type { Sealed } from '../store/sequence/envelope.ts';
 import type { Entry } from '../store/sequence/sequence.ts';
-import type { RevisionJson } from './revision-document.ts';
+import type { RevisionJson } from './documents/revision-document.ts';
 
 /**
  * The hash chain of catalog revisions: each names its predecessor and the predecessor's digest.

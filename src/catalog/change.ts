@@ -10,22 +10,23 @@ import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
 import { seal } from '../store/sequence/sealed.ts';
 import { type Announced, findNewestListed } from '../store/sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
+import { manifestOf } from './documents/manifest-document.ts';
+import {
+  type ChangeKind,
+  type ChannelJson,
+  type RevisionJson,
+  SUMMARY_LENGTH_MAX,
+} from './documents/revision-document.ts';
+import { jsonBytes, REVISION_BYTES_MAX, withdrawnBytes } from './documents/revision-size.ts';
+import type { SettingsJson } from './documents/settings-document.ts';
 import {
   announceChange,
   findLastHint,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
-} from './hints.ts';
-import { manifestOf } from './manifest-document.ts';
+} from './following/hints.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
-import {
-  type ChangeKind,
-  type ChannelJson,
-  type RevisionJson,
-  SUMMARY_LENGTH_MAX,
-} from './revision-document.ts';
-import { jsonBytes, REVISION_BYTES_MAX, withdrawnBytes } from './revision-size.ts';
 import {
   type Applications,
   applicationsSequence,
@@ -33,7 +34,6 @@ import {
   type Revision,
   revisionSequence,
 } from './sequences.ts';
-import type { SettingsJson } from './settings-document.ts';
 
 /** Writes the catalog: reads the newest documents and commits the next ones. */
 

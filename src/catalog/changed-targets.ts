@@ -1,4 +1,4 @@
-import type { ChannelJson, OfferJson } from './revision-document.ts';
+import type { ChannelJson, OfferJson } from './documents/revision-document.ts';
 
 /** The builds that a change is about, for the history. */
 

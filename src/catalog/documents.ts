@@ -1,8 +1,8 @@
 import type { StoredDocument } from '../store/sequence/json-schema.ts';
-import { applicationsSchema } from './applications-document.ts';
-import { hintSchema } from './hints.ts';
-import { manifestSchema } from './manifest-document.ts';
-import { revisionSchema } from './revision-document.ts';
+import { applicationsSchema } from './documents/applications-document.ts';
+import { manifestSchema } from './documents/manifest-document.ts';
+import { revisionSchema } from './documents/revision-document.ts';
+import { hintSchema } from './following/hints.ts';
 
 /** The documents of releases and their catalogs. */
 export const catalogDocuments: readonly StoredDocument[] = [

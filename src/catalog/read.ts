@@ -17,14 +17,14 @@ import {
   withLost,
 } from '../store/sequence/sequence.ts';
 import { continues, linkOf } from './chain.ts';
+import { releaseOf } from './documents/manifest-document.ts';
 import {
   type AnnouncedRevisions,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
-} from './hints.ts';
+} from './following/hints.ts';
 import { manifestKey, parseManifestKey, releasesPrefix } from './keys.ts';
-import { releaseOf } from './manifest-document.ts';
 import {
   type Applications,
   applicationsSequence,

@@ -6,12 +6,12 @@ import {
   APPLICATIONS_BYTES_MAX,
   applicationsSchema,
   checkApplications,
-} from './applications-document.ts';
-import { ignoreUnreadable, readNewestHints } from './hints.ts';
+} from './documents/applications-document.ts';
+import { MANIFEST_BYTES_MAX, manifestSchema } from './documents/manifest-document.ts';
+import { checkRevision, isLongList, revisionSchema } from './documents/revision-document.ts';
+import { REVISION_BYTES_MAX } from './documents/revision-size.ts';
+import { ignoreUnreadable, readNewestHints } from './following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
-import { MANIFEST_BYTES_MAX, manifestSchema } from './manifest-document.ts';
-import { checkRevision, isLongList, revisionSchema } from './revision-document.ts';
-import { REVISION_BYTES_MAX } from './revision-size.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 

@@ -1,4 +1,5 @@
-import { POLL_INTERVAL_MS } from '../catalog/poll-interval.ts';
+import { POLL_INTERVAL_MS } from '../catalog/following/poll-interval.ts';
+import type { CommandSettings } from '../catalog/settings.ts';
 import type { LogFormat } from '../core/log-output.ts';
 import {
   duration,
@@ -20,7 +21,6 @@ import {
 } from '../core/settings/setting.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
-import type { CommandSettings } from './command.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -1,8 +1,8 @@
+import { readCatalog } from '../catalog/find-revision.ts';
 import { readApplications } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import type { Clock } from '../core/clock.ts';
 import { type AppError, isAppError } from '../core/errors.ts';
-import { readCatalog } from '../operations/find-revision.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { createNewestKnown } from '../store/sequence/newest-known.ts';
 import type { Seen } from './answers.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channels } from '../catalog/change.ts';
-import type { ChannelJson } from '../catalog/revision-document.ts';
+import type { ChannelJson } from '../catalog/documents/revision-document.ts';
 
 /**
  * The channels of a revision with the objects of the one before it wherever they are equal. Two revisions that were

@@ -2,7 +2,7 @@ import {
   DISPLAY_NAME_LENGTH_MAX,
   isStorableName,
   type SettingsJson,
-} from '../catalog/settings-document.ts';
+} from '../catalog/documents/settings-document.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../domain/minisign.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../domain/sparkle-key.ts';

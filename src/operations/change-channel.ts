@@ -6,8 +6,9 @@ import {
   registerApplication,
   type WriterDeps,
 } from '../catalog/change.ts';
+import type { ChannelJson } from '../catalog/documents/revision-document.ts';
 import { readApplications, readRevision } from '../catalog/read.ts';
-import type { ChannelJson } from '../catalog/revision-document.ts';
+import { needsCreate, unknownApplication, unknownChannel } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import {
   DEFAULT_CHANNEL,
@@ -29,7 +30,6 @@ import {
 import { type ForeseenNewest, foreseeNewest } from './foresee-newest.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
 import { removeChannel } from './remove-channel.ts';
-import { needsCreate, unknownApplication, unknownChannel } from './unknown-release.ts';
 
 type ChannelAction =
   /** `create`: whether a new application may be created for it. */

@@ -4,7 +4,7 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
+import type { ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
 import {
   planClockOf,
   type RolloutJson,
@@ -12,7 +12,7 @@ import {
   storedRamp,
   withClock,
   withClockRead,
-} from '../catalog/rollout-document.ts';
+} from '../catalog/documents/rollout-document.ts';
 import { AppError } from '../core/errors.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Committed, changeCatalog, type WriterDeps } from '../catalog/change.ts';
-import type { SettingsJson } from '../catalog/settings-document.ts';
+import type { SettingsJson } from '../catalog/documents/settings-document.ts';
+import { readCatalog } from '../catalog/find-revision.ts';
 import { parseApplicationName } from '../domain/channel.ts';
 import { checkReason } from '../domain/reason.ts';
 import {
@@ -11,7 +12,6 @@ import {
   withStatedSettings,
 } from './application-settings.ts';
 import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
-import { readCatalog } from './find-revision.ts';
 
 export interface SettingsRequest {
   readonly application: string;

@@ -4,7 +4,11 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
+import {
+  type ChannelJson,
+  channelEntries,
+  type OfferJson,
+} from '../catalog/documents/revision-document.ts';
 import { refuseForgottenYank } from './channel-rules.ts';
 import { discardDrafts } from './discard-draft.ts';
 import { editStatus, type StatusVerb } from './edit-status.ts';

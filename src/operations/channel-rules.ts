@@ -1,12 +1,12 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
-import { endsNativeJsonOf } from '../catalog/manifest-document.ts';
+import { endsNativeJsonOf } from '../catalog/documents/manifest-document.ts';
 import {
   type ChannelJson,
   channelEntries,
   type OfferJson,
   parseOffers,
-} from '../catalog/revision-document.ts';
-import { rolloutOf } from '../catalog/rollout-document.ts';
+} from '../catalog/documents/revision-document.ts';
+import { rolloutOf } from '../catalog/documents/rollout-document.ts';
 import { AppError } from '../core/errors.ts';
 import { known } from '../core/name-hint.ts';
 import { DEFAULT_CHANNEL, inheritedNames, isPrereleaseChannel } from '../domain/channel.ts';

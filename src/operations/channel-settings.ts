@@ -1,10 +1,10 @@
 import type { Channels } from '../catalog/change.ts';
-import type { ChannelJson } from '../catalog/revision-document.ts';
+import type { ChannelJson } from '../catalog/documents/revision-document.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../domain/channel-chain.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { targetsJson } from './draft-rules.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 /** The settings of a channel, as its publisher states them. A setting that is undefined stays as it is. */
 export interface ChannelSettings {

@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import { divideMachines, type NamedMachine } from '../domain/common-release.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 

@@ -2,10 +2,10 @@ import { readStoreTime } from '../catalog/artifact-upload.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../catalog/garbage.ts';
 import { artifactsPrefix } from '../catalog/keys.ts';
 import { readApplications } from '../catalog/read.ts';
+import { unknownApplication } from '../catalog/unknown-release.ts';
 import { isAppError } from '../core/errors.ts';
 import type { ObjectInfo } from '../store/object-store.ts';
 import type { AppendDeps } from '../store/sequence/append.ts';
-import { unknownApplication } from './unknown-release.ts';
 
 interface GarbageResult {
   readonly application: string;

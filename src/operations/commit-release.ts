@@ -7,10 +7,11 @@ import {
   registerApplication,
   type WriterDeps,
 } from '../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
+import type { SettingsJson } from '../catalog/documents/settings-document.ts';
+import { describeDraft, draftIn, type ListedDraft } from '../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
-import type { SettingsJson } from '../catalog/settings-document.ts';
 import { AppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { Target } from '../domain/target.ts';
@@ -24,7 +25,6 @@ import {
   refuseRemoved,
 } from './channel-rules.ts';
 import { discardedAt, type Holding, noDraft, refuseDraftElsewhere } from './draft-rules.ts';
-import { describeDraft, draftIn, type ListedDraft } from './list-drafts.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
 import { type PlannedRelease, planRelease } from './plan-release.ts';
 import { draftOn, readBase } from './read-base.ts';

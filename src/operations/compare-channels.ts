@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channels } from '../catalog/change.ts';
-import { type ChannelJson, channelEntries, type OfferJson } from '../catalog/revision-document.ts';
+import { describeRollout } from '../catalog/describe-rollout.ts';
+import {
+  type ChannelJson,
+  channelEntries,
+  type OfferJson,
+} from '../catalog/documents/revision-document.ts';
 import type { Share } from '../domain/rollout.ts';
 import { newestTextFirst } from '../domain/version.ts';
-import { describeRollout } from './describe-rollout.ts';
 import { buildName } from './foresee-updates.ts';
 
 /** What differs between two states of an application's channels. */

@@ -6,8 +6,8 @@ import {
   refuseUnseen,
   type WriterDeps,
 } from '../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
 import { type ManifestReference, readManifest, readRevision } from '../catalog/read.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
 import { AppError } from '../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../domain/release.ts';
 import { channelsListing, checkRequest, type ListedRequest } from './listed-release.ts';

@@ -1,7 +1,7 @@
 import type { Channels } from '../catalog/change.ts';
-import { channelEntries } from '../catalog/revision-document.ts';
+import { channelEntries } from '../catalog/documents/revision-document.ts';
+import { draftIn } from '../catalog/list-drafts.ts';
 import { withoutDraft } from './draft-rules.ts';
-import { draftIn } from './list-drafts.ts';
 import type { ListedRequest } from './listed-release.ts';
 
 /** Drafts that were removed from their channels. */

@@ -1,17 +1,17 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
-import type { ManifestReference } from '../catalog/read.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
-import { AppError } from '../core/errors.ts';
-import { type Target, targetName } from '../domain/target.ts';
-import type { Admission } from './channel-rules.ts';
-import { draftSentence, optionOf } from './draft-text.ts';
+import type { ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
+import { draftSentence, optionOf } from '../catalog/draft-text.ts';
 import {
   channelsDrafting,
   type DraftJson,
   describeDraft,
   draftIn,
   targetNames,
-} from './list-drafts.ts';
+} from '../catalog/list-drafts.ts';
+import type { ManifestReference } from '../catalog/read.ts';
+import { AppError } from '../core/errors.ts';
+import { type Target, targetName } from '../domain/target.ts';
+import type { Admission } from './channel-rules.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 

@@ -1,5 +1,9 @@
-import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/revision-document.ts';
-import { type RolloutJson, withClockMoved, withClockRead } from '../catalog/rollout-document.ts';
+import type { ChangeKind, ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
+import {
+  type RolloutJson,
+  withClockMoved,
+  withClockRead,
+} from '../catalog/documents/rollout-document.ts';
 import { AppError } from '../core/errors.ts';
 
 /** How a channel's offer of a version changes its status. Pure. */

@@ -1,5 +1,6 @@
+import { findRevision } from '../catalog/find-revision.ts';
+import { viewsInSteps } from '../catalog/memory/snapshot.ts';
 import { revisionSequence } from '../catalog/sequences.ts';
-import { viewsInSteps } from '../catalog/snapshot.ts';
 import type { Clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { createTurns, RETRY_AFTER_SECONDS } from '../core/in-turn.ts';
@@ -13,7 +14,6 @@ import {
   type ExplainRequest,
   explainState,
 } from './explain-update.ts';
-import { findRevision } from './find-revision.ts';
 import type { ServiceDeps } from './open-channel.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */

@@ -1,5 +1,13 @@
-import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
-import { releaseName, viewsInSteps } from '../catalog/snapshot.ts';
+import { describeRollout } from '../catalog/describe-rollout.ts';
+import { channelEntries, type OfferJson } from '../catalog/documents/revision-document.ts';
+import {
+  type FindRevisionDeps,
+  type FoundRevision,
+  findRevision,
+} from '../catalog/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../catalog/list-drafts.ts';
+import { releaseName, viewsInSteps } from '../catalog/memory/snapshot.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../domain/channel.ts';
@@ -14,10 +22,6 @@ import { hasBegun, NO_CLIENTS } from '../domain/rollout.ts';
 import { type TierTable, viewFor } from '../domain/tier.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
-import { describeRollout } from './describe-rollout.ts';
-import { type FindRevisionDeps, type FoundRevision, findRevision } from './find-revision.ts';
-import { type ListedDraft, listDrafts } from './list-drafts.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 /**
  * Explains which update a client gets, and why: the decision of the service, with what the catalog says about it.

@@ -1,6 +1,6 @@
 import type { Channels } from '../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../catalog/revision-document.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import type { ChannelJson, OfferJson } from '../catalog/documents/revision-document.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import type { Platform } from '../domain/platform.ts';
 import type { ChannelStates } from './compare-channels.ts';

@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import { buildName, visitorAnswer } from './foresee-updates.ts';
 
 /** The newest release for new clients of a channel and target, before a change and after it. */

@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import { findUnserved, type UnservedVisitors } from '../domain/unserved-visitors.ts';
 import type { ChannelStates } from './compare-channels.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Channels } from '../catalog/change.ts';
-import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { channelEntries, type OfferJson } from '../catalog/documents/revision-document.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { type Decision, decideUpdate } from '../domain/decide-update.ts';
 import { decideUpdates } from '../domain/decide-updates.ts';

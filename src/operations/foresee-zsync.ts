@@ -1,5 +1,5 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { decideUpdate } from '../domain/decide-update.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';

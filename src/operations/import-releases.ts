@@ -4,6 +4,7 @@ import type { SourceRelease } from '../build-output/sources/source.ts';
 import type { Channels } from '../catalog/change.ts';
 import { readApplications, readRevision } from '../catalog/read.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import { needsCreate } from '../catalog/unknown-release.ts';
 import { AppError, type ErrorCode, isAppError } from '../core/errors.ts';
 import { known } from '../core/name-hint.ts';
 import { parseApplicationName } from '../domain/channel.ts';
@@ -17,7 +18,6 @@ import {
 } from './publish-release.ts';
 import { findPresence, type Presence } from './release-presence.ts';
 import type { RequestedRollout } from './start-rollout.ts';
-import { needsCreate } from './unknown-release.ts';
 
 /** Takes over the history of another update server, one release after the other. */
 

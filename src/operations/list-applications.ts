@@ -1,8 +1,8 @@
 import { type ReaderDeps, readApplications, readRevision } from '../catalog/read.ts';
+import { unknownApplication } from '../catalog/unknown-release.ts';
 import { isAppError } from '../core/errors.ts';
 import { type ApplicationSettings, applicationSettingsOf } from './application-settings.ts';
 import { listReleases } from './list-releases.ts';
-import { unknownApplication } from './unknown-release.ts';
 
 /** An application with its newest state. */
 export type ListedApplication = { readonly application: string } & (

@@ -3,13 +3,13 @@ import {
   parseOffers,
   type RevisionJson,
   visibleChannels,
-} from '../catalog/revision-document.ts';
+} from '../catalog/documents/revision-document.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { inheritedNames } from '../domain/channel.ts';
 import type { OfferedArtifact } from '../domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../domain/platform.ts';
 import type { TierTable } from '../domain/tier.ts';
 import { compareVersions, type Version, versionText } from '../domain/version.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 /** A channel with the files that its feeds can serve. */
 export interface FeedChannel {

@@ -1,13 +1,17 @@
+import {
+  channelEntries,
+  type OfferJson,
+  type RevisionJson,
+} from '../catalog/documents/revision-document.ts';
+import { readCatalog } from '../catalog/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../catalog/list-drafts.ts';
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
-import { channelEntries, type OfferJson, type RevisionJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import { unknownVersion } from '../catalog/unknown-release.ts';
 import type { Release } from '../domain/release.ts';
 import { newestTextFirst, parseVersion } from '../domain/version.ts';
-import { readCatalog } from './find-revision.ts';
-import { type ListedDraft, listDrafts } from './list-drafts.ts';
-import { unknownVersion } from './unknown-release.ts';
 
-export { releaseJsonOf } from '../catalog/manifest-document.ts';
+export { releaseJsonOf } from '../catalog/documents/manifest-document.ts';
 
 /** Published releases, for operators: of the newest catalog revision, or of an older one. */
 

@@ -1,5 +1,5 @@
-import type { Catalog } from '../catalog/catalog.ts';
-import { releaseNameOf, type Snapshot } from '../catalog/snapshot.ts';
+import type { Catalog } from '../catalog/memory/catalog.ts';
+import { releaseNameOf, type Snapshot } from '../catalog/memory/snapshot.ts';
 import type { Clock } from '../core/clock.ts';
 import { isAppError } from '../core/errors.ts';
 import { newestFirst, type Offer } from '../domain/offer.ts';

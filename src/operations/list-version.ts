@@ -1,6 +1,6 @@
-import { channelEntries, type RevisionJson } from '../catalog/revision-document.ts';
+import { channelEntries, type RevisionJson } from '../catalog/documents/revision-document.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { listReleases } from './list-releases.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 /** What a catalog revision says about versions, in commands that show counts of them. */
 

@@ -1,11 +1,11 @@
 import type { Channels } from '../catalog/change.ts';
+import { type ChannelJson, channelEntries } from '../catalog/documents/revision-document.ts';
+import { draftIn } from '../catalog/list-drafts.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
-import { type ChannelJson, channelEntries } from '../catalog/revision-document.ts';
+import { unknownApplication, unknownChannel, unknownVersion } from '../catalog/unknown-release.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { checkReason } from '../domain/reason.ts';
 import { parseVersion } from '../domain/version.ts';
-import { draftIn } from './list-drafts.ts';
-import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 /** What the commands that change a published release have in common. */
 

@@ -1,12 +1,12 @@
 import type { WriterDeps } from '../catalog/change.ts';
+import { readCatalog } from '../catalog/find-revision.ts';
+import { draftIn } from '../catalog/list-drafts.ts';
 import { readManifest } from '../catalog/read.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
 import { parseVersion } from '../domain/version.ts';
 import { type Admission, admitToChannel } from './channel-rules.ts';
 import { commitRelease } from './commit-release.ts';
 import type { Holding } from './draft-rules.ts';
-import { readCatalog } from './find-revision.ts';
-import { draftIn } from './list-drafts.ts';
 import { planRelease } from './plan-release.ts';
 import { contribution, type PublishResult } from './publish-release.ts';
 import { NO_SIGNATURES } from './verify-signatures.ts';

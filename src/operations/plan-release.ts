@@ -1,11 +1,15 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
+import {
+  type ChannelJson,
+  type OfferJson,
+  offerJsonOf,
+} from '../catalog/documents/revision-document.ts';
+import type { DraftJson } from '../catalog/list-drafts.ts';
 import type { ManifestReference } from '../catalog/read.ts';
-import { type ChannelJson, type OfferJson, offerJsonOf } from '../catalog/revision-document.ts';
 import { parseVersion } from '../domain/version.ts';
 import { type Admission, withOffer, withRollout } from './channel-rules.ts';
 import { type Holding, isHeld, planDraft, withDraft, withoutDraft } from './draft-rules.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
-import type { DraftJson } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
 /** What becomes of a release on a channel: an offer, or a draft. */

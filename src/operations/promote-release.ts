@@ -4,8 +4,10 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
+import { missingTargets } from '../catalog/list-drafts.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
+import { unknownApplication, unknownVersion } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import { parseChannelName } from '../domain/channel.ts';
 import { newestFor } from '../domain/decide-update.ts';
@@ -25,9 +27,7 @@ import {
 import { incomplete, refuseDraft } from './draft-rules.ts';
 import { findOtherKeys, type OtherKeys } from './find-other-keys.ts';
 import { withoutOldOffers } from './keep-newest-offers.ts';
-import { missingTargets } from './list-drafts.ts';
 import { refuseStranding } from './refuse-stranding.ts';
-import { unknownApplication, unknownVersion } from './unknown-release.ts';
 
 interface PromoteRequest {
   readonly application: string;

@@ -1,7 +1,9 @@
 import type { BuiltArtifact, BuiltDocument } from '../build-output/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
-import { ensureCarried } from '../catalog/carried-document.ts';
 import type { Channels } from '../catalog/change.ts';
+import { ensureCarried } from '../catalog/documents/carried-document.ts';
+import type { ChannelJson } from '../catalog/documents/revision-document.ts';
+import type { SettingsJson } from '../catalog/documents/settings-document.ts';
 import {
   type ManifestReference,
   namedAbove,
@@ -10,8 +12,7 @@ import {
   readRevision,
   refuseLost,
 } from '../catalog/read.ts';
-import type { ChannelJson } from '../catalog/revision-document.ts';
-import type { SettingsJson } from '../catalog/settings-document.ts';
+import { needsCreate } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import type { CarriedDocument } from '../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../domain/channel.ts';
@@ -34,7 +35,6 @@ import { planRelease } from './plan-release.ts';
 import { readBase } from './read-base.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
-import { needsCreate } from './unknown-release.ts';
 import {
   type HashedArtifact,
   hashArtifacts,

@@ -1,9 +1,9 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
+import { type DraftJson, draftIn } from '../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import { continued } from './draft-rules.ts';
-import { type DraftJson, draftIn } from './list-drafts.ts';
 import { fixedReleases, readOffered } from './read-offered.ts';
 
 interface Named {

@@ -1,5 +1,5 @@
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readManifest } from '../catalog/read.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import { compareVersions, newestTextFirst, parseVersion } from '../domain/version.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
+import type { RevisionJson } from '../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readLastRevisionNumber, readRevision } from '../catalog/read.ts';
-import type { RevisionJson } from '../catalog/revision-document.ts';
 import { isAppError } from '../core/errors.ts';
 
 export type HistoryEntry =

@@ -1,6 +1,6 @@
 import type { Channels, WriterDeps } from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { type ManifestReference, readManifest } from '../catalog/read.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import { findArtifact, type Release } from '../domain/release.ts';
 import { offersOf } from './channel-rules.ts';

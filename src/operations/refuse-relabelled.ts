@@ -1,8 +1,8 @@
 import type { BuiltArtifact } from '../build-output/build-output.ts';
 import type { Channels, WriterDeps } from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { artifactKey, artifactObject } from '../catalog/keys.ts';
 import { readManifest } from '../catalog/read.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
 import { compareVersions, parseVersion } from '../domain/version.ts';

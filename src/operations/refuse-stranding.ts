@@ -1,6 +1,6 @@
 import type { Channels } from '../catalog/change.ts';
-import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { channelEntries, type OfferJson } from '../catalog/documents/revision-document.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
 import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { decideUpdate } from '../domain/decide-update.ts';

@@ -1,7 +1,7 @@
 import type { BuildOutput, BuiltFile } from '../build-output/build-output.ts';
 import type { WriterDeps } from '../catalog/change.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { readManifest } from '../catalog/read.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
 import { findArtifact, type Release } from '../domain/release.ts';
 import { wasListed } from './read-offered.ts';

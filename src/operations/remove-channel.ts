@@ -1,11 +1,11 @@
 import type { Channels } from '../catalog/change.ts';
-import { type ChannelJson, channelEntries } from '../catalog/revision-document.ts';
+import { type ChannelJson, channelEntries } from '../catalog/documents/revision-document.ts';
+import { optionOf } from '../catalog/draft-text.ts';
 import { counted } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { refuseForgottenYank } from './channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
-import { optionOf } from './draft-text.ts';
 
 /** How many versions a refusal names. */
 const NAMED_MAX = 5;

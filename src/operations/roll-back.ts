@@ -4,9 +4,10 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../catalog/change.ts';
+import { channelEntries, type OfferJson } from '../catalog/documents/revision-document.ts';
+import { storedRamp } from '../catalog/documents/rollout-document.ts';
 import { type ReaderDeps, readRevision } from '../catalog/read.ts';
-import { channelEntries, type OfferJson } from '../catalog/revision-document.ts';
-import { storedRamp } from '../catalog/rollout-document.ts';
+import { unknownApplication, unknownChannel, unknownVersion } from '../catalog/unknown-release.ts';
 import { listed } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import { inheritedNames } from '../domain/channel.ts';
@@ -17,7 +18,6 @@ import { editStatus } from './edit-status.ts';
 import { type ForeseenUpdate, foreseeUpdates } from './foresee-updates.ts';
 import { checkRequest } from './listed-release.ts';
 import type { SeenChecks } from './seen-checks.ts';
-import { unknownApplication, unknownChannel, unknownVersion } from './unknown-release.ts';
 
 interface RollbackRequest {
   readonly application: string;

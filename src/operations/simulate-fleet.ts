@@ -1,5 +1,6 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { AppError } from '../core/errors.ts';
 import { runInTurns } from '../core/run-in-turns.ts';
 import { type FleetGroup, sizeOf } from '../domain/fleet.ts';
@@ -7,7 +8,6 @@ import type { Offer } from '../domain/offer.ts';
 import { type PlanTime, planTimes } from '../domain/plan-times.ts';
 import { shareAt } from '../domain/rollout.ts';
 import { type GroupFate, simulateUpdates } from '../domain/simulate-updates.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 interface SimulationRequest {
   readonly application: string;

@@ -1,5 +1,6 @@
 import type { Channels } from '../catalog/change.ts';
-import { viewsOf } from '../catalog/snapshot.ts';
+import { viewsOf } from '../catalog/memory/snapshot.ts';
+import { unknownChannel } from '../catalog/unknown-release.ts';
 import { counted } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
@@ -18,7 +19,6 @@ import {
 } from '../domain/version.ts';
 import { runnableVersions, versionsOf } from './foresee-updates.ts';
 import { countsOf, isUnlisted, type SeenChecks } from './seen-checks.ts';
-import { unknownChannel } from './unknown-release.ts';
 
 /** Fleets for simulations: made up from a channel, or from counts of checks. */
 

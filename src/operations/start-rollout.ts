@@ -1,5 +1,5 @@
 import type { WriterDeps } from '../catalog/change.ts';
-import { type RolloutJson, rolloutJsonOf } from '../catalog/rollout-document.ts';
+import { type RolloutJson, rolloutJsonOf } from '../catalog/documents/rollout-document.ts';
 import { AppError } from '../core/errors.ts';
 import { type PlanClock, type RolloutPlan, rampOf } from '../domain/rollout-plan.ts';
 import { parseRollout } from '../domain/rollout-text.ts';

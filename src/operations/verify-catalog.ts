@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { hashObject } from '../catalog/artifact-upload.ts';
-import type { AnnouncedRevisions } from '../catalog/hints.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
+import type { AnnouncedRevisions } from '../catalog/following/hints.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import {
   type ReaderDeps,
@@ -9,8 +10,8 @@ import {
   readStoredApplications,
   readStoredRevisions,
 } from '../catalog/read.ts';
-import type { OfferJson } from '../catalog/revision-document.ts';
 import type { Revision } from '../catalog/sequences.ts';
+import { unknownApplication } from '../catalog/unknown-release.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import {
   type MinisignPublicKey,
@@ -20,7 +21,6 @@ import {
 import type { Artifact, Release } from '../domain/release.ts';
 import { MINISIGN } from '../domain/signature.ts';
 import { applicationSettingsOf, type PublicKeySettings } from './application-settings.ts';
-import { unknownApplication } from './unknown-release.ts';
 import { edSignaturesOf } from './verify-sparkle.ts';
 import { checkSignedFile } from './verify-stored-signatures.ts';
 import { checkAppcasts, checkSparkleFile } from './verify-stored-sparkle.ts';

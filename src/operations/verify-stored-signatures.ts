@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { hashObject } from '../catalog/artifact-upload.ts';
+import type { SettingsJson } from '../catalog/documents/settings-document.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
-import type { SettingsJson } from '../catalog/settings-document.ts';
 import { AppError } from '../core/errors.ts';
 import {
   type MinisignPublicKey,

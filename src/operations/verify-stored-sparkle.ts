@@ -1,5 +1,5 @@
 import { hashObject } from '../catalog/artifact-upload.ts';
-import { readCarried } from '../catalog/carried-document.ts';
+import { readCarried } from '../catalog/documents/carried-document.ts';
 import { artifactKey } from '../catalog/keys.ts';
 import type { ReaderDeps } from '../catalog/read.ts';
 import { AppError } from '../core/errors.ts';

@@ -1,3 +1,4 @@
+import { EVERY_CLIENT } from '../catalog/rollout-text.ts';
 import { ALL_CLIENTS } from '../domain/rollout.ts';
 import { shareText } from '../domain/rollout-text.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
 } from '../operations/compare-channels.ts';
 import type { ForeseenChange } from '../operations/foresee-changes.ts';
 import { answerText, installedText } from './clients.ts';
-import { EVERY_CLIENT } from './rollout.ts';
 
 /** What a change makes different, in words. */
 

@@ -1,3 +1,5 @@
+import type { StatusChange } from '../catalog/find-status-change.ts';
+import { plannedShares } from '../catalog/rollout-text.ts';
 import { formatTime } from '../core/time-text.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import type { ExplainedRule, RuleFacts } from '../domain/explain-rules.ts';
@@ -6,8 +8,6 @@ import { shareText } from '../domain/rollout-text.ts';
 import { versionText } from '../domain/version.ts';
 import type { ExplainedUpdate, ListedRelease, Listing } from '../operations/explain-update.ts';
 import { frozenBy } from '../operations/explanation-json.ts';
-import type { StatusChange } from '../operations/find-status-change.ts';
-import { plannedShares } from './rollout.ts';
 
 /** The rules of a decision as sentences. */
 

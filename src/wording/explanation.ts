@@ -1,9 +1,9 @@
+import { waitsFor } from '../catalog/draft-text.ts';
+import type { StatusChange } from '../catalog/find-status-change.ts';
 import { formatTime } from '../core/time-text.ts';
 import { machineName } from '../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../domain/version.ts';
-import { waitsFor } from '../operations/draft-text.ts';
 import type { ExplainedUpdate } from '../operations/explain-update.ts';
-import type { StatusChange } from '../operations/find-status-change.ts';
 import { obstacleOf, statusText } from './explain-rules.ts';
 import { FORECAST, unreadableRemark } from './state.ts';
 

@@ -1,6 +1,6 @@
-import type { OfferJson } from '../catalog/revision-document.ts';
+import type { OfferJson } from '../catalog/documents/revision-document.ts';
+import { EVERY_CLIENT, presentShare } from '../catalog/rollout-text.ts';
 import type { ChannelStates } from '../operations/compare-channels.ts';
-import { EVERY_CLIENT, presentShare } from './rollout.ts';
 
 /** A version, and the channels on which it changes. */
 export interface Changed {

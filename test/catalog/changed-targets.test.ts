@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changedTargets } from '../../src/catalog/changed-targets.ts';
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
+import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { offerJson } from '../operations/offer-json.ts';
 
 const WINDOWS = { os: 'windows', arch: 'x64', format: 'nsis' } as const;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { revisionKey } from '../../src/catalog/keys.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, STALE_MAX_MS, useCatalogs } from './live-catalog.ts';
+import { createWorld, offered, POLL_MS, STALE_MAX_MS, useCatalogs } from './memory/live-catalog.ts';
 
 const catalogs = useCatalogs();
 

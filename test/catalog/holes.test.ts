@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { announceChange, readHints } from '../../src/catalog/hints.ts';
+import { announceChange, readHints } from '../../src/catalog/following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
@@ -18,7 +18,7 @@ import {
   problemsOf,
   useCatalogs,
   type World,
-} from './live-catalog.ts';
+} from './memory/live-catalog.ts';
 
 /** Objects that were deleted: galloping takes a hole for the end, so a listing is asked as well. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
-import { rolloutJsonOf } from '../../src/catalog/rollout-document.ts';
+import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
+import { rolloutJsonOf } from '../../src/catalog/documents/rollout-document.ts';
 import { parseRollout } from '../../src/domain/rollout-text.ts';
 import { type ChannelChange, compareChannels } from '../../src/operations/compare-channels.ts';
 import { foreseeChanges } from '../../src/operations/foresee-changes.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { channelEntries } from '../../src/catalog/documents/revision-document.ts';
 import { readManifest, readRevision } from '../../src/catalog/read.ts';
-import { channelEntries } from '../../src/catalog/revision-document.ts';
 import type { AppError } from '../../src/core/errors.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import { correctNotes } from '../../src/operations/correct-notes.ts';

@@ -1,11 +1,11 @@
 import { type Channels, changeCatalog } from '../../src/catalog/change.ts';
+import type { ChannelJson } from '../../src/catalog/documents/revision-document.ts';
+import { listDrafts } from '../../src/catalog/list-drafts.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import type { ChannelJson } from '../../src/catalog/revision-document.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../src/domain/target.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
-import { listDrafts } from '../../src/operations/list-drafts.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';
 import { promoteRelease } from '../../src/operations/promote-release.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
+import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { foreseeZsync } from '../../src/operations/foresee-zsync.ts';
 import { zsyncSentences } from '../../src/wording/zsync.ts';
 import { offerJson } from './offer-json.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey } from '../../src/catalog/keys.ts';
 import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
-import { createWorld, offered, POLL_MS, type World } from '../catalog/live-catalog.ts';
+import { createWorld, offered, POLL_MS, type World } from '../catalog/memory/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 
 /** Publishing the same files again repairs what was corrupt in the store. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { withdrawnBytes } from '../../src/catalog/documents/revision-size.ts';
 import { artifactsPrefix } from '../../src/catalog/keys.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import { withdrawnBytes } from '../../src/catalog/revision-size.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { changeChannel } from '../../src/operations/change-channel.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';

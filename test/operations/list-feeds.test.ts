@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
+import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { DEFAULT_TIERS, parseTierTable } from '../../src/domain/tier.ts';
 import { listFeeds } from '../../src/operations/list-feeds.ts';
 import { offerJson } from './offer-json.ts';

@@ -1,4 +1,4 @@
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
+import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
 
 /** An active offer as a revision states it. */
 export function offerJson(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
+import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { inRange, parseRange, parseVersion, representatives } from '../../src/domain/version.ts';
 import { refuseStranding } from '../../src/operations/refuse-stranding.ts';
 import { rounds } from '../support/rounds.ts';

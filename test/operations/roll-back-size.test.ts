@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
+import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { foreseeRollback } from '../../src/operations/roll-back.ts';
 import { offerJson } from './offer-json.ts';
 

@@ -11,7 +11,7 @@ import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { planRollback, rollBack } from '../../src/operations/roll-back.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { installedText } from '../../src/wording/clients.ts';
-import { offerOf, setUpLarge } from '../catalog/large-revision.ts';
+import { offerOf, setUpLarge } from '../catalog/documents/large-revision.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WriterDeps } from '../../src/catalog/change.ts';
+import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
+import { storedRamp } from '../../src/catalog/documents/rollout-document.ts';
 import { readRevision } from '../../src/catalog/read.ts';
-import type { OfferJson } from '../../src/catalog/revision-document.ts';
-import { storedRamp } from '../../src/catalog/rollout-document.ts';
 import { shareAt } from '../../src/domain/rollout.ts';
 import { changeRollout } from '../../src/operations/change-rollout.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChannelJson, OfferJson } from '../../src/catalog/revision-document.ts';
+import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { groupName } from '../../src/domain/fleet.ts';
 import { simulateFleet } from '../../src/operations/simulate-fleet.ts';
 import { seenFleet, spreadFleet } from '../../src/operations/spread-fleet.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../src/catalog/catalog.ts';
+import type { Catalog } from '../../src/catalog/memory/catalog.ts';
 import {
   catalogComponents,
   type ObservedApplication,
@@ -13,7 +13,7 @@ import {
   POLL_MS,
   STALE_MAX_MS,
   type World,
-} from '../catalog/live-catalog.ts';
+} from '../catalog/memory/live-catalog.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

@@ -3,7 +3,12 @@ import { expect, it } from 'vitest';
 import { catalogComponents, objectStoreComponent } from '../../src/status/components.ts';
 import { createStatus } from '../../src/status/status.ts';
 import { bulkPublish } from '../catalog/bulk-publish.ts';
-import { createWorld, STALE_MAX_MS, useCatalogs, type World } from '../catalog/live-catalog.ts';
+import {
+  createWorld,
+  STALE_MAX_MS,
+  useCatalogs,
+  type World,
+} from '../catalog/memory/live-catalog.ts';
 import type { FaultPlan } from '../support/faulty-store.ts';
 
 /** The status reports the beginning and the end of an outage at most this late. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ComponentSource } from '../../src/status/components.ts';
 import { type ComponentUpdate, createStatus, type Status } from '../../src/status/status.ts';
-import { createManualClock } from '../catalog/live-catalog.ts';
+import { createManualClock } from '../catalog/memory/live-catalog.ts';
 
 /** The status of several processes of one machine, of which one probes. */
 

@@ -1,4 +1,4 @@
-import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import { channelEntries } from '../../../src/catalog/documents/revision-document.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import type { PublishDeps } from '../../../src/operations/publish-release.ts';
 import type { Counts } from '../../../src/usage/counts.ts';

@@ -1,4 +1,5 @@
-import { channelEntries } from '../../../src/catalog/revision-document.ts';
+import { channelEntries } from '../../../src/catalog/documents/revision-document.ts';
+import { findRevision } from '../../../src/catalog/find-revision.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import type { Target } from '../../../src/domain/target.ts';
@@ -13,7 +14,6 @@ import {
   settingsOf,
   settingTexts,
 } from '../../../src/operations/channel-settings.ts';
-import { findRevision } from '../../../src/operations/find-revision.ts';
 import { listReleases } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions, Clearable } from '../arguments.ts';
 import { clientEffects, restrictedSentences, settingsJson } from '../channel-report.ts';

@@ -1,3 +1,4 @@
+import { findStatusChanges, type StatusChange } from '../../../src/catalog/find-status-change.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { known } from '../../../src/core/name-hint.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
@@ -5,10 +6,6 @@ import type { TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
 import { type ExplainedUpdate, explainUpdate } from '../../../src/operations/explain-update.ts';
 import { explanationJson } from '../../../src/operations/explanation-json.ts';
-import {
-  findStatusChanges,
-  type StatusChange,
-} from '../../../src/operations/find-status-change.ts';
 import type { Protocol } from '../../../src/protocols/protocol.ts';
 import { servedFormats } from '../../../src/protocols/registry.ts';
 import { appOption } from '../arguments.ts';

@@ -1,12 +1,12 @@
 import type { FoundTool } from '../../../src/build-output/project/project.ts';
 import { readProject } from '../../../src/build-output/project/read-project.ts';
+import { readCatalog } from '../../../src/catalog/find-revision.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
 import {
   type ApplicationSettings,
   applicationSettingsOf,
 } from '../../../src/operations/application-settings.ts';
-import { readCatalog } from '../../../src/operations/find-revision.ts';
 import { listFeeds } from '../../../src/operations/list-feeds.ts';
 import { openContext } from '../context.ts';
 import { describeChannel, PLACEHOLDER } from '../describe-feeds.ts';

@@ -1,7 +1,7 @@
+import { findRevision, readCatalog } from '../../../src/catalog/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../../../src/catalog/list-drafts.ts';
 import { isDifferential } from '../../../src/domain/companion.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
-import { findRevision, readCatalog } from '../../../src/operations/find-revision.ts';
-import { type ListedDraft, listDrafts } from '../../../src/operations/list-drafts.ts';
 import { listReleases, releaseJsonOf, showRelease } from '../../../src/operations/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
 import { restrictedSentences } from '../channel-report.ts';

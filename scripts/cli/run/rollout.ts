@@ -1,3 +1,4 @@
+import { draftSentence } from '../../../src/catalog/draft-text.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
 import type { Share } from '../../../src/domain/rollout.ts';
@@ -7,7 +8,6 @@ import {
   type RolloutAction,
   type RolloutChanged,
 } from '../../../src/operations/change-rollout.ts';
-import { draftSentence } from '../../../src/operations/draft-text.ts';
 import { unservedIn } from '../../../src/operations/foresee-unserved.ts';
 import { showRelease } from '../../../src/operations/list-releases.ts';
 import type { ChangeOptions } from '../arguments.ts';

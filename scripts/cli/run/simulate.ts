@@ -1,11 +1,11 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { findRevision, readCatalog } from '../../../src/catalog/find-revision.ts';
 import { AppError, systemCode } from '../../../src/core/errors.ts';
 import { readPlainFile } from '../../../src/core/plain-file.ts';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.ts';
 import { createIds, FLEET_MAX } from '../../../src/domain/fleet.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
-import { findRevision, readCatalog } from '../../../src/operations/find-revision.ts';
 import { FLEET_FILE_BYTES_MAX, parseFleet } from '../../../src/operations/parse-fleet.ts';
 import { seenSince } from '../../../src/operations/seen-checks.ts';
 import { simulateFleet } from '../../../src/operations/simulate-fleet.ts';

@@ -1,11 +1,11 @@
-import type { RevisionJson } from '../../../src/catalog/revision-document.ts';
-import { readCatalog } from '../../../src/operations/find-revision.ts';
+import type { RevisionJson } from '../../../src/catalog/documents/revision-document.ts';
+import { readCatalog } from '../../../src/catalog/find-revision.ts';
+import { unknownVersion } from '../../../src/catalog/unknown-release.ts';
 import {
   listedVersions,
   listVersion,
   requireChannel,
 } from '../../../src/operations/list-version.ts';
-import { unknownVersion } from '../../../src/operations/unknown-release.ts';
 import { describeAdoption, periodOf, summarizeUsage } from '../../../src/usage/adoption.ts';
 import type { Row } from '../../../src/usage/counts.ts';
 import { type ReadUsage, readUsage } from '../../../src/usage/read-usage.ts';

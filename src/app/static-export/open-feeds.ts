@@ -1,4 +1,4 @@
-import type { LoadedRelease, ReadyApplication } from '../../catalog/catalog.ts';
+import type { LoadedRelease, ReadyApplication } from '../../catalog/memory/catalog.ts';
 import type { Channel, ChannelView } from '../../domain/channel.ts';
 import { isForAllClients } from '../../domain/decide-update.ts';
 import type { Offer } from '../../domain/offer.ts';

@@ -1,12 +1,12 @@
-import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
+import { describeRollout } from '../../catalog/describe-rollout.ts';
+import { channelEntries, type RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { waitsFor } from '../../catalog/draft-text.ts';
+import { describeDraft } from '../../catalog/list-drafts.ts';
+import { plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { compareVersions, parseVersion } from '../../domain/version.ts';
-import { describeRollout } from '../../operations/describe-rollout.ts';
-import { waitsFor } from '../../operations/draft-text.ts';
 import { unservedSentence } from '../../operations/foresee-unserved.ts';
-import { describeDraft } from '../../operations/list-drafts.ts';
-import { plannedShares, presentShare } from '../../wording/rollout.ts';
 import type { SeenCatalog } from '../catalog-source.ts';
 import type { Attention } from '../release-answers.ts';
 import { channelViews } from './shown-offers.ts';

@@ -1,7 +1,7 @@
+import { findStatusChanges } from '../../catalog/find-status-change.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { versionText } from '../../domain/version.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../../operations/explain-update.ts';
-import { findStatusChanges } from '../../operations/find-status-change.ts';
 import { changeLines } from '../../wording/explain-remedies.ts';
 import { compared } from '../../wording/explain-rules.ts';
 import { answer, remarks } from '../../wording/explanation.ts';

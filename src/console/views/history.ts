@@ -1,5 +1,5 @@
+import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
-import type { RevisionJson } from '../../catalog/revision-document.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { compareChannels } from '../../operations/compare-channels.ts';
 import { foreseeChanges } from '../../operations/foresee-changes.ts';

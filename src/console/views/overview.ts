@@ -2,8 +2,8 @@ import {
   channelEntries,
   type OfferJson,
   type RevisionJson,
-} from '../../catalog/revision-document.ts';
-import { shownNameOf } from '../../catalog/settings-document.ts';
+} from '../../catalog/documents/revision-document.ts';
+import { shownNameOf } from '../../catalog/documents/settings-document.ts';
 import { versionText } from '../../domain/version.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type { Overview, OverviewChannel, OverviewRelease } from '../release-answers.ts';

@@ -1,10 +1,10 @@
-import type { OfferJson, RevisionJson } from '../../catalog/revision-document.ts';
-import { channelEntries } from '../../catalog/revision-document.ts';
-import { storedRamp } from '../../catalog/rollout-document.ts';
+import { type DescribedRollout, describeRollout } from '../../catalog/describe-rollout.ts';
+import type { OfferJson, RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { channelEntries } from '../../catalog/documents/revision-document.ts';
+import { storedRamp } from '../../catalog/documents/rollout-document.ts';
+import { describeDraft } from '../../catalog/list-drafts.ts';
 import { ALL_CLIENTS, reachedAt } from '../../domain/rollout.ts';
 import { targetName } from '../../domain/target.ts';
-import { type DescribedRollout, describeRollout } from '../../operations/describe-rollout.ts';
-import { describeDraft } from '../../operations/list-drafts.ts';
 import { isoOf } from '../catalog-source.ts';
 import type { ReleaseOnChannel } from '../release-answers.ts';
 

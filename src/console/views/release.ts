@@ -1,6 +1,6 @@
+import { channelEntries, type RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { wholeRamp } from '../../catalog/documents/rollout-document.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
-import { channelEntries, type RevisionJson } from '../../catalog/revision-document.ts';
-import { wholeRamp } from '../../catalog/rollout-document.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import { targetName } from '../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';

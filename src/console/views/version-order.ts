@@ -1,4 +1,4 @@
-import type { RevisionJson } from '../../catalog/revision-document.ts';
+import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 
 /** A screen asks every few seconds, and to compare thousands of versions takes longer than the rest of the answer. */

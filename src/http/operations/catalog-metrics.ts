@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Catalog } from '../../catalog/catalog.ts';
+import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';

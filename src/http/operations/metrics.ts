@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Catalog } from '../../catalog/catalog.ts';
+import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Usage } from '../../usage/usage.ts';
 import type { Connections } from '../server/connections.ts';

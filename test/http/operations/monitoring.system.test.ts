@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Catalog } from '../../../src/catalog/catalog.ts';
+import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import type { App } from '../../../src/http/deps.ts';
 import { collectDocuments } from '../../../src/http/documentation/documents.ts';
 import { problemSchema } from '../../../src/http/error-responses.ts';
@@ -18,7 +18,7 @@ import { registerCors } from '../../../src/http/server/cors.ts';
 import { createMonitoringUpstream } from '../../../src/monitoring/upstream.ts';
 import { catalogComponents } from '../../../src/status/components.ts';
 import { createStatus } from '../../../src/status/status.ts';
-import { createWorld, STALE_MAX_MS, type World } from '../../catalog/live-catalog.ts';
+import { createWorld, STALE_MAX_MS, type World } from '../../catalog/memory/live-catalog.ts';
 import { type MonitoringStub, startMonitoringStub } from '../../monitoring/stub.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { exchange } from '../server/raw-client.ts';

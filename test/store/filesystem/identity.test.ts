@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createSavedState } from '../../../src/catalog/saved-state.ts';
+import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
 import { openFilesystemStore } from '../../../src/store/filesystem/filesystem.ts';
 import { systemOperations } from '../../../src/store/filesystem/volume.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

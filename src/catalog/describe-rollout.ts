@@ -1,0 +1,26 @@
+import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
+import type { OfferJson } from './documents/revision-document.ts';
+import { storedRamp } from './documents/rollout-document.ts';
+
+/** Where the rollout of an offer is, and what is planned. */
+export interface DescribedRollout {
+  readonly share: Share;
+  readonly isFrozen: boolean;
+  /** Whether the share grows evenly until each of the planned ones. */
+  readonly isLinear: boolean;
+  /** The larger shares to come, with the times from which they hold; milliseconds since the epoch. */
+  readonly planned: readonly { readonly at: number; readonly share: Share }[];
+}
+
+/** @param now by the store's clock; milliseconds since the epoch */
+export function describeRollout(rollout: OfferJson['rollout'], now: number): DescribedRollout {
+  if (rollout === undefined) {
+    return { share: ALL_CLIENTS, isFrozen: false, isLinear: false, planned: [] };
+  }
+  const ramp = storedRamp(rollout);
+  const share = shareAt(ramp, now);
+  const later = ramp.points.filter(({ at }) => at > now);
+  // The ends of freeze windows change nothing.
+  const planned = later.filter((point, index) => point.share > (later[index - 1]?.share ?? share));
+  return { share, isFrozen: !rollout.clock.running, isLinear: ramp.isLinear, planned };
+}

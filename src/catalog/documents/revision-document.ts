@@ -1,0 +1,332 @@
+import { z } from 'zod';
+import { mapInSteps, type Steps } from '../../core/steps.ts';
+import { type Channel, DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import { OFFER_STATUSES, type Offer, type OfferedArtifact } from '../../domain/offer.ts';
+import type { Release } from '../../domain/release.ts';
+import { parseRange, parseVersion, type VersionRange } from '../../domain/version.ts';
+import {
+  type Check,
+  digestSchema,
+  SCHEMA_VERSION,
+  skippedSchema,
+} from '../../store/sequence/envelope.ts';
+import { listSchema, parseItemsInSteps } from '../../store/sequence/list-check.ts';
+import { discardedSchema, draftSchema, expectSchema } from './draft-document.ts';
+import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
+import { offerStatementSchema } from './offer-statement.ts';
+import { rolloutOf, rolloutSchema } from './rollout-document.ts';
+import { settingsSchema } from './settings-document.ts';
+
+/** Catalog revision v1: the state of every channel of an application, one object per change. */
+
+/** The limit of the summary of a change. */
+export const SUMMARY_LENGTH_MAX = 200;
+
+const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
+
+// Commands print the fields in this order.
+export const offerSchema = z.object({
+  version: offeredVersion,
+  status: z.enum(OFFER_STATUSES),
+  reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
+  ...statement,
+  rollout: rolloutSchema.optional(),
+  artifacts,
+});
+
+export const keptOutSchema = z.object({
+  version: versionSchema,
+  at: timeSchema.describe("By the store's clock."),
+});
+
+export const channelSchema = z.object({
+  inherits: z
+    .string()
+    .nullable()
+    .describe('The channel whose offers its clients also see, with those that it inherits itself.'),
+  early_access: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether a person who asks by hand may get a release before its rollout reaches the installation; absent: no.',
+    ),
+  allow_downgrade: z
+    .boolean()
+    .optional()
+    .describe('Whether a client that asks for it may go back to an older version; absent: no.'),
+  offers: z.array(offerSchema),
+  retired: z
+    .array(versionSchema)
+    .describe('The versions that it listed before and lists no longer.'),
+  expect: expectSchema
+    .optional()
+    .describe('The targets that a new release must have before it is offered; absent: none.'),
+  drafts: z
+    .array(draftSchema)
+    .optional()
+    .describe('Releases that it holds back: no client sees them; absent: none.'),
+  discarded: z
+    .array(discardedSchema)
+    .optional()
+    .describe(
+      'Drafts that were discarded. A release of the same version does not continue manifests that were made from older catalog revisions; absent: none.',
+    ),
+  hidden: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether no client sees the channel: a draft created it, and it has offered nothing yet; absent: no.',
+    ),
+  keep: z
+    .int()
+    .positive()
+    .optional()
+    .describe('How many of its newest active offers it keeps; absent: all.'),
+  kept_out: z
+    .array(keptOutSchema)
+    .optional()
+    .describe('The retired versions that `keep` dropped; absent: none.'),
+});
+
+const CHANGE_KINDS = [
+  'publish',
+  'draft',
+  'promote',
+  'rollout',
+  'notes',
+  'pause',
+  'resume',
+  'yank',
+  'rollback',
+  'retire',
+  'channel',
+  'settings',
+] as const;
+
+export const revisionSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('catalog_revision'),
+  application: z.string(),
+  revision: z.number().int().positive(),
+  previous: z
+    .object({ revision: z.number().int().positive(), digest: digestSchema })
+    .nullable()
+    .describe('The revision that this one was made from: a hash chain.'),
+  skipped: skippedSchema.describe(
+    'The corrupt revisions between the previous one and this one that an operator allowed to step over.',
+  ),
+  hint: z
+    .number()
+    .int()
+    .nonnegative()
+    .optional()
+    .describe(
+      'The newest known hint of a change (`changes/{n}.json`): publishers look for the next one from there.',
+    ),
+  change_id: z.uuid().describe('Fixed for the life of the change, through every retry.'),
+  at: timeSchema,
+  by: z.string().describe('The user and machine that made it, as the publishing machine states.'),
+  change: z.object({
+    kind: z.enum(CHANGE_KINDS),
+    version: versionSchema
+      .nullable()
+      .describe(
+        'Null when it is about a channel or about settings. For a rollback: the version that stays.',
+      ),
+    channels: z.array(z.string()).describe('The channels it changed.'),
+    targets: z
+      .array(z.string())
+      .describe(
+        'The platforms and architectures of the builds that it is about: of a publish, those that it added; otherwise, those of the offers that it changed.',
+      ),
+    summary: z
+      .string()
+      .max(SUMMARY_LENGTH_MAX)
+      .nullable()
+      .describe('What the kind does not say: the share of a rollout, for example.'),
+    reason: z.string().nullable(),
+  }),
+  channels: z.record(z.string(), channelSchema),
+  removed_versions: z
+    .array(versionSchema)
+    .optional()
+    .describe(
+      'The versions that removed channels listed or had listed: none is published again. Absent: none.',
+    ),
+  settings: settingsSchema
+    .optional()
+    .describe('The settings of the application; absent: none is set.'),
+});
+
+export type RevisionJson = z.output<typeof revisionSchema>;
+export type ChannelJson = z.output<typeof channelSchema>;
+export type OfferJson = z.output<typeof offerSchema>;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** The lists of a channel that can be long. */
+const CHANNEL_LISTS = {
+  offers: offerSchema,
+  retired: versionSchema,
+  drafts: draftSchema,
+  discarded: discardedSchema,
+  kept_out: keptOutSchema,
+} as const;
+
+/** Whether a field of a revision may have thousands of items. */
+export function isLongList(name: string): boolean {
+  return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
+}
+
+/** A channel whose lists are not checked. */
+export const channelOutlineSchema = channelSchema.extend({
+  offers: listSchema,
+  retired: listSchema,
+  drafts: listSchema.optional(),
+  discarded: listSchema.optional(),
+  kept_out: listSchema.optional(),
+});
+
+/** A revision whose lists are not checked. */
+export const revisionOutlineSchema = revisionSchema.extend({
+  channels: z.record(z.string(), channelOutlineSchema),
+  removed_versions: listSchema.optional(),
+});
+
+/** Like `revisionSchema.safeParse`, in steps. */
+export const checkRevision: Check<RevisionJson> = function* (value) {
+  const outline = revisionOutlineSchema.safeParse(value);
+  if (!outline.success) return outline;
+  const channels: [string, ChannelJson][] = [];
+  for (const [name, channel] of Object.entries(outline.data.channels)) {
+    const lists: Record<string, readonly unknown[]> = {};
+    for (const [field, schema] of Object.entries(CHANNEL_LISTS)) {
+      const list = channel[field as keyof typeof CHANNEL_LISTS];
+      if (list === undefined) continue;
+      const items = yield* parseItemsInSteps<z.ZodType>(list, schema, ['channels', name, field]);
+      if (!items.success) return items;
+      lists[field] = items.data;
+    }
+    channels.push([name, { ...channel, ...lists } as ChannelJson]);
+  }
+  const { removed_versions: removed = [] } = outline.data;
+  const versions = yield* parseItemsInSteps(removed, versionSchema, ['removed_versions']);
+  if (!versions.success) return versions;
+  const data = { ...outline.data, channels: Object.fromEntries(channels) } as RevisionJson;
+  return { success: true, data };
+};
+
+/** The channels in the order of display: the default one, then by name. Stored channels have no order. */
+export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
+  const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
+  return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+/** The channels that clients see, in the order of display. */
+export function visibleChannels<C extends Pick<ChannelJson, 'hidden'>>(
+  channels: Readonly<Record<string, C>>,
+): readonly [string, C][] {
+  return channelEntries(channels).filter(([, { hidden }]) => hidden !== true);
+}
+
+/** Parses the channels of a revision that clients see, by name. Drafts are left out. */
+export function* channelsInSteps(
+  revision: Pick<RevisionJson, 'channels'>,
+): Steps<ReadonlyMap<string, Channel>> {
+  const offerOf = createOfferParser();
+  const channels = new Map<string, Channel>();
+  for (const [name, channel] of visibleChannels(revision.channels)) {
+    const offers = yield* mapInSteps(channel.offers, offerOf);
+    channels.set(name, channelOf(name, channel, offers, channel.retired));
+  }
+  return channels;
+}
+
+export function channelOf(
+  name: string,
+  settings: Pick<ChannelJson, 'inherits' | 'early_access' | 'allow_downgrade'>,
+  offers: readonly Offer[],
+  retired: Iterable<string>,
+): Channel {
+  return {
+    name,
+    inherits: settings.inherits,
+    givesEarlyAccess: settings.early_access === true,
+    allowsDowngrade: settings.allow_downgrade === true,
+    offers,
+    retired: new Set(retired),
+  };
+}
+
+/** Parses the offers of a channel. */
+export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
+  return offers.map(createOfferParser());
+}
+
+/** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
+export function createOfferParser(): (json: OfferJson) => Offer {
+  const ranges = new Map<string, VersionRange>();
+  const lists = new Map<string, readonly OfferedArtifact[]>();
+  const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
+    if (text === null) return null;
+    const range = ranges.get(text) ?? parseRange(text, pointer);
+    ranges.set(text, range);
+    return range;
+  };
+  const artifactsOf = (json: OfferJson['artifacts']): readonly OfferedArtifact[] => {
+    const text = JSON.stringify(json);
+    const list = lists.get(text) ?? json.map(artifactOf);
+    lists.set(text, list);
+    return list;
+  };
+  return (json) => ({
+    version: parseVersion(json.version),
+    status: json.status,
+    manifest: json.manifest,
+    releasedAt: json.released_at,
+    requires: rangeOf(json.requires, '/requires'),
+    mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),
+    endsNative: endsNativeOf(json),
+    hasSignedDocuments: json.signed_documents === true,
+    rollout: rolloutOf(json.rollout),
+    artifacts: artifactsOf(json.artifacts),
+  });
+}
+
+function artifactOf(json: OfferJson['artifacts'][number]): OfferedArtifact {
+  return {
+    platform: json.os,
+    arch: json.arch,
+    format: json.format,
+    minimumOsVersion: json.minimum_os_version ?? null,
+    signatureSchemes: json.signature_schemes ?? [],
+  };
+}
+
+/** The active offer of a release whose manifest has this number and digest. */
+export function offerJsonOf(
+  release: Release,
+  manifest: { readonly number: number; readonly digest: string },
+): OfferJson {
+  return {
+    version: release.version,
+    status: 'active',
+    reason: null,
+    manifest: { number: manifest.number, digest: manifest.digest },
+    released_at: release.releasedAt,
+    requires: release.requires,
+    mandatory_for: release.mandatoryFor,
+    ...endsNativeJsonOf(release),
+    ...(release.carried.length === 0 ? {} : { signed_documents: true }),
+    artifacts: release.artifacts.map((artifact) => ({
+      os: artifact.platform,
+      arch: artifact.arch,
+      format: artifact.format,
+      ...(artifact.minimumOsVersion === null
+        ? {}
+        : { minimum_os_version: artifact.minimumOsVersion }),
+      ...(artifact.signatures.length === 0
+        ? {}
+        : { signature_schemes: [...new Set(artifact.signatures.map((s) => s.scheme))] }),
+    })),
+  };
+}

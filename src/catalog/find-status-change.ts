@@ -1,0 +1,82 @@
+import { isAppError } from '../core/errors.ts';
+import type { OfferStatus } from '../domain/offer.ts';
+import type { RevisionJson } from './documents/revision-document.ts';
+import type { ReaderDeps } from './read.ts';
+import { readRevision } from './read.ts';
+
+/** When offers got their present status. */
+
+export interface WantedOffer {
+  readonly channel: string;
+  readonly version: string;
+}
+
+export interface StatusChange extends WantedOffer {
+  readonly status: OfferStatus;
+  /** The change that gave the offer its status. */
+  readonly revision: number;
+  readonly at: string;
+  readonly by: string;
+}
+
+/** Each revision repeats the whole state: a person who waits for the answer waits for these reads as well. */
+const REVISIONS_MAX = 25;
+/** In all of them: reading so many takes about a second. */
+const OFFERS_MAX = 20_000;
+
+/**
+ * Looks for the changes in a revision and the ones before it. Leaves out an offer whose status is older than
+ * {@link REVISIONS_MAX} changes (fewer when there are thousands of offers), or whose history has a corrupt revision.
+ *
+ * @throws AppError the store's
+ */
+export async function findStatusChanges(
+  deps: ReaderDeps,
+  application: string,
+  newest: RevisionJson,
+  wanted: readonly WantedOffer[],
+): Promise<readonly StatusChange[]> {
+  const found: StatusChange[] = [];
+  let open = wanted.filter((offer) => statusIn(newest, offer) !== undefined);
+  let revision = newest;
+  const offers = Object.values(newest.channels).reduce((sum, each) => sum + each.offers.length, 0);
+  const readsMax = Math.min(REVISIONS_MAX, Math.ceil(OFFERS_MAX / offers));
+  for (let read = 0; read < readsMax && open.length > 0; read++) {
+    const before = await readBefore(deps, application, revision);
+    if (before === 'unreadable') break;
+    const changed = open.filter((offer) => statusIn(before, offer) !== statusIn(newest, offer));
+    for (const offer of changed) {
+      const status = statusIn(newest, offer);
+      const { revision: number, at, by } = revision;
+      if (status !== undefined) found.push({ ...offer, status, revision: number, at, by });
+    }
+    open = open.filter((offer) => !changed.includes(offer));
+    if (before === undefined) break;
+    revision = before;
+  }
+  return found;
+}
+
+function statusIn(
+  revision: RevisionJson | undefined,
+  { channel, version }: WantedOffer,
+): OfferStatus | undefined {
+  return revision?.channels[channel]?.offers.find((offer) => offer.version === version)?.status;
+}
+
+/** The revision from which one was made; undefined before the first. */
+async function readBefore(
+  deps: ReaderDeps,
+  application: string,
+  { previous }: RevisionJson,
+): Promise<RevisionJson | undefined | 'unreadable'> {
+  if (previous === null) return undefined;
+  try {
+    return (await readRevision(deps, application, previous.revision))?.signed;
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt') || isAppError(error, 'unknown_version')) {
+      return 'unreadable';
+    }
+    throw error;
+  }
+}

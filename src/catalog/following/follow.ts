@@ -1,0 +1,96 @@
+import { AppError } from '../../core/errors.ts';
+import type { Offer } from '../../domain/offer.ts';
+import type { ApplicationEvent, ApplicationState } from '../memory/application-state.ts';
+import type { Fault, Verified } from '../memory/release-loader.ts';
+import { shareRun } from '../memory/shared-run.ts';
+import { releaseNameOf } from '../memory/snapshot.ts';
+import { type ApplicationReport, type FaultsReport, nameOfPosition } from './relay.ts';
+
+/** What following needs of an application's catalog. */
+interface FollowDeps {
+  state(): ApplicationState;
+  dispatch(event: ApplicationEvent): void;
+  /** Reads the newer revisions. */
+  refresh(): Promise<void>;
+  /** Reads the releases that are not in memory. */
+  complete(): Promise<void>;
+  /** Adopts the results of verifying releases. */
+  noteVerified(verified: readonly Verified[]): Promise<void>;
+  /** Drops the releases of all other offers. */
+  retain(offers: readonly Offer[]): void;
+  now(): number;
+}
+
+/**
+ * Applies the leader's reports to a follower's catalog, one after the other. When reports come faster than they can be
+ * applied, only the newest counts. Never throws: the state and the log contain failures.
+ */
+export function createFollower(
+  deps: FollowDeps,
+): (report: ApplicationReport | FaultsReport) => Promise<void> {
+  const { state, dispatch } = deps;
+  let newest: ApplicationReport | undefined;
+  let applied: ApplicationReport | undefined;
+  let faults: ReadonlyMap<string, Fault> | undefined;
+
+  const isBehind = ({ position }: ApplicationReport): boolean =>
+    nameOfPosition(state()) !== position || state().source === 'saved';
+
+  /** A run under way may have begun before the revision was published: hence at most two. */
+  const catchUp = async (report: ApplicationReport): Promise<void> => {
+    await deps.refresh();
+    if (isBehind(report)) await deps.refresh();
+  };
+
+  const apply = async (report: ApplicationReport): Promise<void> => {
+    if (isBehind(report)) await catchUp(report);
+    else if (report.failure !== null) {
+      const { code, message } = report.failure;
+      dispatch({ kind: 'failed', error: new AppError(code, message) });
+    } else if (report.confirmedAt !== null) dispatch({ kind: 'confirmed', at: report.confirmedAt });
+    dispatch({ kind: 'looked_for', at: deps.now(), missing: report.missing ?? undefined });
+    if (faults !== undefined) await adoptFaults(deps, faults);
+    // Not awaited: verifying thousands of releases takes minutes, and must not delay the next revision. The log has the
+    // failure, and the next report causes another try.
+    void deps.complete().catch(() => undefined);
+  };
+
+  const applyAll = shareRun(async () => {
+    while (newest !== undefined && newest !== applied) {
+      applied = newest;
+      // The state and the log contain the failure already; the next report causes another try.
+      await apply(newest).catch(() => undefined);
+    }
+  });
+
+  return async (report) => {
+    if (report.kind === 'catalog_application') {
+      newest = report;
+      await applyAll();
+      return;
+    }
+    faults = new Map(report.faults);
+    if (applyAll.underWay() === undefined) await adoptFaults(deps, faults);
+  };
+}
+
+/** Takes over which releases the leader could not verify, and which it could verify again. */
+async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>): Promise<void> {
+  const { snapshot, faults: own } = deps.state();
+  if (snapshot === undefined || haveSameKeys(own, faults)) return;
+  const found = [...faults].map(([name, fault]): Verified => ({ name, fault }));
+  const cleared = [...own.keys()]
+    .filter((name) => !faults.has(name))
+    .map((name): Verified => ({ name, fault: undefined }));
+  // A release that comes back is read and verified again.
+  deps.retain(snapshot.offers.filter((offer) => !faults.has(releaseNameOf(offer))));
+  await deps.noteVerified([...found, ...cleared]);
+}
+
+/** Whether two maps have the same keys. */
+export function haveSameKeys(
+  a: ReadonlyMap<string, unknown>,
+  b: ReadonlyMap<string, unknown>,
+): boolean {
+  return a === b || (a.size === b.size && [...a.keys()].every((key) => b.has(key)));
+}

@@ -1,0 +1,206 @@
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { SCHEMA_VERSION } from '../../store/sequence/envelope.ts';
+import { defineSequence, seal } from '../../store/sequence/sealed.ts';
+import { type Announced, findLast, readDocument } from '../../store/sequence/sequence.ts';
+import { timeSchema } from '../documents/manifest-document.ts';
+import { hintKey } from '../keys.ts';
+
+/**
+ * One shared sequence of hints, each of which names an application that changed, and its new revision. With it, a
+ * service polls one key for all applications. A lost or corrupt hint only delays a change: services also read the
+ * applications in turn.
+ *
+ * A publisher stores a hint after its revision. So when a hint names a revision that the store lacks, that revision was
+ * deleted. The present state is then unknown, because the revision may have withdrawn a release. An attacker can write
+ * a false hint: it stops changes of the application that it names until a publisher skips the revision.
+ */
+
+/**
+ * Hints announce no higher revision. After a false hint, the revisions of an application may continue from this number.
+ * The keys of revisions have room for nine times as many after it.
+ */
+const ANNOUNCED_MAX = 1_000_000_000;
+
+export const hintSchema = z.object({
+  schema_version: z.literal(SCHEMA_VERSION),
+  type: z.literal('change'),
+  number: z.number().int().positive(),
+  change_id: z.uuid(),
+  at: timeSchema,
+  application: z.string(),
+  revision: z
+    .int()
+    .positive()
+    .max(ANNOUNCED_MAX)
+    .optional()
+    .describe(
+      'The catalog revision that the hint announces. When the store lacks this revision, it was deleted. Absent in hints by earlier versions of Slipway.',
+    ),
+});
+
+const HINT_BYTES_MAX = 4_096;
+const hintSequence = defineSequence({
+  name: 'hints of changes',
+  schema: hintSchema,
+  documentBytesMax: HINT_BYTES_MAX,
+  key: hintKey,
+  expected: (number) => ({ number }),
+});
+
+const ATTEMPTS_MAX = 3;
+/** A service that has missed more hints than this reads every application instead. */
+const BEHIND_MAX = 64;
+/** A service that starts and a publisher read this many of the newest hints at most: a client or a publisher is waiting. */
+const NEWEST_MAX = 512;
+const READS_AT_ONCE = 32;
+
+/**
+ * Tells running services that an application changed, in at most three attempts.
+ *
+ * Does not use `createSettled`, because each attempt may need another number: other publishers take numbers, too.
+ *
+ * @param from the number of a hint that exists, or 0
+ * @param revision the new revision of the application
+ * @returns whether the hint was stored; never throws an AppError
+ */
+export async function announceChange(
+  { store, clock, randomness }: AppendDeps,
+  application: string,
+  from: number,
+  revision?: number,
+): Promise<boolean> {
+  const changeId = randomness.id();
+  let last = from;
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const number = last + 1;
+    const hint: z.output<typeof hintSchema> = {
+      schema_version: SCHEMA_VERSION,
+      type: 'change',
+      number,
+      change_id: changeId,
+      at: new Date(clock.now()).toISOString(),
+      application,
+      ...(revision === undefined || revision > ANNOUNCED_MAX ? {} : { revision }),
+    };
+    try {
+      if ((await store.create(hintKey(number), hintSequence.render(seal(hint)))) === 'created')
+        return true;
+      last = await findLastHint(store, number);
+    } catch (error) {
+      // The next attempt uses the same number: a hint that is stored twice does no harm.
+      if (!isAppError(error)) throw error;
+    }
+  }
+  return false;
+}
+
+/** The number of the newest hint. @param from the number of a hint that exists, or 0 */
+export function findLastHint(store: ObjectStore, from: number): Promise<number> {
+  return findLast(store, hintSequence, from);
+}
+
+/** By application: the highest revision that hints announce. */
+export type AnnouncedRevisions = ReadonlyMap<string, AnnouncedRevision>;
+
+export interface AnnouncedRevision extends Announced {
+  /** The number of the hint. */
+  readonly hint: number;
+}
+
+interface Hints {
+  /** The applications that changed; undefined when there are too many hints to read. */
+  readonly applications: ReadonlySet<string> | undefined;
+  readonly announced: AnnouncedRevisions;
+  /** The number of the newest hint. */
+  readonly last: number;
+}
+
+/** Reads the hints above a number. Without new hints this takes one request. @throws AppError the store's */
+export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
+  const applications = new Set<string>();
+  const announced = new Map<string, AnnouncedRevision>();
+  for (let number = after + 1; number <= after + BEHIND_MAX; number++) {
+    const hint = await readHint(store, number);
+    if (hint === 'missing') return { applications, announced, last: number - 1 };
+    if (hint === 'unreadable') continue;
+    applications.add(hint.application);
+    note(announced, hint);
+  }
+  const newest = await readNewestHints(store, after + BEHIND_MAX);
+  return { ...newest, applications: undefined };
+}
+
+/**
+ * Reads the newest hints.
+ *
+ * @param from the number of a hint that exists, or 0: hints up to it are not read
+ * @throws AppError the store's
+ */
+export async function readNewestHints(
+  store: ObjectStore,
+  from: number,
+  countMax: number = NEWEST_MAX,
+): Promise<Pick<Hints, 'announced' | 'last'>> {
+  const last = await findLastHint(store, from);
+  const first = Math.max(from, last - countMax) + 1;
+  const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  const limit = pLimit(READS_AT_ONCE);
+  const hints = await Promise.all(numbers.map((number) => limit(() => readHint(store, number))));
+  const announced = new Map<string, AnnouncedRevision>();
+  for (const hint of hints) if (typeof hint === 'object') note(announced, hint);
+  return { announced, last };
+}
+
+type Hint = z.output<typeof hintSchema>;
+
+/** `unreadable`: the hint is corrupt, or has a newer schema. Services read the applications in turn anyway. */
+async function readHint(
+  store: ObjectStore,
+  number: number,
+): Promise<Hint | 'missing' | 'unreadable'> {
+  try {
+    return (await readDocument(store, hintSequence, number))?.signed ?? 'missing';
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt') || isAppError(error, 'document_newer'))
+      return 'unreadable';
+    throw error;
+  }
+}
+
+function note(
+  announced: Map<string, AnnouncedRevision>,
+  { application, revision, number }: Hint,
+): void {
+  if ((revision ?? 0) <= (announced.get(application)?.number ?? 0)) return;
+  announced.set(application, { number: revision ?? 0, by: hintKey(number), hint: number });
+}
+
+/** A failure with hints must not prevent the commit of a change, which may be a yank. */
+export function ignoreUnreadable(error: unknown): undefined {
+  if (!isAppError(error)) throw error;
+}
+
+/**
+ * Finds an application that hints announce and the newest list lacks. An application is listed before its first hint is
+ * stored, so the newest list was deleted. Undefined when there is no such application.
+ *
+ * @param from the newest hint when the list was made: a publisher decided then to go on without the applications that
+ *   earlier hints announce
+ */
+export function lostApplication(
+  announced: Iterable<readonly [string, AnnouncedRevision]>,
+  listed: readonly string[],
+  from: number,
+): { readonly by: string; readonly problem: string } | undefined {
+  const names = new Set(listed);
+  for (const [name, { by, hint }] of announced) {
+    if (names.has(name) || hint <= from) continue;
+    const problem = `The list of applications does not have ${JSON.stringify(name.slice(0, 80))}, which ${by} announces: the newest list was deleted. Restore the objects below applications/ from a backup.`;
+    return { by, problem };
+  }
+  return undefined;
+}

@@ -1,0 +1,131 @@
+import type { LimitFunction } from 'p-limit';
+import type { Clock } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { nextTurn, runInTurns } from '../../core/run-in-turns.ts';
+import { mapInSteps } from '../../core/steps.ts';
+import type { Offer } from '../../domain/offer.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { artifactsPrefix } from '../keys.ts';
+import {
+  type ApplicationEvent,
+  type ApplicationState,
+  faultsAfter,
+} from '../memory/application-state.ts';
+import type { ListedSizes, ReleaseLoader, Verified } from '../memory/release-loader.ts';
+import { leaveOutInSteps, releaseNameOf, type Snapshot } from '../memory/snapshot.ts';
+
+/** Finds and verifies the releases of one application that are due for verification. */
+
+export interface VerificationParts {
+  readonly application: string;
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly loader: ReleaseLoader;
+  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  readonly bulks: LimitFunction;
+  /** Whether this process polls the store: it then retries faults. */
+  readonly leads: () => boolean;
+  state(): ApplicationState;
+  dispatch(event: ApplicationEvent): void;
+  /** Notes whether many releases are verified, which may take minutes. */
+  noteBulk(isUnderWay: boolean): void;
+}
+
+/**
+ * More due releases than this (a start, a bulk import, a large application every nine minutes) are many: a revision
+ * is swapped in before all of them are verified, and a listing of the artifacts costs fewer requests than a HEAD each.
+ */
+export const FEW_RELEASES_MAX = 64;
+const RELEASES_VERIFIED_AT_ONCE = 8;
+/** The next polls verify again the releases that a single wrong answer hid. */
+const FAULT_RETRY_MS = 5_000;
+/** For each fault, so that any number of them costs about a hundred requests a second: a revision can offer 90,000 releases. */
+const FAULT_RETRY_EACH_MS = 10;
+
+/** Verifies the releases of the snapshot that are due. @throws AppError the store's */
+export async function verifyDue(parts: VerificationParts): Promise<void> {
+  const { snapshot, faults } = parts.state();
+  if (snapshot === undefined) return;
+  // The loader does not count the releases of faults that this process adopted as a follower.
+  if (!parts.loader.isAnyDue() && (faults.size === 0 || !parts.leads())) return;
+  const due = await findDue(parts, snapshot);
+  if (due.length <= FEW_RELEASES_MAX) return verifyAll(parts, due);
+  parts.noteBulk(true);
+  await parts.bulks(() => verifyMany(parts, due)).finally(() => parts.noteBulk(false));
+}
+
+/** The offers whose releases are due for verification. */
+export async function findDue(
+  { loader, state, clock }: Pick<VerificationParts, 'loader' | 'state' | 'clock'>,
+  { offers }: Snapshot,
+): Promise<readonly Offer[]> {
+  const { faults } = state();
+  const retryMs = Math.max(FAULT_RETRY_MS, faults.size * FAULT_RETRY_EACH_MS);
+  const isDue = (offer: Offer): boolean => {
+    const fault = faults.size === 0 ? undefined : faults.get(releaseNameOf(offer));
+    if (fault !== undefined) return fault.foundAt < clock.now() - retryMs;
+    return loader.isDue(offer);
+  };
+  return (await runInTurns(mapInSteps(offers, (offer) => (isDue(offer) ? [offer] : [])))).flat();
+}
+
+/** Updates the snapshot with the results of verifying some of its releases. */
+export async function reportVerified(
+  { state, dispatch }: Pick<VerificationParts, 'state' | 'dispatch'>,
+  verified: readonly Verified[],
+): Promise<void> {
+  const { snapshot } = state();
+  const prepared =
+    snapshot && (await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified))));
+  dispatch({ kind: 'verified', verified, prepared });
+}
+
+async function verifyMany(parts: VerificationParts, due: readonly Offer[]): Promise<void> {
+  if (parts.store.listsInPages !== true) return verifyAll(parts, due);
+  await verifyAll(parts, due, await listSizes(parts));
+}
+
+/** The sizes of all artifacts in the store; only some of them when the listing fails: the others get a HEAD each. */
+async function listSizes({ store, application, log }: VerificationParts): Promise<ListedSizes> {
+  const sizes = new Map<string, number>();
+  try {
+    for await (const { key, size } of store.list(artifactsPrefix(application))) {
+      sizes.set(key, size);
+    }
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    log.warn({ application, err: error }, 'cannot list the artifacts: each gets a HEAD request');
+  }
+  return sizes;
+}
+
+async function verifyAll(
+  parts: VerificationParts,
+  due: readonly Offer[],
+  listed?: ListedSizes,
+): Promise<void> {
+  const verified: Verified[] = [];
+  const waiting = due.values();
+  let failure: unknown;
+  const verifyNext = async (): Promise<void> => {
+    for (const offer of waiting) {
+      // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
+      if (failure !== undefined) return;
+      try {
+        const one = await parts.loader.load(offer, listed);
+        const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
+        if (isNews) verified.push(one);
+      } catch (error) {
+        failure ??= error;
+      }
+      // Without a request, nothing else lets the process answer its clients between thousands of releases.
+      if (listed !== undefined) await nextTurn();
+    }
+  };
+  await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));
+  // Reports all faults in one event: each event with a new fault creates the views of all channels again.
+  if (verified.length > 0) await reportVerified(parts, verified);
+  if (failure !== undefined) throw failure;
+}

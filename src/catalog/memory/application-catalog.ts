@@ -1,0 +1,296 @@
+import type { LimitFunction } from 'p-limit';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import type { ChannelView } from '../../domain/channel.ts';
+import type { Offer } from '../../domain/offer.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { isPresent } from '../../store/presence.ts';
+import { createRefusals, type Refusals } from '../../store/sequence/read-checked.ts';
+import { type Announced, type Entry, readDocument } from '../../store/sequence/sequence.ts';
+import { brokenChain, refuseRollback } from '../chain.ts';
+import { createFollower } from '../following/follow.ts';
+import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
+import type { ApplicationReport, FaultsReport } from '../following/relay.ts';
+import {
+  FEW_RELEASES_MAX,
+  findDue,
+  reportVerified,
+  type VerificationParts,
+  verifyDue,
+} from '../following/verify-due.ts';
+import { revisionKey } from '../keys.ts';
+import { asAppError, readOn, type UnknownState } from '../reading.ts';
+import {
+  type ApplicationHealth,
+  type ApplicationState,
+  describeChange,
+  EMPTY_STATE,
+  faultsAfter,
+  healthOf,
+  isSwapDue,
+  reduce,
+} from './application-state.ts';
+import { createReleaseLoader, type LoadedRelease } from './release-loader.ts';
+import type { SavedState } from './saved-state.ts';
+import { type SharedRun, shareRun } from './shared-run.ts';
+import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';
+
+/** One application's catalog in memory, with a snapshot that clients are answered from. */
+export interface ReadyApplication {
+  readonly application: string;
+  /** @throws AppError `catalog_unavailable` before the first one; never when it comes from `Catalog` */
+  snapshot(): Snapshot;
+  channel(name: string): ChannelView | undefined;
+  /**
+   * The release behind an offer of the current snapshot: at once when it is in memory. Undefined when the release is
+   * faulty; the snapshot then no longer has the offer.
+   */
+  release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
+  health(): ApplicationHealth;
+}
+
+/** Performs the reads for one application, and keeps the resulting state. */
+export interface ApplicationCatalog {
+  readonly reader: ReadyApplication;
+  state(): ApplicationState;
+  /**
+   * Reads the newer revisions and swaps the newest in; when that fails, the snapshot stays. One at a time:
+   * callers join the run under way.
+   *
+   * @throws AppError after logging it and recording it in the state
+   */
+  readonly refresh: SharedRun;
+  /**
+   * Verifies the releases that are due, and saves the state. One at a time.
+   *
+   * @throws AppError after it was logged
+   */
+  readonly complete: SharedRun;
+  /** Whether `complete` verifies many releases, which may take minutes. */
+  isVerifyingMany(): boolean;
+  /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
+  restore(confirmedAt: number): Promise<void>;
+  /** Takes over what the leader reports. Never throws. */
+  follow(report: ApplicationReport | FaultsReport): Promise<void>;
+}
+
+export interface ApplicationCatalogDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined: nothing is saved. */
+  readonly savedState: SavedState | undefined;
+  /** How often the store is asked whether it still has the newest revision; milliseconds. */
+  readonly lossIntervalMs: () => number;
+  /** The highest revision that hints announce. */
+  readonly announced: () => Announced | undefined;
+  /** Limits the requests for releases that are under way at once, for all applications. */
+  readonly requests: LimitFunction;
+  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  readonly bulks: LimitFunction;
+  /** Whether this process polls the store: only then it retries faults, looks for deletions and saves the state. */
+  readonly leads: () => boolean;
+  readonly onChange: (
+    application: string,
+    before: ApplicationState,
+    after: ApplicationState,
+  ) => void;
+}
+
+export function createApplicationCatalog(
+  deps: ApplicationCatalogDeps,
+  application: string,
+): ApplicationCatalog {
+  const { log, savedState } = deps;
+  const refusals = createRefusals();
+  const loader = createReleaseLoader({ ...deps, application, refusals });
+  let state = EMPTY_STATE;
+  let isVerifyingMany = false;
+  const parts: Parts = {
+    ...deps,
+    application,
+    loader,
+    refusals,
+    unknown: { newest: undefined },
+    matched: { digest: undefined },
+    lookedFor: { number: 0, at: 0 },
+    state: () => state,
+    noteBulk: (isUnderWay) => {
+      isVerifyingMany = isUnderWay;
+    },
+    dispatch: (event) => {
+      const before = state;
+      state = reduce(before, event);
+      for (const { level, facts, message } of describeChange(application, before, state)) {
+        log[level](facts, message);
+      }
+      deps.onChange(application, before, state);
+    },
+  };
+  const save = createSaver(parts);
+  const refreshOnce = shareRun(() => refresh(parts));
+  const complete = shareRun(async () => {
+    try {
+      if (state.source !== 'live') return;
+      if (deps.leads()) await lookForNewest(parts);
+      await verifyDue(parts);
+      if (deps.leads()) await save();
+    } catch (error) {
+      log.warn({ application, err: error }, 'not every release could be verified yet');
+      throw error;
+    }
+  });
+  const { retain } = loader;
+  return {
+    reader: createReader(parts),
+    state: () => state,
+    isVerifyingMany: () => isVerifyingMany,
+    refresh: refreshOnce,
+    complete,
+    follow: createFollower({
+      ...parts,
+      refresh: refreshOnce,
+      complete,
+      noteVerified: (verified) => reportVerified(parts, verified),
+      retain,
+      now: deps.clock.now,
+    }),
+    restore: async (confirmedAt) => {
+      const saved = await savedState?.load(application);
+      if (saved === undefined) return;
+      loader.restore(saved.manifests);
+      const snapshot = await runInTurns(createSnapshotInSteps(saved.revision, new Set()));
+      parts.dispatch({ kind: 'restored', snapshot, confirmedAt });
+    },
+  };
+}
+
+/** What the parts of one application's catalog share. */
+interface Parts extends ApplicationCatalogDeps, VerificationParts {
+  readonly refusals: Refusals;
+  readonly unknown: UnknownState<LiveRevision>;
+  /** The digest of the newest saved revision for which {@link matchSaved} found the same revision in the store. */
+  readonly matched: { digest: string | undefined };
+  /** The lost revision that this process last searched for, and the time of that search in milliseconds. */
+  readonly lookedFor: { number: number; at: number };
+}
+
+function createReader(parts: Parts): ReadyApplication {
+  const { application, loader, state } = parts;
+  return {
+    application,
+    snapshot: () => {
+      const { snapshot } = state();
+      if (snapshot !== undefined) return snapshot;
+      throw new AppError('catalog_unavailable', `The catalog of ${application} is not loaded yet.`);
+    },
+    channel: (name) => state().snapshot?.channels.get(name),
+    release: (offer) => {
+      const known = loader.get(offer);
+      if (known !== undefined) return known;
+      return loader.load(offer).then(async (verified) => {
+        if (verified.fault !== undefined) await reportVerified(parts, [verified]);
+        return loader.get(offer);
+      });
+    },
+    health: () => healthOf(application, state()),
+  };
+}
+
+async function refresh(parts: Parts): Promise<void> {
+  const { dispatch, state } = parts;
+  try {
+    const { position, failure, lost } = await readRevisions(parts);
+    dispatch({ kind: 'advanced', position, lost });
+    const newest = position.newest?.document;
+    if (newest !== undefined && isSwapDue(state())) await swap(parts, newest);
+    if (failure !== undefined) throw failure;
+    dispatch({ kind: 'confirmed', at: parts.clock.now() });
+  } catch (error) {
+    const known = asAppError(error);
+    dispatch({ kind: 'failed', error: known });
+    throw known;
+  }
+}
+
+async function readRevisions(parts: Parts) {
+  const { store, application, state, refusals, unknown } = parts;
+  const { position, source } = state();
+  const sequence = liveRevisionSequence(application);
+  const seen = position?.newest;
+  if (source === 'saved' && seen !== undefined) await matchSaved(parts, seen);
+  return readOn(store, sequence, position, {
+    refusals,
+    unknown,
+    announced: parts.announced(),
+    lookForLost: () => isLookDue(parts),
+    verify: (entry, before = seen) => brokenChain(application, before, entry),
+  });
+}
+
+/** Whether to search for a lost revision again. Not at every poll, because a search costs a listing. */
+function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
+  const number = announced()?.number ?? 0;
+  const isNew = number !== lookedFor.number;
+  if (!isNew && clock.now() - lookedFor.at < lossIntervalMs()) return false;
+  lookedFor.number = number;
+  lookedFor.at = clock.now();
+  return true;
+}
+
+/** Compares the saved revision with the store's. Does so once for each saved revision. */
+async function matchSaved(
+  { store, application, refusals, matched }: Parts,
+  seen: Entry<LiveRevision>,
+): Promise<void> {
+  if (matched.digest === seen.document.digest) return;
+  const sequence = liveRevisionSequence(application);
+  const stored = await readDocument(store, sequence, seen.number, refusals).catch(
+    (error: unknown) => {
+      if (isAppError(error, 'document_corrupt')) return 'corrupt' as const;
+      throw error;
+    },
+  );
+  refuseRollback(application, seen, stored);
+  matched.digest = seen.document.digest;
+}
+
+/** Verifies the releases of a new revision before clients are answered from it. */
+async function swap(
+  { loader, state, dispatch, clock }: Parts,
+  revision: LiveRevision,
+): Promise<void> {
+  const snapshot = await runInTurns(createSnapshotInSteps(revision, state().faults));
+  const due = await findDue({ loader, state, clock }, snapshot);
+  const first = due.length > FEW_RELEASES_MAX ? headOffers(snapshot) : due;
+  const verified = await Promise.all(first.map((offer) => loader.load(offer)));
+  loader.retain(snapshot.offers);
+  const prepared = await runInTurns(leaveOutInSteps(snapshot, faultsAfter(state(), verified)));
+  dispatch({ kind: 'swapped', snapshot: prepared, verified });
+}
+
+/** Reading on from the newest number cannot find a deletion. */
+async function lookForNewest(parts: Parts): Promise<void> {
+  const { position, lookedForAt } = parts.state();
+  const at = parts.clock.now();
+  if (position?.newest === undefined || at - lookedForAt < parts.lossIntervalMs()) return;
+  const { number } = position.newest;
+  const isThere = await isPresent(parts.store, revisionKey(parts.application, number));
+  parts.dispatch({ kind: 'looked_for', at, missing: isThere ? undefined : number });
+}
+
+/** @returns saves the state on disk, if it has changed since it was last saved */
+function createSaver({ application, loader, savedState, state }: Parts): () => Promise<void> {
+  let saved = '';
+  return async () => {
+    const { snapshot } = state();
+    if (snapshot === undefined || savedState === undefined) return;
+    const manifests = loader.manifests();
+    const name = `${snapshot.revision.digest} ${manifests.size}`;
+    if (name === saved) return;
+    const { revision } = snapshot;
+    if (await savedState.save(application, { revision, manifests })) saved = name;
+  };
+}

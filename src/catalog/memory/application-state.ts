@@ -1,0 +1,262 @@
+import type { AppError } from '../../core/errors.ts';
+import { type Announced, lostReason, type Position } from '../../store/sequence/sequence.ts';
+import type { LiveRevision } from '../following/live-revision.ts';
+import { revisionKey } from '../keys.ts';
+import { problemsOf, type Reading } from '../reading.ts';
+import type { Fault, Verified } from './release-loader.ts';
+import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
+
+/**
+ * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state from it and an
+ * event. `application-catalog.ts` performs the reads that the events report.
+ */
+export interface ApplicationState extends Reading<LiveRevision> {
+  /** What clients are answered from; undefined before the first revision. */
+  readonly snapshot: Snapshot | undefined;
+  /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
+  readonly source: 'none' | 'saved' | 'live';
+  /** When the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
+  readonly confirmedAt: number | undefined;
+  /** By name: the releases of the snapshot that could not be verified. Their offers are left out. */
+  readonly faults: ReadonlyMap<string, Fault>;
+  /** When the store was last asked whether it still has the newest revision; milliseconds since the epoch. */
+  readonly lookedForAt: number;
+  /** The number of the newest revision, when the store no longer had it. */
+  readonly missing: number | undefined;
+  /** A later revision that a hint announces and the store lacks. */
+  readonly lost: Announced | undefined;
+}
+
+export const EMPTY_STATE: ApplicationState = {
+  position: undefined,
+  failure: undefined,
+  snapshot: undefined,
+  source: 'none',
+  confirmedAt: undefined,
+  faults: new Map(),
+  lookedForAt: 0,
+  missing: undefined,
+  lost: undefined,
+};
+
+/** The result of a read, or of a failed attempt at one. */
+export type ApplicationEvent =
+  /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
+  | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
+  /** The sequence of revisions was read up to its end. */
+  | {
+      readonly kind: 'advanced';
+      readonly position: Position<LiveRevision>;
+      readonly lost?: Announced | undefined;
+    }
+  /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
+  | {
+      readonly kind: 'swapped';
+      readonly snapshot: Snapshot;
+      readonly verified: readonly Verified[];
+    }
+  /** A refresh succeeded. */
+  | { readonly kind: 'confirmed'; readonly at: number }
+  /** A refresh failed: the store did not answer, or its answer must not be believed. */
+  | { readonly kind: 'failed'; readonly error: AppError }
+  /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
+  | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
+  /** Releases of the snapshot were verified. `prepared`: a snapshot that leaves out the faulty ones already. */
+  | {
+      readonly kind: 'verified';
+      readonly verified: readonly Verified[];
+      readonly prepared?: Snapshot | undefined;
+    };
+
+/** The state after an event. */
+export function reduce(state: ApplicationState, event: ApplicationEvent): ApplicationState {
+  switch (event.kind) {
+    case 'restored': {
+      const { snapshot, confirmedAt } = event;
+      // An answer of the store takes precedence over the saved state.
+      if (state.position !== undefined || state.snapshot !== undefined) return state;
+      return { ...state, source: 'saved', snapshot, confirmedAt, position: positionOf(snapshot) };
+    }
+    case 'advanced':
+      return { ...state, position: event.position, lost: event.lost };
+    case 'swapped':
+      return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
+    case 'confirmed':
+      // The first refresh has just found the newest revision.
+      return {
+        ...state,
+        failure: undefined,
+        confirmedAt: event.at,
+        lookedForAt: state.lookedForAt || event.at,
+      };
+    case 'failed':
+      return { ...state, failure: event.error };
+    case 'looked_for':
+      return { ...state, lookedForAt: event.at, missing: event.missing };
+    case 'verified': {
+      if (state.snapshot === undefined) return state;
+      const { prepared } = event;
+      // Another revision may have been swapped in while it was prepared.
+      const isPresent = prepared?.revision === state.snapshot.revision;
+      return withVerified(state, isPresent ? prepared : state.snapshot, event.verified);
+    }
+  }
+}
+
+function positionOf({ revision }: Snapshot): Position<LiveRevision> {
+  const number = revision.signed.revision;
+  return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
+}
+
+/** The faults with the results of a verification. */
+export function faultsAfter(
+  { faults }: Pick<ApplicationState, 'faults'>,
+  verified: readonly Verified[],
+): ApplicationState['faults'] {
+  const found = new Map(faults);
+  for (const { name, fault } of verified) {
+    if (fault === undefined) found.delete(name);
+    else found.set(name, fault);
+  }
+  return found;
+}
+
+/** Keeps the faults of the snapshot's own releases, and leaves their offers out of it. */
+function withVerified(
+  state: ApplicationState,
+  snapshot: Snapshot,
+  verified: readonly Verified[],
+): ApplicationState {
+  const found = faultsAfter(state, verified);
+  if (found.size === 0) return { ...state, faults: found, snapshot: leaveOut(snapshot, found) };
+  const offered = new Set(snapshot.offers.map(releaseNameOf));
+  const faults = new Map([...found].filter(([name]) => offered.has(name)));
+  return { ...state, faults, snapshot: leaveOut(snapshot, faults) };
+}
+
+/**
+ * Whether the newest revision has to be prepared for answering. A saved state is prepared again once the
+ * store answers: its releases are verified then.
+ */
+export function isSwapDue({ position, snapshot, source }: ApplicationState): boolean {
+  const newest = position?.newest?.document;
+  return newest !== undefined && (newest !== snapshot?.revision || source === 'saved');
+}
+
+/** Whether no refresh has succeeded or failed yet. */
+export function isUntried({ position, source, failure }: ApplicationState): boolean {
+  return failure === undefined && (position === undefined || source === 'saved');
+}
+
+/** Whether the store did not answer the last refresh. */
+export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boolean {
+  return failure?.kind === 'unavailable';
+}
+
+/**
+ * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
+ * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
+ */
+export function usabilityOf(
+  state: ApplicationState,
+  now: number,
+  staleMaxMs: number,
+): 'usable' | 'stale' | 'empty' | 'unknown' {
+  const { snapshot, confirmedAt, failure, position } = state;
+  if (snapshot !== undefined) {
+    if (now - (confirmedAt ?? 0) > staleMaxMs) return 'stale';
+    return hasOnlyDrafts(state) ? 'empty' : 'usable';
+  }
+  const isRead = confirmedAt !== undefined && failure === undefined;
+  const isWhole = position?.corrupt.length === 0 && position.holes.length === 0;
+  return isRead && isWhole ? 'empty' : 'unknown';
+}
+
+/** Whether no client sees a channel of the application: no public answer may name it before its first offer. */
+export function hasOnlyDrafts({ snapshot }: ApplicationState): boolean {
+  return snapshot?.channels.size === 0;
+}
+
+export interface ApplicationHealth {
+  /** The number of the revision that clients are answered from; 0 without one. */
+  readonly revision: number;
+  readonly source: ApplicationState['source'];
+  readonly confirmedAt: number | undefined;
+  /** Problems of the stored documents or the store, as sentences. */
+  readonly problems: readonly string[];
+  /** Whether the last refresh could not reach the store. */
+  readonly storeFailing: boolean;
+}
+
+export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
+  const keyOf = (number: number): string => revisionKey(application, number);
+  const { snapshot, source, confirmedAt, missing, lost, faults } = state;
+  return {
+    revision: snapshot?.revision.signed.revision ?? 0,
+    source,
+    confirmedAt,
+    problems: [
+      ...problemsOf(state, keyOf),
+      ...(missing === undefined
+        ? []
+        : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
+      ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost.by)]),
+      ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
+    ],
+    storeFailing: isUnreached(state),
+  };
+}
+
+interface LogLine {
+  readonly level: 'info' | 'error';
+  readonly facts: object;
+  readonly message: string;
+}
+
+/** In one line of the log: an attacker can store thousands of corrupt documents. */
+const LOGGED_MAX = 10;
+
+/** What the log says about a change of state. A lasting problem is logged once. */
+export function describeChange(
+  application: string,
+  before: ApplicationState,
+  after: ApplicationState,
+): readonly LogLine[] {
+  const lines: LogLine[] = [];
+  const add = (level: LogLine['level'], facts: object, message: string): void => {
+    lines.push({ level, facts: { application, ...facts }, message });
+  };
+  const { failure, position, snapshot, missing, lost, faults } = after;
+  if (failure !== undefined && failure.message !== before.failure?.message) {
+    const facts = { code: failure.code, err: failure };
+    add('error', facts, 'cannot refresh the catalog: the last good state stays');
+  }
+  const isSwapped = snapshot?.revision !== before.snapshot?.revision || before.source !== 'live';
+  if (after.source === 'live' && isSwapped) {
+    add('info', { revision: snapshot?.revision.signed.revision }, 'catalog revision is live');
+  }
+  const known = new Set(before.position?.corrupt.map(({ number }) => number));
+  const corrupt = (position?.corrupt ?? []).filter(({ number }) => !known.has(number));
+  if (corrupt.length > 0) {
+    const facts = { corrupt: corrupt.slice(0, LOGGED_MAX), count: corrupt.length };
+    add('error', facts, 'corrupt catalog revision: serving the last good one');
+  }
+  if (missing !== undefined && missing !== before.missing) {
+    const key = revisionKey(application, missing);
+    add('error', { key }, 'the newest revision was deleted from the store');
+  }
+  if (lost !== undefined && lost.number !== before.lost?.number) {
+    const reason = lostReason(revisionKey(application, lost.number), lost.by);
+    add(
+      'error',
+      { reason },
+      'a later revision was deleted from the store: serving the last good one',
+    );
+  }
+  const found = [...faults].flatMap(([name, fault]) => (before.faults.has(name) ? [] : [fault]));
+  if (found.length > 0) {
+    const facts = { faults: found.slice(0, LOGGED_MAX), count: found.length };
+    add('error', facts, 'a release cannot be verified: it is not offered');
+  }
+  return lines;
+}

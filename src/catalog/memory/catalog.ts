@@ -1,0 +1,241 @@
+import { type Clock, type Randomness, waitAtMost } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { haveSameKeys } from '../following/follow.ts';
+import type { AnnouncedRevision } from '../following/hints.ts';
+import { createKeepUp } from '../following/keep-up.ts';
+import { type CatalogRelay, type CatalogReport, reportState } from '../following/relay.ts';
+import type { ReadyApplication } from './application-catalog.ts';
+import {
+  type ApplicationHealth,
+  type ApplicationState,
+  hasOnlyDrafts,
+  usabilityOf,
+} from './application-state.ts';
+import { createLoadedApplications } from './loaded-applications.ts';
+import { createSavedState } from './saved-state.ts';
+
+export type { ReadyApplication } from './application-catalog.ts';
+export type { LoadedRelease } from './release-loader.ts';
+
+/** Everything that is published, as this process knows it. Readers are answered from memory. */
+export interface Catalog {
+  /**
+   * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt, even if the
+   * store did not answer, and keeps trying to load the rest. With a relay, only the leader keeps it up to date from
+   * the store; the others follow the leader's reports.
+   */
+  start(): Promise<void>;
+  /** Polls the store from now on: this process became the leader. */
+  lead(): void;
+  /** Leaves the polls to another process, which became the leader. */
+  stopLeading(): void;
+  /** Takes over what the leader reports. Never throws. */
+  follow(report: CatalogReport): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * An application's catalog, with a snapshot to answer from.
+   *
+   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no snapshot, or only one
+   *   that the store has not confirmed for too long
+   */
+  application(name: string): ReadyApplication;
+  /** Reads all changes now; for tests and tools. @throws AppError the store's */
+  refresh(): Promise<void>;
+  /**
+   * Reads the changes of one application now, at most once a second, and waits at most a second for them. Never
+   * throws.
+   */
+  lookAgain(name: string): Promise<void>;
+  /** Whether the health lists the application: it exists, and has more than drafts. */
+  hasPublic(name: string): boolean;
+  health(): CatalogHealth;
+}
+
+interface CatalogHealth {
+  /**
+   * Whether clients of some application can be answered, or no application exists: a broken one does not affect
+   * others.
+   */
+  readonly ready: boolean;
+  /** Without those that have only drafts. */
+  readonly applications: Readonly<Record<string, ApplicationHealth>>;
+  /** Problems of the list of applications, as sentences. */
+  readonly problems: readonly string[];
+}
+
+interface CatalogDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly log: Log;
+  /** The directory of the last good state; undefined keeps none. */
+  readonly stateDirectory: string | undefined;
+  /** How often hints of changes are looked for; see `poll-interval.ts`. */
+  readonly pollIntervalMs: number;
+  /** How long clients are answered from a state that the store has not confirmed again. */
+  readonly staleMaxMs: number;
+  /** Undefined: this process polls, and no other follows it. */
+  readonly relay?: CatalogRelay | undefined;
+}
+
+const LOOK_AGAIN_INTERVAL_MS = 1_000;
+/** Bounded: a client is waiting for the answer. */
+const LOOK_AGAIN_WAIT_MS = 1_000;
+const RETRY_AFTER_SECONDS = 5;
+
+export function createCatalog(deps: CatalogDeps): Catalog {
+  const { store, clock, log, stateDirectory: directory, staleMaxMs } = deps;
+  const savedState =
+    directory === undefined
+      ? undefined
+      : createSavedState({ directory, location: store.location, log });
+  const relay = deps.relay ?? ALONE;
+  const { leads } = relay;
+  const onChange = createReporter(relay, (name) => applications.announced.get(name));
+  const applications = createLoadedApplications({ store, clock, log, savedState, leads, onChange });
+  const { byName, list } = applications;
+  const onList = (): void => {
+    const isFailing = list.failure() !== undefined;
+    if (leads()) relay.send({ kind: 'catalog_list', names: list.names(), isFailing });
+  };
+  const onHint = (number: number): void => {
+    if (leads()) relay.send({ kind: 'catalog_hint', number });
+  };
+  const names = (): string[] => [...byName.keys()];
+  const keepUp = createKeepUp({ ...deps, ...applications, names, onList, onHint });
+  const lookedAt = new Map<string, number>();
+  let stopPolls: (() => Promise<void>) | undefined;
+  let phase: 'new' | 'started' | 'stopped' = 'new';
+
+  const completeAll = (): void => {
+    for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
+  };
+
+  return {
+    start: async () => {
+      await applications.restore();
+      // Comes before any other read, so that every later change has a hint above this number. When the store does not
+      // answer, the poll finds the number later, and reading in turn finds the changes in between.
+      // A follower reads hints only here. They show that an announced revision is gone and the state is unknown.
+      await keepUp.followHints().catch(ignoreLogged);
+      await applications.refreshList().catch(ignoreLogged).finally(onList);
+      completeAll();
+      if (phase === 'stopped') return;
+      phase = 'started';
+      if (leads()) stopPolls ??= keepUp.start();
+    },
+    lead: () => {
+      // Otherwise `start` begins the polls.
+      if (phase !== 'started' || stopPolls !== undefined) return;
+      stopPolls = keepUp.start();
+      // At once: the leader before this process may have died between a change and its next poll.
+      keepUp.followHints().catch(ignoreLogged);
+      completeAll();
+    },
+    stopLeading: () => {
+      void stopPolls?.();
+      stopPolls = undefined;
+    },
+    follow: async (report) => {
+      if (report.kind === 'catalog_hint') keepUp.resumeAfter(report.number);
+      else if (report.kind === 'catalog_list') {
+        const isFailing = list.failure() !== undefined;
+        const isSame = report.names.join(' ') === list.names().join(' ');
+        if (isSame && list.isKnown() && isFailing === report.isFailing) return;
+        await applications.refreshList().catch(ignoreLogged);
+      } else {
+        // The read of the list failed or came too early.
+        if (phase === 'started' && !byName.has(report.application)) {
+          await applications.refreshList().catch(ignoreLogged);
+        }
+        if (report.kind === 'catalog_application' && report.announced !== null) {
+          applications.onAnnounced(new Map([[report.application, report.announced]]));
+        }
+        await byName.get(report.application)?.follow(report);
+      }
+    },
+    stop: async () => {
+      phase = 'stopped';
+      await stopPolls?.();
+    },
+    application: (name) => {
+      const catalog = byName.get(name);
+      if (catalog === undefined) {
+        throw list.isComplete() ? unknownApplication(name) : unavailable(list.failure());
+      }
+      const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
+      if (usability === 'usable') return catalog.reader;
+      if (usability === 'empty') throw unknownApplication(name);
+      if (usability === 'unknown') {
+        applications.readFirst(name);
+        throw unavailable(list.failure());
+      }
+      throw unavailable(undefined, 'was last confirmed too long ago');
+    },
+    refresh: async () => {
+      await applications.refreshList();
+      await Promise.all([...byName.values()].map((catalog) => catalog.refresh()));
+    },
+    lookAgain: async (name) => {
+      const catalog = byName.get(name);
+      if (catalog === undefined) return;
+      const isTooSoon = clock.now() - (lookedAt.get(name) ?? 0) < LOOK_AGAIN_INTERVAL_MS;
+      if (!isTooSoon) lookedAt.set(name, clock.now());
+      const refreshing = isTooSoon ? catalog.refresh.underWay() : catalog.refresh();
+      await waitAtMost(clock, LOOK_AGAIN_WAIT_MS, refreshing?.catch(ignoreLogged));
+    },
+    hasPublic: (name) => {
+      const catalog = byName.get(name);
+      return catalog !== undefined && !hasOnlyDrafts(catalog.state());
+    },
+    health: () => {
+      const isConfirmed = [...byName.values()]
+        .map((catalog) => catalog.state().confirmedAt ?? 0)
+        .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
+      // Reads of the applications in turn take long to find that the store answers for none of them.
+      const failing = keepUp.isFailing() ? { storeFailing: true } : {};
+      const healths = [...byName]
+        .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))
+        .map(([name, { reader }]) => [name, { ...reader.health(), ...failing }] as const);
+      return {
+        ready: list.isKnown() && (byName.size === 0 || isConfirmed),
+        applications: Object.fromEntries(healths),
+        problems: list.problems(),
+      };
+    },
+  };
+}
+
+const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };
+
+/** Reports each change of an application's state to the followers. */
+function createReporter(
+  relay: CatalogRelay,
+  announcedOf: (application: string) => AnnouncedRevision | undefined,
+) {
+  return (application: string, before: ApplicationState, after: ApplicationState): void => {
+    if (!relay.leads()) return;
+    if (!haveSameKeys(before.faults, after.faults)) {
+      relay.send({ kind: 'catalog_faults', application, faults: [...after.faults] });
+    }
+    relay.send(reportState(application, after, announcedOf(application)));
+  };
+}
+
+/** For failures that the log and the health report already contain. The next poll tries again. */
+function ignoreLogged(): void {}
+
+function unknownApplication(name: string): AppError {
+  const detail = `There is no application ${JSON.stringify(name.slice(0, 80))} here.`;
+  return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });
+}
+
+function unavailable(cause: AppError | undefined, why = 'could not be loaded'): AppError {
+  return new AppError(
+    'catalog_unavailable',
+    `The catalog ${why}: the object store does not answer. Try again shortly.`,
+    { cause, retryAfterSeconds: RETRY_AFTER_SECONDS },
+  );
+}

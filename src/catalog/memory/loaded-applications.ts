@@ -1,0 +1,160 @@
+import pLimit from 'p-limit';
+import { waitAtMost } from '../../core/clock.ts';
+import type { AnnouncedRevision, AnnouncedRevisions } from '../following/hints.ts';
+import {
+  type ApplicationCatalog,
+  type ApplicationCatalogDeps,
+  createApplicationCatalog,
+} from './application-catalog.ts';
+import { type ApplicationList, createApplicationList } from './application-list.ts';
+import { isUnreached, isUntried } from './application-state.ts';
+
+/** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
+interface LoadedApplications {
+  readonly list: ApplicationList;
+  readonly byName: ReadonlyMap<string, ApplicationCatalog>;
+  /** The highest revision of each application that hints announce. */
+  readonly announced: AnnouncedRevisions;
+  onAnnounced(announced: AnnouncedRevisions): void;
+  /** Starts from the saved state, if there is one. */
+  restore(): Promise<void>;
+  /**
+   * Reads the list, and each application for the first time.
+   *
+   * @throws AppError when the list cannot be read; the problems of an application are in its own state
+   */
+  refreshList(): Promise<void>;
+  /** Reads an application before the others: a client waits for it. A failure is in its state and in the log. */
+  readFirst(name: string): void;
+  /** Repeats the reads of the list and of applications that the store did not answer. @throws AppError the store's */
+  refreshFailed(): Promise<void>;
+  /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
+  refreshApplication(name: string): Promise<void>;
+}
+
+type LoadedApplicationsDeps = Pick<
+  ApplicationCatalogDeps,
+  'store' | 'clock' | 'log' | 'savedState' | 'leads' | 'onChange'
+>;
+
+/** The store is asked this often whether an application's newest revision is still there. */
+const LOSS_INTERVAL_MS = 60_000;
+/** Per application, so that many of them cost no more than a twentieth of a request a second. */
+const LOSS_INTERVAL_EACH_MS = 20_000;
+const CONFIRMATION_SAVED_EVERY_MS = 60_000;
+/** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
+const REQUESTS_MAX = 32;
+const BULKS_MAX = 2;
+/** How many applications are read at the same time. Each waits for several answers of the store, one after the other. */
+const REFRESHES_MAX = 48;
+/** Reads that take longer continue by themselves: one application must not delay the polls of the others. */
+const FIRST_READS_WAIT_MS = 15_000;
+/** How many further applications are read at the same time because clients ask for them. */
+const ASKED_FOR_MAX = 8;
+
+export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
+  const { clock, savedState } = deps;
+  const byName = new Map<string, ApplicationCatalog>();
+  const askedFor = new Set<string>();
+  const askedForLimit = pLimit(ASKED_FOR_MAX);
+  const firstReads = new Map<string, Promise<void>>();
+  const firstReadsLimit = pLimit(REFRESHES_MAX);
+  const announced = new Map<string, AnnouncedRevision>();
+  const list = createApplicationList({ ...deps, announced });
+  let savedAt = 0;
+
+  const lossIntervalMs = (): number =>
+    Math.max(LOSS_INTERVAL_MS, byName.size * LOSS_INTERVAL_EACH_MS);
+
+  const shared = {
+    ...deps,
+    lossIntervalMs,
+    requests: pLimit(REQUESTS_MAX),
+    bulks: pLimit(BULKS_MAX),
+  };
+
+  const getOrCreate = (name: string): ApplicationCatalog => {
+    const catalog =
+      byName.get(name) ??
+      createApplicationCatalog({ ...shared, announced: () => announced.get(name) }, name);
+    byName.set(name, catalog);
+    return catalog;
+  };
+
+  /** Saves which applications there are, and when the store last confirmed each. */
+  const saveConfirmations = async (): Promise<void> => {
+    savedAt = clock.now();
+    const names = [...byName.keys()];
+    const confirmedAt = Object.fromEntries(
+      [...byName].map(([name, catalog]) => [name, catalog.state().confirmedAt ?? 0]),
+    );
+    await savedState?.saveApplications({ names, confirmedAt });
+  };
+
+  /** Reads an application that was not read yet. A call while it waits for its turn shares that read. */
+  const firstRead = (name: string, catalog: ApplicationCatalog): Promise<void> => {
+    const reading =
+      firstReads.get(name) ??
+      firstReadsLimit(async () => {
+        // A client may have asked for it meanwhile.
+        if (isUntried(catalog.state())) await catalog.refresh();
+      }).finally(() => firstReads.delete(name));
+    firstReads.set(name, reading);
+    return reading;
+  };
+
+  const refreshList = async (): Promise<void> => {
+    await list.refresh();
+    list.names().forEach(getOrCreate);
+    // Includes an application from the saved state that is not listed: the store was rolled back then, and the
+    // status must report that.
+    const untried = [...byName].filter(([, { state }]) => isUntried(state()));
+    // The log and the application's state contain the failure already.
+    const reads = Promise.allSettled(untried.map(([name, catalog]) => firstRead(name, catalog)));
+    await waitAtMost(clock, FIRST_READS_WAIT_MS, reads);
+    if (untried.length > 0) await saveConfirmations();
+  };
+
+  return {
+    list,
+    byName,
+    refreshList,
+    announced,
+    onAnnounced: (newer) => {
+      for (const [name, one] of newer) {
+        if (one.number > (announced.get(name)?.number ?? 0)) announced.set(name, one);
+      }
+    },
+    restore: async () => {
+      const saved = await savedState?.loadApplications();
+      if (saved === undefined) return;
+      list.noteRestored();
+      for (const name of saved.names) {
+        await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
+      }
+    },
+    refreshFailed: async () => {
+      if (list.failure()?.kind === 'unavailable') await refreshList();
+      const failed = [...byName.values()].filter(({ state }) => isUnreached(state()));
+      const limit = pLimit(REFRESHES_MAX);
+      await Promise.allSettled(failed.map((catalog) => limit(() => catalog.refresh())));
+      const still = failed.find(({ state }) => isUnreached(state()));
+      if (still !== undefined) throw still.state().failure;
+    },
+    readFirst: (name) => {
+      const catalog = byName.get(name);
+      if (catalog === undefined || askedFor.has(name) || !isUntried(catalog.state())) return;
+      askedFor.add(name);
+      askedForLimit(() => catalog.refresh())
+        .catch(() => undefined)
+        .finally(() => askedFor.delete(name));
+    },
+    refreshApplication: async (name) => {
+      const catalog = byName.get(name);
+      await catalog?.refresh();
+      // A long verification logs its failure, and must not delay the poll.
+      if (catalog?.isVerifyingMany() === false) await catalog.complete();
+      if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
+    },
+  };
+}

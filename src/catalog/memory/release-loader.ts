@@ -1,0 +1,296 @@
+import type { LimitFunction } from 'p-limit';
+import type { Clock } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { Offer } from '../../domain/offer.ts';
+import type { Release } from '../../domain/release.ts';
+import { versionText } from '../../domain/version.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { readSize } from '../../store/presence.ts';
+import type { Refusals } from '../../store/sequence/read-checked.ts';
+import { readDocument } from '../../store/sequence/sequence.ts';
+import { isCarriedDocument, readCarried } from '../documents/carried-document.ts';
+import { releaseOf } from '../documents/manifest-document.ts';
+import { type PackedDocument, packDocument, unpackDocument } from '../documents/packed-document.ts';
+import { artifactKey, manifestKey } from '../keys.ts';
+import { manifestSequence, parseManifest } from '../sequences.ts';
+import { releaseNameOf } from './snapshot.ts';
+
+/** Reads and verifies the releases behind one application's offers, and keeps them in memory. */
+export interface ReleaseLoader {
+  /**
+   * The release when its manifest and the documents that it carries are in memory: verified, or restored from the saved
+   * state.
+   */
+  get(offer: Offer): LoadedRelease | undefined;
+  /** Whether `load` would ask the store. */
+  isDue(offer: Offer): boolean;
+  /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
+  isAnyDue(): boolean;
+  /**
+   * Verifies the offer's release against the store, unless that was done within the last nine minutes.
+   *
+   * @param listed sizes that a listing named: a file with the right size there is not asked for again
+   * @throws AppError the store's: then the last verdict on the release stays
+   */
+  load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
+  /** The stored manifests in memory by the name of their release, for saving. */
+  manifests(): StoredManifests;
+  /** Restores saved manifests; their releases are due for verification. */
+  restore(manifests: StoredManifests): void;
+  /** Drops the releases that none of these offers refers to. */
+  retain(offers: readonly Offer[]): void;
+}
+
+/** A release with the bytes of the documents that its publisher signed. */
+export interface LoadedRelease extends Release {
+  /** By name. */
+  readonly documents: ReadonlyMap<string, Uint8Array>;
+}
+
+/** A stored manifest with the documents that it names. */
+export interface StoredManifest {
+  readonly manifest: PackedDocument;
+  /** By name. */
+  readonly documents: ReadonlyMap<string, PackedDocument>;
+}
+
+/** By the name of their release: see {@link releaseNameOf}. */
+export type StoredManifests = ReadonlyMap<string, StoredManifest>;
+
+/** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
+export type ListedSizes = ReadonlyMap<string, number>;
+
+/** The result of verifying a release: its fault, or none. */
+export interface Verified {
+  /** See {@link releaseNameOf}. */
+  readonly name: string;
+  readonly fault: Fault | undefined;
+}
+
+/** Why a release must not be offered: its manifest or an artifact is missing or differs from the offer. */
+export interface Fault {
+  readonly version: string;
+  readonly detail: string;
+  /** Milliseconds since the epoch. */
+  readonly foundAt: number;
+}
+
+/** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
+const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
+
+/** Most releases are offered to few clients. So a loader keeps the stored document, and parses what clients get. */
+const PARSED_MAX = 256;
+
+interface LoaderDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly application: string;
+  /** Limits the requests that are under way at once, for all applications. */
+  readonly requests: LimitFunction;
+  /** Whether verified releases are verified again. */
+  readonly leads: () => boolean;
+  readonly refusals: Refusals;
+}
+
+export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
+  const { application, clock } = deps;
+  const verifyRelease = createVerifier(deps);
+  const manifests = new Map<string, StoredManifest>();
+  /**
+   * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
+   */
+  const verifiedAt = new Map<string, number>();
+  const parsed = new Map<string, LoadedRelease>();
+  const loading = new Map<string, Promise<Verified>>();
+
+  /** How many releases the current offers refer to. */
+  let retainedCount = Number.POSITIVE_INFINITY;
+
+  const forget = (name: string): void => {
+    manifests.delete(name);
+    verifiedAt.delete(name);
+    parsed.delete(name);
+  };
+
+  const recall = (offer: Offer, name: string): LoadedRelease | undefined => {
+    const release = recallRelease(application, offer, manifests.get(name));
+    if (release === undefined) return undefined;
+    if (parsed.size >= PARSED_MAX) parsed.clear();
+    parsed.set(name, release);
+    return release;
+  };
+
+  const get = (offer: Offer): LoadedRelease | undefined => {
+    const name = releaseNameOf(offer);
+    return parsed.get(name) ?? recall(offer, name);
+  };
+
+  const isOld = (at: number | undefined): boolean =>
+    at === undefined || (deps.leads() && at < clock.now() - VERIFIED_AGAIN_AFTER_MS);
+
+  const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
+
+  const verify = async (offer: Offer, name: string, listed?: ListedSizes): Promise<Verified> => {
+    try {
+      manifests.set(name, await verifyRelease(offer, manifests.get(name), listed));
+      // Moves it to the end.
+      verifiedAt.delete(name);
+      verifiedAt.set(name, clock.now());
+      return { name, fault: undefined };
+    } catch (error) {
+      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      forget(name);
+      const version = versionText(offer.version);
+      return { name, fault: { version, detail: error.message, foundAt: clock.now() } };
+    } finally {
+      loading.delete(name);
+    }
+  };
+
+  return {
+    get,
+    isDue,
+    isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
+    load: async (offer, listed) => {
+      const name = releaseNameOf(offer);
+      if (!isDue(offer)) return { name, fault: undefined };
+      const running = loading.get(name) ?? verify(offer, name, listed);
+      loading.set(name, running);
+      return running;
+    },
+    manifests: () => manifests,
+    restore: (saved) => {
+      for (const [name, document] of saved) manifests.set(name, document);
+    },
+    retain: (offers) => {
+      const names = new Set(offers.map(releaseNameOf));
+      for (const name of manifests.keys()) if (!names.has(name)) forget(name);
+      retainedCount = names.size;
+    },
+  };
+}
+
+/**
+ * The release of an offer, from its stored manifest.
+ *
+ * @throws AppError `document_newer`; `document_corrupt` also when the document is not the one that the offer names
+ */
+function parseRelease(application: string, offer: Offer, document: Uint8Array): Release {
+  const { number, digest } = offer.manifest;
+  const version = versionText(offer.version);
+  const manifest = parseManifest(document, application, version, number);
+  if (manifest.digest === digest) return releaseOf(manifest.signed);
+  throw otherManifest(manifestKey(application, version, number));
+}
+
+/**
+ * The release of an offer, from its manifest in memory; undefined when there is none.
+ *
+ * Undefined also for a manifest that does not match the offer: the saved state was altered, and the store decides.
+ */
+function recallRelease(
+  application: string,
+  offer: Offer,
+  stored: StoredManifest | undefined,
+): LoadedRelease | undefined {
+  if (stored === undefined) return undefined;
+  try {
+    const release = parseRelease(application, offer, unpackDocument(stored.manifest));
+    const documents = recallDocuments(release, stored.documents);
+    return documents && { ...release, documents };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return undefined;
+  }
+}
+
+/** The documents that a release carries; undefined unless all are in memory. */
+function recallDocuments(
+  { carried }: Release,
+  packed: StoredManifest['documents'],
+): LoadedRelease['documents'] | undefined {
+  if (carried.length === 0) return NO_BYTES;
+  const documents = new Map<string, Uint8Array>();
+  for (const { name, sha256 } of carried) {
+    const known = packed.get(name);
+    const bytes = known && unpackDocument(known);
+    if (bytes === undefined || !isCarriedDocument(bytes, sha256)) return undefined;
+    documents.set(name, bytes);
+  }
+  return documents;
+}
+
+/** Shared: most releases carry none. */
+const NO_BYTES: LoadedRelease['documents'] = new Map();
+const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
+
+interface StoredRelease {
+  readonly stored: StoredManifest;
+  readonly release: Release;
+}
+
+/**
+ * @param known the manifest in memory
+ * @returns the stored manifest
+ * @throws AppError of the kind `corrupt` when the release differs from the offer; the store's
+ */
+type Verify = (
+  offer: Offer,
+  known: StoredManifest | undefined,
+  listed: ListedSizes | undefined,
+) => Promise<StoredManifest>;
+
+function createVerifier({ store, application, requests, refusals }: LoaderDeps): Verify {
+  const read = async (offer: Offer): Promise<StoredRelease> => {
+    const { number, digest } = offer.manifest;
+    const manifests = manifestSequence(application, versionText(offer.version));
+    const { key, documentBytesMax } = manifests;
+    const parse = async (bytes: Uint8Array) => {
+      const manifest = await manifests.parse(bytes, number);
+      return { document: packDocument(bytes), manifest };
+    };
+    const sequence = { key, documentBytesMax, parse };
+    const stored = await requests(() => readDocument(store, sequence, number, refusals));
+    if (stored === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
+    const { document, manifest } = stored;
+    if (manifest.digest !== digest) throw otherManifest(key(number));
+    const release = releaseOf(manifest.signed);
+    const documents = await readDocuments(release);
+    return { stored: { manifest: document, documents }, release };
+  };
+  const readDocuments = async ({ carried }: Release): Promise<StoredManifest['documents']> => {
+    if (carried.length === 0) return NO_DOCUMENTS;
+    const read = carried.map(async (document) => {
+      const bytes = await requests(() => readCarried(store, application, document, refusals));
+      return [document.name, packDocument(bytes)] as const;
+    });
+    return new Map(await Promise.all(read));
+  };
+  return async (offer, known, listed) => {
+    const recalled = recallRelease(application, offer, known);
+    const { stored, release } =
+      known === undefined || recalled === undefined
+        ? await read(offer)
+        : { stored: known, release: recalled };
+    const files = release.artifacts
+      .flatMap((artifact) => [artifact, ...artifact.companions])
+      .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
+      .filter(({ key, size }) => listed?.get(key) !== size);
+    await Promise.all(files.map(({ key, size }) => requests(() => verifySize(store, key, size))));
+    return stored;
+  };
+}
+
+function otherManifest(key: string): AppError {
+  return new AppError('document_corrupt', `${key} is not the one that the catalog names.`);
+}
+
+async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
+  if ((await store.head(key))?.size === size) return;
+  // One answer may be wrong: a proxy can answer a HEAD with 404. Only the store can answer this read.
+  const stored = await readSize(store, key, { fresh: true });
+  if (stored === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
+  if (stored !== size) {
+    throw new AppError('artifact_mismatch', `${key} has ${stored} bytes, not ${size}.`);
+  }
+}

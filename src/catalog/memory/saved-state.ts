@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { isAppError, systemCode } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/state-file.ts';
+import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
+import { type PackedDocument, packedBytes, packedFrom } from '../documents/packed-document.ts';
+import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
+import type { StoredManifest, StoredManifests } from './release-loader.ts';
+
+/**
+ * The last good catalog on local disk. A process starts from it when the store is down, and never serves a revision
+ * below it.
+ *
+ * Each application and revision has a separate file, so that processes that share a directory do not undo each
+ * other's writes. These files are a cache: a failure to read or write one is logged, once.
+ */
+export interface SavedState {
+  load(application: string): Promise<SavedCatalog | undefined>;
+  /** @returns whether it was saved */
+  save(application: string, catalog: SavedCatalog): Promise<boolean>;
+  loadApplications(): Promise<SavedApplications | undefined>;
+  saveApplications(applications: SavedApplications): Promise<void>;
+}
+
+/** What is saved of one application. */
+interface SavedCatalog {
+  readonly revision: LiveRevision;
+  readonly manifests: StoredManifests;
+}
+
+interface SavedApplications {
+  readonly names: readonly string[];
+  /** When the store last confirmed each catalog: milliseconds since the epoch. */
+  readonly confirmedAt: Readonly<Record<string, number>>;
+}
+
+const applicationsSchema = z.object({
+  names: z.array(z.string()),
+  confirmedAt: z.record(z.string(), z.number()),
+});
+
+/** @param deps.location the store's: the states of different stores are stored separately */
+export function createSavedState(deps: {
+  readonly directory: string;
+  readonly location: string;
+  readonly log: Log;
+}): SavedState {
+  const root = stateDirectoryOf(deps);
+  const applicationsFile = path.join(root, APPLICATIONS_FILE);
+  let warned = false;
+
+  /** Warns once: a full or read-only disk must not fill the log as well. */
+  const warn = (error: unknown, message: string): undefined => {
+    if (!warned) deps.log.warn({ err: error, directory: root }, message);
+    warned = true;
+  };
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      return warn(error, 'cannot use the saved catalog');
+    }
+  };
+  /** ENOENT counts here: on a read-only volume, creating a directory fails with it. */
+  const attemptToSave = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+    work().catch((error: unknown) =>
+      warn(
+        error,
+        'the catalog cannot be saved, so this service would not answer updates after a start while the store is down: set DATA_DIR to a directory that this process may write',
+      ),
+    );
+
+  return {
+    load: async (application) =>
+      attempt(async () => {
+        const directory = path.join(root, application);
+        const revisions = (await readdir(directory))
+          .map((name) => Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? 0))
+          .sort((a, b) => b - a);
+        for (const revision of revisions) {
+          const file = path.join(directory, `${revision}.catalog`);
+          const saved = await readCatalog(file, application, revision);
+          if (saved !== undefined) return saved;
+        }
+        return undefined;
+      }),
+    save: async (application, catalog) => {
+      const done = await attemptToSave(async () => {
+        const directory = path.join(root, application);
+        const revision = catalog.revision.signed.revision;
+        await writeWhole(path.join(directory, `${revision}.catalog`), renderCatalog(catalog));
+        for (const name of await readdir(directory)) {
+          const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
+          if (other < revision) await rm(path.join(directory, name), { force: true });
+        }
+        return true;
+      });
+      return done === true;
+    },
+    loadApplications: () =>
+      attempt(async () => {
+        const saved = parseStateFile(await readFile(applicationsFile, 'utf8'));
+        return applicationsSchema.safeParse(saved).data;
+      }),
+    saveApplications: async (applications) => {
+      await attemptToSave(() => writeWhole(applicationsFile, renderStateFile(applications)));
+    },
+  };
+}
+
+/** It also tells the commands that this store was used before. */
+const APPLICATIONS_FILE = 'applications.json';
+
+/** Writes the file under another name first: a process that ends meanwhile leaves the old one. */
+async function writeWhole(file: string, content: Iterable<string | Uint8Array>): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  await writeFile(temporary, content);
+  await rename(temporary, file);
+}
+
+/**
+ * The documents as they are in memory, each after a line with its name and its size in bytes: rendering and hashing
+ * tens of megabytes again would take long. The first line is the number of manifests. The documents that a manifest
+ * names come before it. Each document has its own digest, which the reader checks.
+ */
+function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
+  // A copy, because verification adds manifests while the file is written.
+  const entries = [...manifests];
+  let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
+  let size = 0;
+  const add = (name: string, document: Uint8Array): void => {
+    batch.push(Buffer.from(`${name} ${document.length}\n`), document);
+    size += document.length;
+  };
+  add(REVISION, revision.document);
+  for (const [name, { manifest, documents }] of entries) {
+    for (const [carried, document] of documents) add(`${CARRIED}${carried}`, packedBytes(document));
+    add(name, packedBytes(manifest));
+    if (size < BATCH_BYTES) continue;
+    yield Buffer.concat(batch);
+    batch = [];
+    size = 0;
+  }
+  yield Buffer.concat(batch);
+}
+
+/** The name of the revision in the file. The names of releases contain spaces. */
+const REVISION = 'revision';
+const CARRIED = 'carried ';
+
+/** Few writes, and little to copy at once. */
+const BATCH_BYTES = 1024 * 1024;
+
+/** @returns undefined when the file is truncated or altered. The manifests are checked when they are used. */
+async function readCatalog(
+  file: string,
+  application: string,
+  number: number,
+): Promise<SavedCatalog | undefined> {
+  const documents = await runInTurns(parseDocumentsInSteps(await readFile(file)));
+  if (documents === undefined) return undefined;
+  try {
+    const revision = await liveRevisionSequence(application).parse(documents.revision, number);
+    return { revision, manifests: documents.manifests };
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return undefined;
+  }
+}
+
+interface SavedDocuments {
+  readonly revision: Uint8Array;
+  readonly manifests: StoredManifests;
+}
+
+/** Undefined when the file is not as {@link renderCatalog} makes it. */
+function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
+  const manifests = new Map<string, StoredManifest>();
+  let documents = new Map<string, PackedDocument>();
+  let revision: Uint8Array | undefined;
+  const first = bytes.indexOf('\n');
+  let at = first + 1;
+  while (at < bytes.length) {
+    const end = bytes.indexOf('\n', at);
+    const [, name, size] = /^(.+) (\d+)$/.exec(bytes.toString('utf8', at, end)) ?? [];
+    if (end < 0 || name === undefined) return undefined;
+    at = end + 1 + Number(size);
+    // A copy, so that the memory of the whole file is freed.
+    if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
+    else if (name.startsWith(CARRIED)) {
+      documents.set(name.slice(CARRIED.length), packedFrom(bytes.subarray(end + 1, at)));
+    } else {
+      manifests.set(name, { manifest: packedFrom(bytes.subarray(end + 1, at)), documents });
+      documents = new Map();
+    }
+    if (manifests.size % ITEMS_PER_STEP === 0) yield;
+  }
+  const isWhole = at === bytes.length && bytes.toString('utf8', 0, first) === `${manifests.size}`;
+  return isWhole && revision !== undefined ? { revision, manifests } : undefined;
+}

@@ -1,0 +1,88 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packDocument } from '../../../src/catalog/documents/packed-document.ts';
+import { checkRevision, revisionSchema } from '../../../src/catalog/documents/revision-document.ts';
+import {
+  type LiveRevision,
+  liveRevisionSequence,
+} from '../../../src/catalog/following/live-revision.ts';
+import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
+import { createSnapshotInSteps } from '../../../src/catalog/memory/snapshot.ts';
+import { readRevision } from '../../../src/catalog/read.ts';
+import { type Revision, revisionSequence } from '../../../src/catalog/sequences.ts';
+import { runAtOnce } from '../../../src/core/steps.ts';
+import { makeTemporaryDirectory } from '../../support/release.ts';
+import { setUpLarge } from './large-revision.ts';
+
+const OFFERS = 1_000;
+
+async function makeRevision(): Promise<Revision> {
+  const { deps, offer } = setUpLarge();
+  await offer(OFFERS);
+  return (await readRevision(deps, 'desktop')) as Revision;
+}
+
+async function parseLive(revision: Revision): Promise<LiveRevision> {
+  return liveRevisionSequence('desktop').parse(revisionSequence('desktop').render(revision), 1);
+}
+
+describe('a revision with a thousand offers', () => {
+  it('is parsed in steps, to the same value', async () => {
+    const revision = await makeRevision();
+    const sequence = revisionSequence('desktop');
+    const parsed = sequence.parse(sequence.render(revision), 1);
+    expect(parsed).toBeInstanceOf(Promise);
+    expect(await parsed).toEqual(revision);
+    const live = await parseLive(revision);
+    expect(runAtOnce(createSnapshotInSteps(live, new Set())).offers).toHaveLength(OFFERS);
+  });
+
+  it('is refused when the schema refuses it, with the same message', async () => {
+    const { signed } = await makeRevision();
+    const { stable } = signed.channels;
+    const offers = [...(stable?.offers ?? [])];
+    const broken = [
+      { ...signed, channels: { stable: { ...stable, offers: [...offers, { version: 'x' }] } } },
+      { ...signed, channels: { stable: { ...stable, offers: {} } } },
+      { ...signed, channels: { stable, beta: null } },
+      { ...signed, change_id: 'x' },
+      null,
+    ];
+    for (const value of broken) {
+      const expected = revisionSchema.safeParse(value);
+      expect(expected.success).toBe(false);
+      const checked = runAtOnce(checkRevision(value));
+      const [issue] = checked.success ? [] : checked.error.issues;
+      const [whole] = expected.error?.issues ?? [];
+      expect(issue?.path).toEqual(whole?.path);
+      expect(whole?.message).toContain(issue?.message);
+    }
+    expect(runAtOnce(checkRevision(signed))).toEqual(revisionSchema.safeParse(signed));
+  });
+
+  it('is restored from the saved state unchanged', async () => {
+    const directory = await makeTemporaryDirectory();
+    try {
+      const log = { info: () => {}, warn: () => {}, error: () => {} };
+      const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
+      const revision = await parseLive(await makeRevision());
+      const names = Array.from({ length: OFFERS }, (_, index) => `1.0.${index} 1 digest`);
+      const manifests = new Map(
+        names.map((name) => [
+          name,
+          {
+            manifest: packDocument(Buffer.from(`{"of":"${name} – ä"}\n`)),
+            documents: new Map([['latest.yml', packDocument(Buffer.from(`of ${name}`))]]),
+          },
+        ]),
+      );
+      expect(await saved.save('desktop', { revision, manifests })).toBe(true);
+      expect(await saved.load('desktop')).toEqual({ revision, manifests });
+      const [place = ''] = await readdir(directory.path);
+      expect(await readdir(path.join(directory.path, place, 'desktop'))).toEqual(['1.catalog']);
+    } finally {
+      await directory.remove();
+    }
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import {
+  REVISION_BYTES_MAX,
+  withdrawnBytes,
+} from '../../../src/catalog/documents/revision-size.ts';
+import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
+import { startRollout } from '../../../src/operations/start-rollout.ts';
+import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
+import { offerOf } from './large-revision.ts';
+
+describe('the size of a catalog revision', () => {
+  it('has room for 10,000 offers, all of which can be yanked with the longest reason', () => {
+    const offers = Array.from({ length: 10_000 }, (_, index) => offerOf(index + 1));
+    const channels = { stable: { inherits: null, offers, retired: [] } };
+    expect(withdrawnBytes(channels)).toBeLessThanOrEqual(REVISION_BYTES_MAX);
+    const reason = '"'.repeat(REASON_BYTES_MAX);
+    const yanked = offers.map((offer) => ({ ...offer, status: 'yanked' as const, reason }));
+    const worst = JSON.stringify({ stable: { inherits: null, offers: yanked, retired: [] } });
+    expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(channels));
+  });
+
+  it('has room for every draft to be offered with a long plan, and yanked', () => {
+    const { status: _status, reason: _reason, ...statement } = offerOf(1);
+    const step = (index: number) => `${index}%@${index * 100}h`;
+    const text = Array.from({ length: 50 }, (_, index) => step(index)).join(',');
+    const windows = ['Fri 16:00..Mon 08:00 Europe/Berlin'];
+    const draft = {
+      ...statement,
+      since: '2026-11-21T09:00:00.000Z',
+      opens: 'when_complete' as const,
+      rollout: { text, freeze_windows: windows },
+    };
+    const deps = { clock: createFixedClock(), randomness: createSeededRandomness(1) };
+    const rollout = startRollout(deps, { text, freezeWindows: windows }, undefined);
+    expect(rollout.steps).toHaveLength(50);
+    const reason = '"'.repeat(REASON_BYTES_MAX);
+    const yanked = { ...offerOf(1), status: 'yanked' as const, reason, rollout };
+    const before = { stable: { inherits: null, offers: [], retired: [], drafts: [draft] } };
+    const worst = JSON.stringify({ stable: { inherits: null, offers: [yanked], retired: [] } });
+    const fixed = withdrawnBytes({ stable: { inherits: null, offers: [], retired: [] } });
+    expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(before) - fixed + 50);
+  });
+});
