@@ -2,7 +2,7 @@ import { PLATFORMS } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { compareSparkleVersions } from '../../src/domain/sparkle-version.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
-import { sparkleVersionOf } from '../../src/protocols/appcast.ts';
+import { sparkleVersionOf } from '../../src/updaters/appcast/appcast.ts';
 
 /**
  * Warns of a release that the clients of Sparkle and WinSparkle do not take for an update, because it was published

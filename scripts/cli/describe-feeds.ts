@@ -3,15 +3,15 @@ import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { FeedChannel, OfferedFile } from '../../src/operations/list-feeds.ts';
-import type { Protocol } from '../../src/protocols/protocol.ts';
+import type { Protocol } from '../../src/updaters/protocol.ts';
 import {
   neededSignature,
   PROTOCOLS,
   type ServingProtocol,
   servedFormats,
   serves,
-} from '../../src/protocols/registry.ts';
-import type { ChannelFeed, SetUp, SetUpAddress } from '../../src/protocols/set-up.ts';
+} from '../../src/updaters/registry.ts';
+import type { ChannelFeed, SetUp, SetUpAddress } from '../../src/updaters/set-up.ts';
 
 /** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
 export const PLACEHOLDER = 'https://public-url.invalid';

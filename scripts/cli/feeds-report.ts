@@ -1,6 +1,6 @@
 import { PLATFORMS, type Platform } from '../../src/domain/platform.ts';
 import type { OfferedFile } from '../../src/operations/list-feeds.ts';
-import { neededSignature, servedFormats } from '../../src/protocols/registry.ts';
+import { neededSignature, servedFormats } from '../../src/updaters/registry.ts';
 import type { ChannelAddresses, DialectFeed } from './describe-feeds.ts';
 import { alignColumns, indented } from './output.ts';
 import { print, type Terminal } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../src/core/errors.ts';
 import { known } from '../../src/core/name-hint.ts';
-import type { Protocol } from '../../src/protocols/protocol.ts';
-import { PROTOCOLS } from '../../src/protocols/registry.ts';
+import type { Protocol } from '../../src/updaters/protocol.ts';
+import { PROTOCOLS } from '../../src/updaters/registry.ts';
 
 /** The dialect that an option names. @throws AppError `invalid_request` */
 export function protocolNamed(name: string): Protocol {

@@ -9,7 +9,7 @@ import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
-import { isServed, PROTOCOLS } from '../../src/protocols/registry.ts';
+import { isServed, PROTOCOLS } from '../../src/updaters/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';
 import { bundleVersionWarnings } from './bundle-version-report.ts';

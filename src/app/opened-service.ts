@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Catalog } from '../catalog/memory/catalog.ts';
-import type { LegacySettings } from '../config/legacy.ts';
 import type { ServiceSettings } from '../config/service.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import type { App } from '../http/deps.ts';
 import type { Load } from '../http/server/load.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import type { LegacySettings } from '../updaters/legacy/settings.ts';
 
 /** How a command opens the service in its own process. */
 

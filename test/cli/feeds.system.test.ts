@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeTauriSetUp } from '../../src/protocols/tauri-set-up.ts';
+import { describeTauriSetUp } from '../../src/updaters/tauri/tauri-set-up.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { type Finished, json, slipway } from './support.ts';

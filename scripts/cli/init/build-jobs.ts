@@ -5,7 +5,7 @@ import type {
 } from '../../../src/build-output/project/project.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { type Target, targetName } from '../../../src/domain/target.ts';
-import { velopack } from '../../../src/protocols/velopack.ts';
+import { velopack } from '../../../src/updaters/velopack/velopack.ts';
 import { feedUrl, PLACEHOLDER } from '../describe-feeds.ts';
 import type { Choices } from './choices.ts';
 

@@ -4,7 +4,7 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 import { type ChannelListing, listChannel, type OwnWanted } from '../../operations/list-channel.ts';
 import { listCommonRelease } from '../../operations/list-common-release.ts';
 import { readFileOf } from '../../operations/read-file.ts';
-import type { FeedProtocol, Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
+import type { FeedProtocol, Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import type { Answer, Answered, TagOf } from '../answer.ts';
 import { countedCheck } from '../counted.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type Protocol,
   type ProtocolResponse,
   type Question,
-} from '../../protocols/protocol.ts';
+} from '../../updaters/protocol.ts';
 import { type Answer, cacheControl, PRIVATE_CACHE, type TagOf, taggedAnswer } from '../answer.ts';
 import { createSharedAnswers } from '../shared-answers.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Protocol } from '../../protocols/protocol.ts';
-import type { StaticAddress } from '../../protocols/static-address.ts';
+import type { Protocol } from '../../updaters/protocol.ts';
+import type { StaticAddress } from '../../updaters/static-address.ts';
 import type { OpenChannel } from './open-feeds.ts';
 import type { PlannedDocument } from './plan.ts';
 import type { Questions } from './questions.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { applicationAtLegacyAddress } from '../../protocols/legacy/legacy-static.ts';
+import { applicationAtLegacyAddress } from '../../updaters/legacy/legacy-static.ts';
 import { makePlan } from './make-plan.ts';
 import type { ExportPlan } from './plan.ts';
 import { openQuestions, type QuestionDeps, type Questions } from './questions.ts';

@@ -1,8 +1,8 @@
 import { shareAt } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { versionText } from '../../domain/version.ts';
-import type { Protocol } from '../../protocols/protocol.ts';
-import { PROTOCOLS, servesArtifact } from '../../protocols/registry.ts';
+import type { Protocol } from '../../updaters/protocol.ts';
+import { PROTOCOLS, servesArtifact } from '../../updaters/registry.ts';
 import type { OpenChannel, OpenFeeds, OpenRelease } from './open-feeds.ts';
 import type { LeftOut } from './plan.ts';
 

@@ -1,5 +1,5 @@
 import { newestTextFirst } from '../../domain/version.ts';
-import type { LegacyStaticAddress } from '../../protocols/legacy/legacy-static.ts';
+import type { LegacyStaticAddress } from '../../updaters/legacy/legacy-static.ts';
 import type { PlannedDocument } from './plan.ts';
 import { fileAtAddress } from './unanswered.ts';
 

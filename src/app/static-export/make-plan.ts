@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { aliasesOf } from '../../domain/channel.ts';
-import { listLegacyAddresses } from '../../protocols/legacy/legacy-static.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import { listLegacyAddresses } from '../../updaters/legacy/legacy-static.ts';
+import { PROTOCOLS } from '../../updaters/registry.ts';
 import { askAlso, askStated, fileBehind } from './ask-also.ts';
 import {
   askDocuments,

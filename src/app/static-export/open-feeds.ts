@@ -6,7 +6,7 @@ import { type ArtifactIdentity, identityName } from '../../domain/release.ts';
 import { NO_CLIENTS, shareAt } from '../../domain/rollout.ts';
 import { compareVersions, tryParseVersion, versionText } from '../../domain/version.ts';
 import { type ServiceDeps, seeChannel } from '../../operations/open-channel.ts';
-import type { StaticChannel, StaticFile } from '../../protocols/static-address.ts';
+import type { StaticChannel, StaticFile } from '../../updaters/static-address.ts';
 
 /** The feeds of an application that clients without an access token may read. */
 

@@ -3,7 +3,7 @@ import { BLOCKMAP, type Companion, WEB_PACKAGE } from '../../domain/companion.ts
 import type { Artifact } from '../../domain/release.ts';
 import { findFile } from '../../operations/find-file.ts';
 import type { ServiceDeps } from '../../operations/open-channel.ts';
-import { servesArtifact } from '../../protocols/registry.ts';
+import { servesArtifact } from '../../updaters/registry.ts';
 import { type Feed, feedSegments } from './ask-documents.ts';
 import type { Mention } from './mentions.ts';
 import type { OpenChannel, OpenRelease } from './open-feeds.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../answers/feeds/answer-dialect.ts';
 import { isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
-import type { Protocol, ProtocolRequest } from '../../protocols/protocol.ts';
+import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { etagOf } from '../conditional.ts';
 import type { RouteDeps } from '../deps.ts';

@@ -12,7 +12,7 @@ import type {
   LegacyFacts,
   LegacyRequest,
   LegacyServer,
-} from '../../protocols/legacy/legacy-address.ts';
+} from '../../updaters/legacy/legacy-address.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { count, sendUncached } from '../server/send-answer.ts';

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { LegacyServer } from '../../protocols/legacy/legacy-address.ts';
-import { LEGACY_SERVERS } from '../../protocols/legacy/servers.ts';
+import type { LegacyServer } from '../../updaters/legacy/legacy-address.ts';
+import { LEGACY_SERVERS } from '../../updaters/legacy/servers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { type Load, shedLoad } from '../server/load.ts';
 import { registerFeeds } from './feed.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import type { DescribedApplication } from '../../operations/describe-catalog.ts';
-import { PROTOCOLS } from '../../protocols/registry.ts';
 import { COMPONENT_STATUSES, INDICATORS, type StatusReport } from '../../status/report.ts';
+import { PROTOCOLS } from '../../updaters/registry.ts';
 import { renderStatus, statusAnswerSchema, timeText } from '../website/status-answer.ts';
 
 /** The answers under `/monitoring` of a process without an upstream monitoring service. */

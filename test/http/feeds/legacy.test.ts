@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerApplication } from '../../../src/catalog/change.ts';
-import { LEGACY_SERVER_NAMES } from '../../../src/config/legacy.ts';
 import { changeChannel } from '../../../src/operations/change-channel.ts';
-import { LEGACY_SERVERS } from '../../../src/protocols/legacy/servers.ts';
+import { LEGACY_SERVERS } from '../../../src/updaters/legacy/servers.ts';
+import { LEGACY_SERVER_NAMES } from '../../../src/updaters/legacy/settings.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { release, setStatus } from '../support.ts';

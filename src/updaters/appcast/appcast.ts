@@ -1,0 +1,192 @@
+import { escapeXml } from '../../core/xml.ts';
+import { type Companion, DELTA } from '../../domain/companion.ts';
+import { parseOsVersion } from '../../domain/os-version.ts';
+import { type Artifact, notesFor, type Release } from '../../domain/release.ts';
+import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
+import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
+import type { ProtocolResponse } from '../protocol.ts';
+
+/** Renders appcasts: the RSS of Sparkle, WinSparkle and NetSparkle. */
+
+/** The names of the documents. NetSparkle asks for the second when it requires a signed appcast. */
+export const APPCAST = 'appcast.xml';
+export const APPCAST_SIGNATURE = 'appcast.xml.signature';
+
+/** One file of a release. A feed has one item for each. */
+export interface AppcastItem {
+  readonly release: Release;
+  readonly file: Artifact;
+  /** `sparkle:os`. */
+  readonly os: string;
+}
+
+interface Appcast {
+  /** The offered release first. */
+  readonly items: readonly AppcastItem[];
+  /** Sparkle and NetSparkle render Markdown. WinSparkle renders HTML only. */
+  readonly rendersMarkdown: boolean;
+  readonly fileUrl: (version: string, filename: string) => string;
+}
+
+/**
+ * The document. Without items it is the answer "no update": Sparkle, WinSparkle and NetSparkle then report that nothing
+ * is newer.
+ */
+export function renderAppcast({ items, rendersMarkdown, fileUrl }: Appcast): ProtocolResponse {
+  const bases = new Set(items.map(sparkleVersionOf));
+  const lines = items.flatMap((item) => [
+    '    <item>',
+    ...itemLines(item, rendersMarkdown, fileUrl, bases).map((line) => `      ${line}`),
+    '    </item>',
+  ]);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/rss+xml; charset=utf-8' },
+    body: [
+      '<?xml version="1.0" encoding="utf-8"?>',
+      '<rss version="2.0" xmlns:sparkle="http://www.andymatuschak.org/xml-namespaces/sparkle">',
+      '  <channel>',
+      '    <title>Updates</title>',
+      ...lines,
+      '  </channel>',
+      '</rss>',
+      '',
+    ].join('\n'),
+  };
+}
+
+/** The version that clients compare with their own. */
+export function sparkleVersionOf({ release, file }: Pick<AppcastItem, 'release' | 'file'>): string {
+  return file.bundleVersion ?? release.version;
+}
+
+/**
+ * The items of older releases that clients do not take for newer than the offered one. Clients compare bundle versions,
+ * and a release with a lower version may have a higher bundle version: its clients would install it instead.
+ */
+export function notNewerThan<I extends AppcastItem>(
+  offered: readonly I[],
+  older: readonly I[],
+): readonly I[] {
+  const versions = offered.map(sparkleVersionOf);
+  return older.filter((item) =>
+    versions.every((version) => compareSparkleVersions(sparkleVersionOf(item), version) <= 0),
+  );
+}
+
+/** The signature that clients verify; undefined for none. */
+export function edSignatureOf({
+  signatures = [],
+}: {
+  readonly signatures?: readonly ArtifactSignature[];
+}): string | undefined {
+  return signatures.find(({ scheme }) => scheme === SPARKLE_ED25519)?.value;
+}
+
+function itemLines(
+  item: AppcastItem,
+  rendersMarkdown: boolean,
+  fileUrl: Appcast['fileUrl'],
+  bases: ReadonlySet<string>,
+): readonly string[] {
+  const { release, file, os } = item;
+  const facts = file.sparkle ?? {};
+  const describe = (each: Artifact | Companion, more: Attributes): string =>
+    element('enclosure', {
+      url: fileUrl(release.version, each.filename),
+      length: String(each.size),
+      type: 'application/octet-stream',
+      'sparkle:os': os,
+      'sparkle:edSignature': edSignatureOf(each),
+      ...more,
+    });
+  const { installationType, installerArguments } = facts;
+  const deltas = deltasOf(item, bases).map((delta) =>
+    describe(delta, { 'sparkle:deltaFrom': delta.base }),
+  );
+  return [
+    text('title', release.name ?? release.version),
+    text('pubDate', new Date(release.releasedAt).toUTCString().replace('GMT', '+0000')),
+    text('sparkle:version', sparkleVersionOf(item)),
+    text('sparkle:shortVersionString', release.version),
+    text('sparkle:minimumSystemVersion', minimumOf(file)),
+    text('sparkle:maximumSystemVersion', facts.maximumSystemVersion),
+    text('sparkle:minimumAutoupdateVersion', facts.minimumAutoupdateVersion),
+    text('sparkle:ignoreSkippedUpgradesBelowVersion', facts.ignoreSkippedUpgradesBelowVersion),
+    text('sparkle:hardwareRequirements', hardwareOf(file)),
+    ...(facts.criticalUpdate === undefined
+      ? []
+      : [element('sparkle:criticalUpdate', { 'sparkle:version': facts.criticalUpdate })]),
+    descriptionOf(release, rendersMarkdown),
+    describe(file, {
+      'sparkle:installationType': installationType,
+      'sparkle:installerArguments': installerArguments,
+    }),
+    ...(deltas.length === 0
+      ? []
+      : ['<sparkle:deltas>', ...deltas.map((line) => `  ${line}`), '</sparkle:deltas>']),
+  ].filter((line) => line !== '');
+}
+
+/** Empty for a value that is not stated. */
+function text(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `<${name}>${escapeXml(value)}</${name}>`;
+}
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** An empty element. Leaves out attributes that are not stated, and empty ones. */
+function element(name: string, attributes: Attributes): string {
+  const stated = Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined || value === '' ? [] : [` ${key}="${escapeAttribute(value)}"`],
+  );
+  return `<${name}${stated.join('')}/>`;
+}
+
+/** A parser reads line breaks in attributes as spaces, unless they are references. */
+function escapeAttribute(value: string): string {
+  return escapeXml(value).replace(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
+}
+
+/** The deltas from versions that the feed lists as well. A delta without a signature beside a signed file is refused. */
+function deltasOf({ file }: AppcastItem, bases: ReadonlySet<string>): readonly Companion[] {
+  const isSigned = edSignatureOf(file) !== undefined;
+  return file.companions.filter(
+    (companion) =>
+      companion.kind === DELTA &&
+      companion.base !== undefined &&
+      bases.has(companion.base) &&
+      (edSignatureOf(companion) !== undefined || !isSigned),
+  );
+}
+
+/**
+ * On macOS the version of the product. On Windows `major.minor.build`: a finer number than the build becomes the next
+ * build, because the client would ignore it.
+ */
+function minimumOf({ platform, minimumOsVersion }: Artifact): string | undefined {
+  const parsed = parseOsVersion(minimumOsVersion ?? '');
+  if (parsed === undefined || platform === 'linux') return undefined;
+  if (platform === 'macos') return parsed.join('.');
+  const [major, minor = 0, build = 0, ...finer] = parsed;
+  return [major, minor, finer.some((number) => number > 0) ? build + 1 : build].join('.');
+}
+
+/** Sparkle since 2.9 leaves out an item whose requirement its Mac does not meet. */
+function hardwareOf({ platform, arch, sparkle }: Artifact): string | undefined {
+  const isArmOnly = platform === 'macos' && arch === 'arm64';
+  return sparkle?.hardwareRequirements ?? (isArmOnly ? 'arm64' : undefined);
+}
+
+/** What begins with a tag is HTML, as the tools of Sparkle write it. */
+const HTML = /^\s*<[a-z!]/i;
+
+function descriptionOf({ notes }: Release, rendersMarkdown: boolean): string {
+  const own = notesFor(notes, null);
+  if (own === null) return '';
+  if (HTML.test(own)) return text('description', own);
+  if (rendersMarkdown) {
+    return `<description sparkle:format="markdown">${escapeXml(own)}</description>`;
+  }
+  return text('description', `<div style="white-space: pre-wrap">${escapeXml(own)}</div>`);
+}

@@ -1,0 +1,96 @@
+import { parseUpdateInfoName, UPDATE_INFO_FORMATS } from '../../domain/carried-document.ts';
+import { type Arch, archOf, type Platform, parseArch } from '../../domain/platform.ts';
+import { parseLooseVersion } from '../../domain/version.ts';
+import {
+  commonQuery,
+  type FeedProtocol,
+  type ProtocolRequest,
+  type Question,
+} from '../protocol.ts';
+import {
+  ELECTRON_ABSOLUTE,
+  ELECTRON_RELATIVE,
+  renderElectronFeed,
+  renderElectronNoUpdate,
+  renderSignedElectronFeed,
+  warnOfElectronName,
+} from './electron-feed.ts';
+import { describeElectronSetUp } from './electron-set-up.ts';
+import { listElectronAddresses } from './electron-static.ts';
+
+/**
+ * electron-updater, provider `generic`.
+ *
+ * `GET {base}/{channel}{suffix}.yml`; the suffix is empty on Windows, `-mac` on macOS, `-linux` on Linux,
+ * followed there by `-{arch}` unless x64. `latest` is the channel of the feed's own address; any other name
+ * is a channel of the same application. Files are at `{base}/{version}/{filename}` of their channel.
+ *
+ * A release that has only a web installer is offered with its `packages`, which the client downloads and
+ * passes to the installer. An ordinary installer goes first, because an application can disable web
+ * installers.
+ *
+ * The client does not state its version. An application whose releases have a `requires` range sends it as
+ * `x-current-version` (electron-updater's `requestHeaders`); else it is offered only releases that require
+ * nothing. An installed application cannot be corrected, so any text in that header gets an answer.
+ */
+export const electron: FeedProtocol = {
+  shape: 'feed',
+  name: 'electron',
+  title: 'electron-updater (generic provider)',
+  takesPost: false,
+  varyHeaders: ['x-current-version'],
+  olderReleasesMax: 0,
+  formatsFor: (platform) => UPDATE_INFO_FORMATS[platform],
+  signatureScheme: null,
+  osGate: 'client',
+  // On Linux, the name of the document states the architecture.
+  mayOmit: (platform) => (platform === 'linux' ? ['version'] : ['version', 'arch']),
+  parseRequest,
+  describeSetUp: describeElectronSetUp,
+  listStatic: listElectronAddresses,
+  renderListing: renderElectronFeed,
+  renderSigned: renderSignedElectronFeed,
+  renderNoUpdate: renderElectronNoUpdate,
+  warnOf: warnOfElectronName,
+};
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const [file, ...rest] = request.path;
+  const named = parseUpdateInfoName(file ?? '');
+  if (named === undefined || rest.length > 0) return undefined;
+  const { query, headers } = request;
+  const { platform, suffix } = named;
+  const current = query.current_version ?? headers['x-current-version'];
+  const channel = named.channel === 'latest' ? request.channel : named.channel;
+  return {
+    document: channel === request.channel ? ELECTRON_RELATIVE : ELECTRON_ABSOLUTE,
+    query: {
+      ...commonQuery(request, electron),
+      channel,
+      currentVersion: current === undefined ? null : (parseLooseVersion(current) ?? null),
+      platform,
+      arch: archFrom(platform, suffix, query.arch),
+      formats: electron.formatsFor(platform),
+    },
+  };
+}
+
+/**
+ * electron-builder replaces it in most configurations. It stays where the address comes from a file that electron-builder
+ * did not write; an installed application cannot be corrected, so it counts as not stated.
+ */
+const UNEXPANDED = `\${arch}`;
+
+function archFrom(
+  platform: Platform,
+  suffix: string | undefined,
+  query: string | undefined,
+): Arch | null {
+  if (query !== undefined && query !== '' && query !== UNEXPANDED) {
+    const arch = parseArch(query);
+    // Universal is a kind of build, not the architecture of a machine.
+    return arch === 'universal' ? null : arch;
+  }
+  if (platform !== 'linux') return null;
+  return suffix === undefined ? 'x64' : (archOf(suffix) ?? parseArch(suffix));
+}

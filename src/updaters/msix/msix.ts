@@ -1,0 +1,58 @@
+import type { Format } from '../../domain/platform.ts';
+import { parseArch } from '../../domain/platform.ts';
+import { parseLooseVersion } from '../../domain/version.ts';
+import {
+  commonQuery,
+  NO_CONTENT,
+  type PollProtocol,
+  type ProtocolRequest,
+  type Question,
+} from '../protocol.ts';
+import { describeSquirrelUpdate, squirrelJson } from '../squirrel-json.ts';
+import { describeMsixSetUp } from './msix-set-up.ts';
+
+/**
+ * Electron's MSIX updater, which `autoUpdater` uses inside an MSIX package.
+ *
+ * It sends HEAD to `{version}` to learn whether the address is a package, then GET: 204 for no update, else the JSON of
+ * Squirrel.Mac. Then it sends HEAD to the package and follows the redirect: the last address must end with `.msix` or
+ * `.msixbundle`. It installs what it is given.
+ *
+ * A package of several architectures (`.msixbundle`) is published as `universal`. A client that states no architecture
+ * gets that, else the x64 build, else the 32-bit one.
+ */
+export const msix: PollProtocol = {
+  shape: 'poll',
+  name: 'msix',
+  title: 'MSIX (Electron autoUpdater on Windows)',
+  takesPost: false,
+  varyHeaders: [],
+  formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
+  signatureScheme: null,
+  osGate: 'server',
+  mayOmit: () => ['arch'],
+  parseRequest,
+  listStatic: ({ versions }) => versions.map((version) => ({ path: [version] })),
+  describeSetUp: describeMsixSetUp,
+  renderOffer: (offer) => squirrelJson(describeSquirrelUpdate(offer)),
+  renderNoUpdate: () => NO_CONTENT,
+};
+
+const FORMATS: readonly Format[] = ['msix'];
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const [version = '', ...rest] = request.path;
+  const currentVersion = parseLooseVersion(version);
+  if (currentVersion === undefined || rest.length > 0) return undefined;
+  const { arch } = request.query;
+  return {
+    document: '',
+    query: {
+      ...commonQuery(request, msix),
+      currentVersion,
+      platform: 'windows',
+      arch: arch === undefined || arch === '' ? null : parseArch(arch),
+      formats: FORMATS,
+    },
+  };
+}

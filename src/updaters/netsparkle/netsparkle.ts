@@ -1,0 +1,158 @@
+import {
+  NETSPARKLE_APPCAST,
+  NETSPARKLE_APPCAST_SIGNATURE,
+  NETSPARKLE_FORMATS,
+} from '../../domain/carried-document.ts';
+import type { NamedMachine } from '../../domain/common-release.ts';
+import { machineName } from '../../domain/compatible-arches.ts';
+import {
+  type Arch,
+  type Format,
+  PLATFORMS,
+  type Platform,
+  parseFormat,
+  parsePlatform,
+  platformOf,
+} from '../../domain/platform.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import { SPARKLE_ED25519 } from '../../domain/signature.ts';
+import { anyMac } from '../any-mac.ts';
+import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from '../appcast/appcast.ts';
+import { chooseFile } from '../appcast/appcast-file.ts';
+import { appcastQuery, noAppcastSignature, parseAppcastPath } from '../appcast/appcast-request.ts';
+import { listAppcastAddresses } from '../appcast/appcast-static.ts';
+import type {
+  FeedListing,
+  FeedProtocol,
+  ProtocolRequest,
+  ProtocolResponse,
+  Question,
+} from '../protocol.ts';
+import { describeNetSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
+
+/**
+ * NetSparkle, for .NET applications on Windows, macOS and Linux.
+ *
+ * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. It compares neither
+ * architectures nor versions of the system, so the server does. Without `platform` in the query, the document is for
+ * every system and states one release, which each of them gets: see `findCommonRelease`.
+ *
+ * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document that
+ * the publisher signed has one.
+ */
+export const netsparkle: FeedProtocol = {
+  shape: 'feed',
+  name: 'netsparkle',
+  title: 'NetSparkle (.NET on Windows, macOS and Linux)',
+  takesPost: false,
+  varyHeaders: [],
+  olderReleasesMax: 0,
+  formatsFor: (platform) => USUAL[platform],
+  everyFormatFor: (platform) => NETSPARKLE_FORMATS[platform],
+  signatureScheme: null,
+  expectedSignature: SPARKLE_ED25519,
+  osGate: 'server',
+  mayOmit: () => ['version', 'arch'],
+  parseRequest,
+  listStatic: listAppcastAddresses,
+  describeSetUp: describeNetSparkleSetUp,
+  renderListing,
+  renderSigned: (machine, { documents }, document) => {
+    const isFeed = document === APPCAST;
+    if (!listsFor(machine, documents.get(NETSPARKLE_APPCAST))) return undefined;
+    const body = documents.get(isFeed ? NETSPARKLE_APPCAST : NETSPARKLE_APPCAST_SIGNATURE);
+    const type = isFeed ? 'application/rss+xml; charset=utf-8' : 'text/plain; charset=utf-8';
+    return body && { status: 200, headers: { 'content-type': type }, body };
+  },
+  renderNoUpdate: ({ document }, _reason, { fileUrl }) =>
+    document === APPCAST ? renderAppcast({ items: [], rendersMarkdown: true, fileUrl }) : undefined,
+};
+
+/** The client does not state which kind of package it was installed from. On Linux, an archive suits every client. */
+const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
+  ...NETSPARKLE_FORMATS,
+  linux: ['tar.gz'],
+};
+
+/**
+ * The machines that one document for every system is for. A client takes the first item for its system, whatever the
+ * architecture, so of each system only the first of these that has a build is listed: an x64 build runs on every Mac.
+ */
+const MACHINES: readonly NamedMachine[] = [
+  machineOn('windows', 'x64'),
+  machineOn('windows', 'ia32'),
+  ...anyMac(USUAL.macos),
+  machineOn('linux', 'x64'),
+];
+
+function machineOn(platform: Platform, arch: Arch): NamedMachine {
+  return { name: machineName(platform, arch), platform, arch, formats: USUAL[platform] };
+}
+
+/**
+ * Whether a signed document has items for a system. Each job of a build may sign one for its own system, and a release
+ * carries only one of them: clients on another system would never find an update in it. A document for every system is
+ * served as it is.
+ */
+function listsFor(
+  { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
+  document: Uint8Array | undefined,
+): boolean {
+  if (platform === 'windows' && arch === null) return true;
+  const enclosures = new TextDecoder().decode(document).match(/<enclosure\b[^>]*>/g) ?? [];
+  return enclosures.some((enclosure) => {
+    const [, os] = /[\s:]os\s*=\s*["']\s*([^"']*)/.exec(enclosure) ?? [];
+    // The client reads an item without a system as one for Windows.
+    return (os === undefined ? 'windows' : platformOf(os.split('-', 1)[0] ?? '')) === platform;
+  });
+}
+
+function parseRequest(asked: ProtocolRequest): Question | undefined {
+  const named = parseAppcastPath(asked);
+  if (named === undefined) return undefined;
+  const { document, request } = named;
+  const { platform: word = '', format = '' } = request.query;
+  const query = appcastQuery(request, netsparkle);
+  if (word === '') {
+    // The versions of one system mean nothing on another.
+    const unstated = { platform: 'windows', arch: null, formats: null, osVersion: null } as const;
+    return { document, machines: MACHINES, query: { ...query, ...unstated } };
+  }
+  const platform = parsePlatform(word);
+  const formats = format === '' ? USUAL[platform] : [parseFormat(format)];
+  const isAnyMac = platform === 'macos' && query.arch === null;
+  const machines = isAnyMac ? { machines: anyMac(formats) } : {};
+  return { document, ...machines, query: { ...query, platform, formats } };
+}
+
+function renderListing(listing: FeedListing): ProtocolResponse {
+  const { document, release, artifact, builds = [], fileUrl } = listing;
+  if (document !== APPCAST) throw noAppcastSignature();
+  const files = builds.length > 0 ? builds.map((build) => build.artifact) : [artifact];
+  const firsts = PLATFORMS.flatMap(
+    (platform) => files.find((file) => file.platform === platform) ?? [],
+  );
+  const items = firsts.map((file) => itemFor(release, file));
+  return renderAppcast({ items, rendersMarkdown: true, fileUrl });
+}
+
+function itemFor(release: Release, chosen: Artifact): AppcastItem {
+  const file = signedInstead(release, chosen);
+  return { release, file, os: file.platform };
+}
+
+/**
+ * A signed file in place of one without a signature. The client does not compare versions of the system, so it is only
+ * replaced by a file that runs on the same ones.
+ */
+function signedInstead({ artifacts }: Release, chosen: Artifact): Artifact {
+  if (edSignatureOf(chosen) !== undefined) return chosen;
+  const { platform, arch, minimumOsVersion } = chosen;
+  const like = artifacts.filter(
+    (file) =>
+      edSignatureOf(file) !== undefined &&
+      file.arch === arch &&
+      file.minimumOsVersion === minimumOsVersion,
+  );
+  return chooseFile({ artifacts: like }, { platform, arch, formats: USUAL[platform] }) ?? chosen;
+}

@@ -1,0 +1,51 @@
+import { SPARKLE_APPCAST, SPARKLE_FORMATS } from '../../domain/carried-document.ts';
+import { SPARKLE_ED25519 } from '../../domain/signature.ts';
+import { APPCAST } from '../appcast/appcast.ts';
+import { chooseFile } from '../appcast/appcast-file.ts';
+import { listAppcastAddresses } from '../appcast/appcast-static.ts';
+import { listedAppcast } from '../appcast/listed-appcast.ts';
+import type { FeedProtocol } from '../protocol.ts';
+import { describeSparkleSetUp } from './sparkle-set-up.ts';
+
+/**
+ * Sparkle 2 on macOS.
+ *
+ * `GET {base}/appcast.xml`. The client reads every item, leaves out those that its system or its processor cannot have,
+ * and takes the one with the highest version that is newer than its own. It states nothing by itself; an application may
+ * add `current_version`, `arch`, `os_version` and `installation_id` to the query. So the document lists the offered
+ * release, and older ones for clients whose system the offered one does not support.
+ *
+ * The client compares bundle versions (`CFBundleVersion`). A release is published with them when its appcast is
+ * beside its files; else the feed states the version of the release.
+ *
+ * A generated document states no `phasedRolloutInterval`: the server decides, and the client would hold the update back
+ * a second time. One that the publisher signed is served byte for byte, and its client applies what it states.
+ */
+export const sparkle: FeedProtocol = {
+  shape: 'feed',
+  name: 'sparkle',
+  title: 'Sparkle 2 (macOS)',
+  takesPost: false,
+  varyHeaders: [],
+  formatsFor: (platform) => (platform === 'macos' ? SPARKLE_FORMATS.macos : []),
+  expectedSignature: SPARKLE_ED25519,
+  mayOmit: () => ['version', 'arch'],
+  listStatic: listAppcastAddresses,
+  describeSetUp: describeSparkleSetUp,
+  ...listedAppcast({
+    platform: 'macos',
+    formats: SPARKLE_FORMATS.macos,
+    rendersMarkdown: true,
+    itemsOf: (releases, { arch }) =>
+      releases.flatMap((release) => {
+        const wanted = { platform: 'macos', arch, formats: SPARKLE_FORMATS.macos } as const;
+        const file = chooseFile(release, wanted);
+        return file === undefined ? [] : [{ release, file, os: 'macos' }];
+      }),
+  }),
+  renderSigned: (_machine, { documents }, document) => {
+    const body = document === APPCAST ? documents.get(SPARKLE_APPCAST) : undefined;
+    const headers = { 'content-type': 'application/rss+xml; charset=utf-8' };
+    return body && { status: 200, headers, body };
+  },
+};

@@ -1,0 +1,154 @@
+import { AppError } from '../../core/errors.ts';
+import { DELTA } from '../../domain/companion.ts';
+import { macosVersionOfDarwin } from '../../domain/os-version.ts';
+import {
+  type Arch,
+  type Format,
+  type Platform,
+  parseArch,
+  parsePlatform,
+} from '../../domain/platform.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { parseLooseVersion, versionText } from '../../domain/version.ts';
+import {
+  commonQuery,
+  NO_CONTENT,
+  type PollOffer,
+  type PollProtocol,
+  type ProtocolRequest,
+  type ProtocolResponse,
+  type Question,
+} from '../protocol.ts';
+import { describeSquirrelUpdate, squirrelJson } from '../squirrel-json.ts';
+import { describeSquirrelMacSetUp } from './squirrel-mac-set-up.ts';
+import { listSquirrelMacAddresses } from './squirrel-mac-static.ts';
+
+/**
+ * Squirrel.Mac, which is Electron's `autoUpdater` on macOS.
+ *
+ * - `{platform}/{arch}/{version}`: 204 for no update, else the JSON of the update. The client installs whatever it is
+ *   given, so an unreadable version is an error, and never an update.
+ * - `releases.json` (`serverType: 'json'`), also below `{platform}/{arch}/`: the newest release. The client compares the
+ *   numbers of the versions, and installs nothing that is older. It does not state its version, unless the address ends
+ *   with `?current_version=`: it is offered no release with `requires`. Without an architecture only universal builds
+ *   are listed, because one address is for Intel and Apple-silicon machines.
+ *
+ * The version of the system is in the User-Agent that macOS sends: `… CFNetwork/1408.0.4 Darwin/22.5.0`.
+ */
+export const squirrelMac: PollProtocol = {
+  shape: 'poll',
+  name: 'squirrel-mac',
+  title: 'Squirrel.Mac (Electron autoUpdater on macOS)',
+  takesPost: false,
+  varyHeaders: ['user-agent'],
+  formatsFor: (platform) => (platform === 'macos' ? FORMATS : []),
+  signatureScheme: null,
+  osGate: 'server',
+  parseRequest,
+  listStatic: listSquirrelMacAddresses,
+  describeSetUp: describeSquirrelMacSetUp,
+  renderOffer,
+  renderNoUpdate: (asked) =>
+    asked.document === RELEASES ? renderCurrent(asked.query.currentVersion) : NO_CONTENT,
+};
+
+const FORMATS: readonly Format[] = ['zip'];
+
+/** Lower case; Electron Forge writes `RELEASES.json`. */
+const RELEASES = 'releases.json';
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const { path, query } = request;
+  const last = path.at(-1) ?? '';
+  if (last.toLowerCase() === RELEASES) {
+    if (path.length !== 1 && path.length !== 3) return undefined;
+    const [platform = 'macos', arch = query.arch ?? 'universal'] = path.slice(0, -1);
+    return {
+      document: RELEASES,
+      query: {
+        ...queryOf(request, macosOf(platform), parseArch(arch), FORMATS),
+        currentVersion: parseLooseVersion(query.current_version ?? '') ?? null,
+      },
+    };
+  }
+  const [platform, arch, version, ...rest] = path;
+  if (platform === undefined || arch === undefined || version === undefined || rest.length > 0) {
+    return undefined;
+  }
+  return askSquirrelUpdate(request, {
+    ...{ platform: macosOf(platform), arch: parseArch(arch), version, formats: FORMATS },
+  });
+}
+
+interface AskedMachine {
+  readonly platform: Platform;
+  readonly arch: Arch | null;
+  /** As the client states it. */
+  readonly version: string;
+  readonly formats: readonly Format[];
+}
+
+/**
+ * The question of a client that gets 204 or the JSON of an update. Older servers answer it for all platforms.
+ *
+ * @throws AppError `invalid_version`
+ */
+export function askSquirrelUpdate(
+  request: ProtocolRequest,
+  { platform, arch, version, formats }: AskedMachine,
+): Question {
+  const currentVersion = parseLooseVersion(version);
+  if (currentVersion === undefined) throw invalidVersion(version);
+  return {
+    // A delta changes exactly one version, so a text that was only understood loosely gets none.
+    document: version === versionText(currentVersion) ? version : '',
+    dependsOnVersion: true,
+    query: { ...queryOf(request, platform, arch, formats), currentVersion },
+  };
+}
+
+/** The error for a version of an installed application that cannot be compared with others. */
+function invalidVersion(text: string): AppError {
+  const detail = `${JSON.stringify(text.slice(0, 80))} is not a version that can be compared; send it like 1.4.0.`;
+  return new AppError('invalid_version', detail, { issues: [{ pointer: '/version', detail }] });
+}
+
+function macosOf(word: string): 'macos' {
+  const platform = parsePlatform(word);
+  if (platform === 'macos') return platform;
+  const detail = `Squirrel.Mac is for macOS, not for ${platform}. Ask for darwin.`;
+  throw new AppError('unknown_platform', detail, { issues: [{ pointer: '/platform', detail }] });
+}
+
+function queryOf(
+  request: ProtocolRequest,
+  platform: Platform,
+  arch: Arch | null,
+  formats: readonly Format[],
+): Omit<UpdateQuery, 'currentVersion'> {
+  const common = commonQuery(request, squirrelMac);
+  const darwin = /\bDarwin\/(\d+(?:\.\d+)*)/.exec(request.headers['user-agent'] ?? '')?.[1];
+  const system = platform === 'macos' && darwin !== undefined ? macosVersionOfDarwin(darwin) : null;
+  return {
+    ...common,
+    ...{ platform, arch, formats },
+    osVersion: common.osVersion ?? system ?? null,
+  };
+}
+
+function renderOffer(offer: PollOffer): ProtocolResponse {
+  const { artifact, document, release } = offer;
+  if (document !== RELEASES) {
+    const delta = artifact.companions.find(({ kind, base }) => kind === DELTA && base === document);
+    return squirrelJson(describeSquirrelUpdate(offer, delta));
+  }
+  const { version } = release;
+  const updateTo = { version, ...describeSquirrelUpdate(offer) };
+  return squirrelJson({ currentRelease: version, releases: [{ version, updateTo }] });
+}
+
+/** A client whose own version is the current one installs nothing. Without a version there is no such document: 404. */
+function renderCurrent(version: UpdateQuery['currentVersion']): ProtocolResponse | undefined {
+  if (version === null) return undefined;
+  return squirrelJson({ currentRelease: versionText(version), releases: [] });
+}

@@ -1,0 +1,187 @@
+import { AppError } from '../../core/errors.ts';
+import type { NamedMachine } from '../../domain/common-release.ts';
+import { type Arch, type Format, parseArch, parsePlatform } from '../../domain/platform.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { MINISIGN } from '../../domain/signature.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { parseClientVersion } from '../../domain/version.ts';
+import {
+  commonQuery,
+  NO_CONTENT,
+  type PollOffer,
+  type PollProtocol,
+  type ProtocolRequest,
+  type ProtocolResponse,
+  type Question,
+} from '../protocol.ts';
+import { describeTauriSetUp } from './tauri-set-up.ts';
+import { listTauriAddresses } from './tauri-static.ts';
+import {
+  ARCHES,
+  FORMATS_BY_BUNDLE,
+  FORMATS_BY_PLATFORM,
+  INSTALLABLE,
+  LATEST,
+  NOT_STATED,
+  SYSTEMS,
+} from './tauri-words.ts';
+
+/**
+ * Tauri 2's updater.
+ *
+ * The client sends GET to the addresses in its configuration, one after the other, until one answers with a 2xx. 204
+ * means "no update" and ends the check. Any other status than 2xx leads to the next address; after the last one, the
+ * client reports an error. It follows redirects, and accepts two kinds of JSON:
+ *
+ * - **For one client**, from `{base}/{target}/{arch}/{current_version}[/{bundle_type}]`: `url` and `signature` at the
+ *   top. The client replaces the variables. A build that does not know its bundle type sends `unknown`; a client that
+ *   does not know the variable sends it unreplaced. An application may set a target of its own, which replaces
+ *   `{target}` alone: it is an operating system with an architecture, such as `darwin-universal`, and may end with a
+ *   bundle type.
+ * - **For all clients**, from `{base}/latest.json`: `platforms`, by `os-arch-installer` and `os-arch`. The client looks
+ *   for the first name, then for the second; with a target of its own, only for that. It looks before it compares the
+ *   versions, so that a document without its name is an error even when nothing is newer. That is why every machine
+ *   that the channel serves has its name in the document, see `findCommonRelease`, and why the answer without such a
+ *   release is 204. The client does not state its version, unless its address ends with
+ *   `?current_version={{current_version}}`: it is offered no release with `requires`.
+ *
+ * The signature is the build's own `.sig` file, served verbatim and never with another file or version: newer clients
+ * compare the version with the signed one. A build without a signature is never offered, because the client would
+ * refuse it.
+ */
+export const tauri: PollProtocol = {
+  shape: 'poll',
+  name: 'tauri',
+  title: 'Tauri 2 updater (dynamic server and latest.json)',
+  takesPost: false,
+  varyHeaders: [],
+  formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
+  everyFormatFor: (platform) => INSTALLABLE[platform],
+  signatureScheme: MINISIGN,
+  osGate: 'server',
+  parseRequest,
+  describeSetUp: describeTauriSetUp,
+  listStatic: listTauriAddresses,
+  renderOffer,
+  renderNoUpdate: () => NO_CONTENT,
+};
+
+/** Architectures that the client knows, and no build can be published for. */
+const WITHOUT_BUILDS = new Set(['riscv64']);
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const [target, arch, current, bundle, ...rest] = request.path;
+  if (target === LATEST && arch === undefined) return parseLatest(request);
+  if (target === undefined || arch === undefined || current === undefined || rest.length > 0) {
+    return undefined;
+  }
+  const own = parseTargetWord(target);
+  const bundleType = own.bundle ?? bundle ?? request.query.bundle_type ?? '';
+  const formats = NOT_STATED.has(bundleType.toLowerCase())
+    ? FORMATS_BY_PLATFORM[own.platform]
+    : [parseBundle(bundleType)];
+  const isWithoutBuilds = own.arch === undefined && WITHOUT_BUILDS.has(arch);
+  return {
+    document: '',
+    query: {
+      ...commonQuery(request, tauri),
+      currentVersion: parseClientVersion(current),
+      platform: own.platform,
+      ...(isWithoutBuilds
+        ? { arch: null, formats: [] }
+        : { arch: own.arch ?? parseArch(arch), formats }),
+    },
+  };
+}
+
+function parseLatest(request: ProtocolRequest): Question {
+  const current = request.query.current_version ?? '';
+  return {
+    document: LATEST,
+    machines: MACHINES,
+    query: {
+      ...commonQuery(request, tauri),
+      currentVersion: current === '' ? null : parseClientVersion(current),
+      ...{ platform: 'windows', arch: null, formats: null },
+    },
+  };
+}
+
+/** The target of an application with universal builds, as the example in Tauri's own documents has it. */
+const MACOS_UNIVERSAL: NamedMachine = {
+  ...{ name: 'macos-universal', platform: 'macos', arch: 'universal' },
+  formats: FORMATS_BY_PLATFORM.macos,
+};
+
+/** The names that clients look for in `latest.json` by themselves. */
+const USUAL_MACHINES = Object.entries(SYSTEMS).flatMap(
+  ([system, platform]): readonly NamedMachine[] =>
+    Object.entries(ARCHES).flatMap(([word, arch]) => [
+      { name: `${system}-${word}`, platform, arch, formats: FORMATS_BY_PLATFORM[platform] },
+      ...Object.entries(FORMATS_BY_BUNDLE)
+        .filter(([, format]) => INSTALLABLE[platform].includes(format))
+        .map(([bundle, format]) => ({
+          ...{ name: `${system}-${word}-${bundle}`, platform, arch, formats: [format] },
+        })),
+    ]),
+);
+
+const MACHINES: readonly NamedMachine[] = [...USUAL_MACHINES, MACOS_UNIVERSAL];
+
+interface TargetWord {
+  readonly platform: UpdateQuery['platform'];
+  readonly arch: Arch | undefined;
+  readonly bundle: string | undefined;
+}
+
+/**
+ * `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`. What it
+ * states goes before the other variables, because the application chose it.
+ *
+ * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`: the client tries its next address
+ */
+function parseTargetWord(word: string): TargetWord {
+  const [system = '', arch, ...bundle] = word.split('-');
+  const platform = parsePlatform(system, '/target');
+  return {
+    platform,
+    arch: arch === undefined ? undefined : parseArch(arch, '/target'),
+    bundle: bundle.length === 0 ? undefined : bundle.join('-'),
+  };
+}
+
+/** @throws AppError `unknown_format` */
+function parseBundle(word: string): Format {
+  const name = word.toLowerCase();
+  const format = Object.hasOwn(FORMATS_BY_BUNDLE, name) ? FORMATS_BY_BUNDLE[name] : undefined;
+  if (format !== undefined) return format;
+  const known = Object.keys(FORMATS_BY_BUNDLE).join(', ');
+  const detail = `${JSON.stringify(word.slice(0, 64))} is not a known bundle type; use ${known}, or unknown.`;
+  throw new AppError('unknown_format', detail, { issues: [{ pointer: '/bundle_type', detail }] });
+}
+
+function renderOffer({
+  release,
+  artifact,
+  builds,
+  document,
+  fileUrl,
+}: PollOffer): ProtocolResponse {
+  const describe = (file: Artifact) => ({
+    url: fileUrl(release.version, file.filename),
+    signature: file.signatures.find(({ scheme }) => scheme === MINISIGN)?.value ?? '',
+  });
+  const platforms = builds?.map(({ name, artifact: file }) => [name, describe(file)] as const);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({
+      version: release.version,
+      notes: release.notes.und ?? '',
+      pub_date: release.releasedAt,
+      ...(document === LATEST
+        ? { platforms: Object.fromEntries(platforms ?? []) }
+        : describe(artifact)),
+    }),
+  };
+}

@@ -1,0 +1,174 @@
+import { AppError } from '../../core/errors.ts';
+import { escapeXml } from '../../core/xml.ts';
+import type { Companion } from '../../domain/companion.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import { notesFor } from '../../domain/release.ts';
+import { compareVersions, tryParseVersion } from '../../domain/version.ts';
+import { versionsInName } from '../../domain/version-in-name.ts';
+import {
+  type ChainRules,
+  deltasTo,
+  hasSeveral,
+  offeredPackage,
+  packageIn,
+} from '../package-chain.ts';
+import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../protocol.ts';
+import { channelInName, packageIdIn } from './velopack-channel.ts';
+
+/**
+ * Velopack's `releases.{channel}.json`. `velopack.ts` parses the requests.
+ *
+ * What a client makes of it (velopack 0.0.1053 to 0.0.1298 and the C# library of 2026): it takes the newest version with
+ * a full package, by semver. When the list has a delta of that version, it downloads every delta that is newer than the
+ * newest full package that it has.
+ */
+
+/** What a document depends on beside the machine. */
+interface AssetsDocument {
+  /** Velopack's own. */
+  readonly channel: string;
+  /** The version that the client states; null: none. */
+  readonly from: string | null;
+}
+
+/** The text of `Question.document`. */
+export function assetsDocument({ channel, from }: AssetsDocument): string {
+  return JSON.stringify([channel, from]);
+}
+
+function parseDocument(document: string): AssetsDocument {
+  const [channel, from] = JSON.parse(document) as [string, string | null];
+  return { channel, from };
+}
+
+/** @throws AppError `unknown_platform`, `no_release` */
+export function renderAssets(asked: FeedListing): ProtocolResponse {
+  const listing = withOwnMachine(asked);
+  const { release, olderReleases, arch, document } = listing;
+  const { channel, from } = parseDocument(document);
+  const rules = rulesFor(listing);
+  const offered = offeredPackage(listing, rules);
+  // A delta of another package than the client has is useless to it.
+  const isCertain =
+    arch !== null ||
+    channelInName(offered.artifact.filename, release.version) === channel ||
+    ![release, ...olderReleases].some((each) => hasSeveral(each, rules));
+  const deltas = isCertain ? deltasTo(offered, olderReleases, rules, from) : [];
+  const bases = from === null ? deltas.map(({ base }) => base) : [];
+  const assets = [
+    ...[offered, ...bases].map((each) => describe(each.release, each.artifact, 'Full')),
+    ...deltas.map(({ to, file }) => describe(to.release, file, 'Delta')),
+  ];
+  // As vpk writes it: the newest version first, and a full package before its delta.
+  const place = ({ Version }: { readonly Version: string }): number =>
+    [release, ...olderReleases].findIndex(({ version }) => version === Version);
+  return json(assets.toSorted((a, b) => place(a) - place(b)));
+}
+
+/**
+ * The question of a client that states no platform: it gets what the release has when that is for one platform, or when
+ * one package has the client's channel in its name.
+ */
+function withOwnMachine(listing: FeedListing): FeedListing {
+  const { builds = [], release, document } = listing;
+  if (builds.length === 0) return listing;
+  const { channel } = parseDocument(document);
+  const named = builds.filter(
+    ({ artifact }) => channelInName(artifact.filename, release.version) === channel,
+  );
+  const [only, ...others] = named.length > 0 ? named : builds;
+  if (only === undefined || others.length > 0) throw unknownPlatform(channel);
+  const { artifact } = only;
+  return { ...listing, artifact, platform: artifact.platform, arch: artifact.arch };
+}
+
+function unknownPlatform(channel: string): AppError {
+  const detail = `Velopack's channel ${JSON.stringify(channel.slice(0, 64))} names no platform, the client states none, and the release has packages for several. Pack with a channel such as win-${channel.slice(0, 32)} (vpk pack --channel), or ask with ?os=win.`;
+  return new AppError('unknown_platform', detail, { issues: [{ pointer: '/os', detail }] });
+}
+
+/**
+ * "No update" is a list without a newer version. The C# library states the newest package that it has downloaded, which
+ * the application may not have installed yet: so the list has that release, unless it was withdrawn. Else it is empty.
+ */
+export function renderNoAssets(input: ReleasesWithoutOffer): ProtocolResponse {
+  const { own, olderReleases } = input;
+  const isOffered = olderReleases.some(({ version }) => version === own?.version);
+  const listed = own && isOffered ? packageIn(own, rulesFor(input)) : undefined;
+  return json(listed === undefined ? [] : [describe(listed.release, listed.artifact, 'Full')]);
+}
+
+function rulesFor({
+  platform,
+  arch,
+  document,
+}: Pick<FeedListing, 'platform' | 'arch' | 'document'>): ChainRules {
+  const { channel } = parseDocument(document);
+  // A package for Intel runs on every Mac.
+  const isAnyMac = platform === 'macos' && arch === null;
+  const compare = (a: string, b: string): number => {
+    const [left, right] = [tryParseVersion(a), tryParseVersion(b)];
+    return left === undefined || right === undefined ? Number.NaN : compareVersions(left, right);
+  };
+  return {
+    platform,
+    arch,
+    format: 'velopack',
+    isNamedFor,
+    rankOf: (artifact, version) =>
+      rankOf(artifact, version, channel) + (isAnyMac && artifact.arch === 'arm64' ? 1 : 0),
+    isSame: (a, b) => compare(a, b) === 0,
+    isNewer: (a, b) => compare(a, b) > 0,
+  };
+}
+
+/** The client downloads a bare name, whose release is found by the version in it. vpk leaves build metadata out. */
+function isNamedFor(filename: string, version: string): boolean {
+  const [bare = ''] = version.split('+', 1);
+  return BARE_NAME.test(filename) && versionsInName(filename).includes(bare);
+}
+
+/** The Rust library reads a name as a relative address, and the C# library does not. */
+const BARE_NAME = /^[\p{L}\p{N}._+~ -]+$/u;
+
+/** A package of the channel that the client asks for comes before packages of other channels. */
+function rankOf({ filename }: Artifact, version: string, channel: string): number {
+  return channelInName(filename, version) === channel ? 0 : 2;
+}
+
+function describe(
+  { version, notes }: Release,
+  file: (Artifact | Companion) & { readonly sha1: string },
+  type: 'Full' | 'Delta',
+) {
+  const { filename, sha1, sha256, size } = file;
+  const text = notesFor(notes, null) ?? '';
+  return {
+    PackageId: packageIdIn(filename, version),
+    Version: version,
+    Type: type,
+    FileName: filename,
+    SHA1: sha1.toUpperCase(),
+    SHA256: sha256.toUpperCase(),
+    Size: size,
+    NotesMarkdown: text,
+    NotesHTML: htmlOf(text),
+  };
+}
+
+/** Paragraphs of the text as it is: the service does not render Markdown, and markup in it stays text. */
+function htmlOf(text: string): string {
+  return text
+    .split(/\r?\n\s*\r?\n/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => `<p>${escapeXml(paragraph.trim()).replace(/\r?\n/g, '<br>')}</p>`)
+    .join('\n');
+}
+
+function json(assets: readonly object[]): ProtocolResponse {
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ Assets: assets }),
+  };
+}

@@ -1,0 +1,166 @@
+import { type Arch, archOf, PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
+import { squirrelTextOf } from '../../domain/squirrel-version.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import {
+  parseClientVersion,
+  parseLooseVersion,
+  type Version,
+  versionText,
+} from '../../domain/version.ts';
+import {
+  commonQuery,
+  type FeedProtocol,
+  type ProtocolRequest,
+  type Question,
+} from '../protocol.ts';
+import {
+  documentOf,
+  renderOwnRelease,
+  renderReleases,
+  SQUIRREL_BARE,
+} from '../squirrel-windows/squirrel-releases.ts';
+import { lowerCaseNames, parseLocalVersion } from '../squirrel-windows/squirrel-windows.ts';
+import { parseRuntimeId, parseVelopackChannel, usualChannels } from './velopack-channel.ts';
+import { assetsDocument, renderAssets, renderNoAssets } from './velopack-feed.ts';
+import { describeVelopackSetUp } from './velopack-set-up.ts';
+import { listVelopackAddresses } from './velopack-static.ts';
+
+/**
+ * Velopack.
+ *
+ * `GET {base}/releases.{channel}.json`, and files at `{base}/{name}`. The channel is Velopack's own, which `vpk pack`
+ * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … Its words state the platform and the architecture. A
+ * channel of another name needs them in the query, where only the C# library states them. Without both, the client gets
+ * what the release has when that is for one platform, or when one package has the client's channel in its name.
+ *
+ * | library | query |
+ * | --- | --- |
+ * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, and `stagingId` (not yet in 0.0.1053) |
+ * | C# | `arch`, `os`, `rid`; `id` and `localVersion` of the newest full package on the machine, when there is one |
+ *
+ * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes full packages only into
+ * them, and no version that Squirrel cannot read.
+ */
+export const velopack: FeedProtocol = {
+  shape: 'feed',
+  name: 'velopack',
+  title: 'Velopack',
+  takesPost: false,
+  varyHeaders: [],
+  olderReleasesMax: 20,
+  formatsFor: () => ['velopack'],
+  signatureScheme: null,
+  osGate: 'server',
+  mayOmit: () => ['version', 'arch'],
+  listsOwnRelease: true,
+  parseRequest,
+  listStatic: listVelopackAddresses,
+  describeSetUp: describeVelopackSetUp,
+  renderListing: (listing) =>
+    isMigration(listing) ? renderReleases(MIGRATION, legacy(listing)) : renderAssets(listing),
+  renderNoUpdate: (asked, _reason, input) =>
+    isMigration(input)
+      ? renderOwnRelease(MIGRATION, asked.query.application, legacy(input))
+      : renderNoAssets(input),
+};
+
+/** Squirrel cannot apply Velopack's deltas. */
+const MIGRATION = { format: 'velopack', hasDeltas: false } as const;
+const MIGRATION_DOCUMENT = 'RELEASES ';
+
+function isMigration({ document }: Pick<Question, 'document'>): boolean {
+  return document.startsWith(MIGRATION_DOCUMENT);
+}
+
+function legacy<Input extends Pick<Question, 'document'>>(input: Input): Input {
+  return { ...input, document: input.document.slice(MIGRATION_DOCUMENT.length) };
+}
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const [name = '', ...rest] = request.path;
+  if (rest.length > 0) return undefined;
+  const assets = /^releases\.(.+)\.json$/i.exec(name)?.[1];
+  if (assets !== undefined) return parseAssets(request, assets);
+  const migration = /^RELEASES(?:-(.+))?$/i.exec(name);
+  return migration === null ? undefined : parseMigration(request, migration[1] ?? 'win');
+}
+
+function parseAssets(request: ProtocolRequest, channelName: string): Question {
+  const channel = parseVelopackChannel(channelName);
+  const query = lowerCaseNames(request.query);
+  const version = parseVersionOf(query.localversion ?? '');
+  const stated = parseRuntimeId(query.rid ?? '');
+  const platform = channel.platform ?? platformOf(query.os ?? '') ?? stated.platform;
+  const from = version === null ? null : versionText(version);
+  const question = {
+    document: assetsDocument({ channel: channel.name, from }),
+    isPersonal: !isUsual(channel.name, request.channel),
+  };
+  const common = { ...queryWithFormats(request, query), currentVersion: version };
+  if (platform === undefined) {
+    const arch = channel.arch ?? null;
+    const formats = velopack.formatsFor('windows');
+    return {
+      ...question,
+      machines: PLATFORMS.map((each) => ({ name: each, platform: each, arch, formats })),
+      query: { ...common, platform: 'windows', arch },
+    };
+  }
+  const arch = channel.arch ?? archOfMachine(platform, archOf(query.arch ?? '') ?? stated.arch);
+  return { ...question, query: { ...common, platform, arch } };
+}
+
+/** Applications of Squirrel ask here, so the question is theirs. */
+function parseMigration(request: ProtocolRequest, channelName: string): Question {
+  const channel = parseVelopackChannel(channelName);
+  const query = lowerCaseNames(request.query);
+  const version = parseLocalVersion(query.localversion ?? '');
+  const platform = channel.platform ?? 'windows';
+  const arch = channel.arch ?? archOfMachine(platform, archOf(query.arch ?? ''));
+  const text = version?.text ?? null;
+  const document = documentOf({ addresses: SQUIRREL_BARE, from: text });
+  return {
+    document: `${MIGRATION_DOCUMENT}${document}`,
+    isPersonal: version !== null && text !== squirrelTextOf(versionText(version.parsed)),
+    query: {
+      ...queryWithFormats(request, query),
+      ...{ currentVersion: version?.parsed ?? null, platform, arch },
+    },
+  };
+}
+
+function queryWithFormats(
+  request: ProtocolRequest,
+  query: Record<string, string>,
+): Omit<UpdateQuery, 'currentVersion' | 'platform' | 'arch'> {
+  return {
+    ...commonQuery({ ...request, query: { ...query, ...request.query } }, velopack),
+    formats: velopack.formatsFor('windows'),
+  };
+}
+
+/** @throws AppError `invalid_version` */
+function parseVersionOf(text: string): Version | null {
+  if (text === '') return null;
+  return parseLooseVersion(text) ?? parseClientVersion(text, '/localVersion');
+}
+
+/**
+ * The C# library states the architecture of the system, not of the application. A 32-bit application on 64-bit Windows
+ * states x64: that counts as not stated.
+ */
+function archOfMachine(platform: Platform, arch: Arch | undefined): Arch | null {
+  if (arch === undefined || arch === 'universal') return null;
+  return platform === 'windows' && arch === 'x64' ? null : arch;
+}
+
+const USUAL = PLATFORMS.flatMap(usualChannels);
+
+/** Whether a channel is one of a limited number of names, so that its documents may be kept for other clients. */
+function isUsual(name: string, own: string): boolean {
+  const words = own.toLowerCase();
+  return (
+    name === words ||
+    USUAL.some((each) => [each, `${each}-${words}`, `${words}-${each}`].includes(name))
+  );
+}

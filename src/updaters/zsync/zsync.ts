@@ -1,0 +1,136 @@
+import { AppError } from '../../core/errors.ts';
+import { ZSYNC } from '../../domain/companion.ts';
+import type { Reason } from '../../domain/decide-update.ts';
+import { type Arch, archOf, parseArch } from '../../domain/platform.ts';
+import { versionsInName } from '../../domain/version-in-name.ts';
+import { fitsInLine, parseZsync, zsyncHeader } from '../../domain/zsync.ts';
+import {
+  commonQuery,
+  filePath,
+  type PollOffer,
+  type PollProtocol,
+  type ProtocolRequest,
+  type ProtocolResponse,
+  type Question,
+} from '../protocol.ts';
+import { describeZsyncSetUp } from './zsync-set-up.ts';
+import { listZsyncAddresses } from './zsync-static.ts';
+
+/**
+ * AppImages that update with zsync: AppImageUpdate, and zsync itself.
+ *
+ * The address `{base}/{name}.AppImage.zsync` is written into each AppImage when it is built, so it answers for ever,
+ * whatever the newest version is. The name is the developer's choice and states the architecture; x64 without one.
+ * `{base}/{name}.AppImage` redirects to the newest AppImage.
+ *
+ * The answer is the zsync file of the offered release with two other header lines:
+ * - `URL` is the stable address of the AppImage of exactly this release, with its version. With an address without a
+ *   version, a release that is published during a download would mix two files.
+ * - `Filename` is the requested name, so that the client updates the file that it knows.
+ *
+ * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file, so "no
+ * update" is the answer that describes the file that it has, and an older release is a downgrade. There is no "no update"
+ * for all clients, so the answer is 404 when the newest release that the client may have is paused or yanked, has a
+ * `requires`, or has no zsync file. Both clients then report an error, and leave the file as it is.
+ */
+export const zsync: PollProtocol = {
+  shape: 'poll',
+  name: 'zsync',
+  title: 'AppImage zsync (AppImageUpdate, zsync)',
+  takesPost: false,
+  // It also reads headers into 512 bytes, and a presigned address may be longer.
+  keepsRedirects: true,
+  varyHeaders: [],
+  formatsFor: (platform) => (platform === 'linux' ? ['appimage'] : []),
+  signatureScheme: null,
+  osGate: 'server',
+  mayOmit: () => ['version'],
+  installsOlder: true,
+  parseRequest,
+  listStatic: listZsyncAddresses,
+  describeSetUp: describeZsyncSetUp,
+  readsFile: (artifact, document) =>
+    document === APPIMAGE ? undefined : artifact.companions.find(({ kind }) => kind === ZSYNC),
+  renderOffer,
+  renderNoUpdate,
+};
+
+/** The document that redirects to the AppImage. Every other document is the name in the answer. */
+const APPIMAGE = '';
+const NAME = /^(.+\.AppImage)(\.zsync)?$/i;
+/** In characters. A published name has at most 200 bytes. */
+const NAME_LENGTH_MAX = 200;
+/** A line break would add lines to the header, and the client refuses a name with a path. */
+const NO_NAME = /[\p{Cc}\u2028\u2029/\\]|^\./u;
+
+function parseRequest(request: ProtocolRequest): Question | undefined {
+  const [file = '', ...rest] = request.path;
+  const [, name, suffix] = NAME.exec(file) ?? [];
+  if (name === undefined || rest.length > 0) return undefined;
+  if (name.length > NAME_LENGTH_MAX || NO_NAME.test(name)) return undefined;
+  // The file of that version: a client that got its zsync file elsewhere must not get another version.
+  if (suffix === undefined && versionsInName(name).length > 0) return undefined;
+  const { arch } = request.query;
+  return {
+    ...(suffix === undefined ? { document: APPIMAGE } : { document: name, isFreeText: true }),
+    query: {
+      ...commonQuery(request, zsync),
+      currentVersion: null,
+      // The redirect is for a person who downloads the AppImage.
+      installsOlder: suffix !== undefined,
+      platform: 'linux',
+      arch: arch === undefined || arch === '' ? archInName(name) : parseArch(arch),
+      formats: zsync.formatsFor('linux'),
+    },
+  };
+}
+
+/** The last architecture in the name: that of the file goes behind the name of the product. */
+function archInName(name: string): Arch {
+  const words = name.replace(/x86[_-]64/gi, 'x64').split(/[^A-Za-z0-9]+/);
+  const arches = words.flatMap((word) => {
+    const arch = archOf(word);
+    // A lone number may be a part of a version, and universal is no architecture of an AppImage.
+    return arch === undefined || arch === 'universal' || /^\d+$/.test(word) ? [] : [arch];
+  });
+  return arches.at(-1) ?? 'x64';
+}
+
+function renderOffer({ document, release, artifact, bytes, fileUrl }: PollOffer): ProtocolResponse {
+  const location = fileUrl(release.version, artifact.filename);
+  if (document === APPIMAGE) return { status: 302, headers: { location }, body: '' };
+  if (bytes === undefined) {
+    const detail = `${artifact.filename} of ${release.version} has no zsync file. Publish it again: publish makes one.`;
+    throw new AppError('no_release', detail);
+  }
+  const stored = parseZsync(bytes);
+  if (typeof stored === 'string') {
+    throw new AppError('artifact_mismatch', `The zsync file of ${artifact.filename}: ${stored}.`);
+  }
+  const header = zsyncHeader([
+    ...stored.fields.filter(([field]) => field !== 'Filename' && field !== 'URL'),
+    ['Filename', document],
+    // Relative when it is too long: all feeds of a channel have the files below them.
+    ['URL', fitsInLine('URL', location) ? location : filePath(release.version, artifact.filename)],
+  ]);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/x-zsync' },
+    body: joinBytes(new TextEncoder().encode(header), bytes.subarray(stored.checksumsAt)),
+  };
+}
+
+function renderNoUpdate({ document, query }: Question, reason: Reason): undefined {
+  if (document === APPIMAGE) return undefined;
+  throw new AppError(
+    'no_release',
+    `${query.channel} of ${query.application} offers this client nothing (${reason}). A zsync client states no version, and installs whatever it gets. It may already have a newer release, so it is offered nothing older.`,
+  );
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
