@@ -1,4 +1,4 @@
-import type { FoundTool } from '../../src/build-output/project/project.ts';
+import type { FoundTool } from '../../src/builds/project/project.ts';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
 import { admittedArches } from '../../src/domain/compatible-arches.ts';
 import { type Format, PLATFORMS, type Platform } from '../../src/domain/platform.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { BuildOutput, SkippedFile } from '../../src/build-output/build-output.ts';
-import { NOT_KNOWN } from '../../src/build-output/identify.ts';
+import type { BuildOutput, SkippedFile } from '../../src/builds/build-output.ts';
+import { NOT_KNOWN } from '../../src/builds/identify.ts';
 import { targetNames } from '../../src/catalog/list-drafts.ts';
 import { counted, listed } from '../../src/core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts';

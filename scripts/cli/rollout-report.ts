@@ -1,4 +1,4 @@
-import type { StagedShare } from '../../src/build-output/build-output.ts';
+import type { StagedShare } from '../../src/builds/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
 import type { RequestedRollout } from '../../src/operations/start-rollout.ts';
 

@@ -1,4 +1,4 @@
-import type { BuildOutput } from '../../src/build-output/build-output.ts';
+import type { BuildOutput } from '../../src/builds/build-output.ts';
 import {
   findCarried,
   isAskedBy,

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { BuiltFile } from '../build-output/build-output.ts';
+import type { BuiltFile } from '../builds/build-output.ts';
 import { AppError, systemCode } from '../core/errors.ts';
 import { openPlainFile } from '../core/plain-file.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';

@@ -1,4 +1,4 @@
-import type { BuiltArtifact, BuiltDocument } from '../build-output/build-output.ts';
+import type { BuiltArtifact, BuiltDocument } from '../builds/build-output.ts';
 import { REUSE_AGE_MAX_MS } from '../catalog/artifact-upload.ts';
 import type { Channels } from '../catalog/change.ts';
 import { ensureCarried } from '../catalog/documents/carried-document.ts';

@@ -1,4 +1,4 @@
-import type { BuiltArtifact } from '../build-output/build-output.ts';
+import type { BuiltArtifact } from '../builds/build-output.ts';
 import type { Channels, WriterDeps } from '../catalog/change.ts';
 import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { artifactKey, artifactObject } from '../catalog/keys.ts';

@@ -1,4 +1,4 @@
-import type { BuildOutput, BuiltFile } from '../build-output/build-output.ts';
+import type { BuildOutput, BuiltFile } from '../builds/build-output.ts';
 import type { WriterDeps } from '../catalog/change.ts';
 import type { OfferJson } from '../catalog/documents/revision-document.ts';
 import { readManifest } from '../catalog/read.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BuiltArtifact, BuiltFile } from '../build-output/build-output.ts';
+import type { BuiltArtifact, BuiltFile } from '../builds/build-output.ts';
 import { ensureUploaded } from '../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../catalog/change.ts';
 import { type Companion, DELTA, factsOf, type UpdaterFacts, ZSYNC } from '../domain/companion.ts';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blockmap, updateInfo } from '../build-output/materialize.ts';
 import { type GithubRelease, githubFolder, writeSource } from '../build-output/sources/fixtures.ts';
+import { blockmap, updateInfo } from '../builds/materialize.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, type SlipwayOptions, slipway } from './support.ts';
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readProject } from '../../src/build-output/project/read-project.ts';
+import { readProject } from '../../src/builds/project/read-project.ts';
 import { hasProgram } from '../support/programs.ts';
 import { writeProject } from '../support/project-files.ts';
 import { BUCKET, ELECTRON, PROJECTS, project, removeProjects } from './init-support.ts';

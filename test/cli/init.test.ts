@@ -3,7 +3,7 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseToml } from '../../src/build-output/project/toml.ts';
+import { parseToml } from '../../src/builds/project/toml.ts';
 import { loadConfig } from '../../src/config.ts';
 import { gitRemote } from '../support/project-files.ts';
 import { BUCKET, ELECTRON, project, removeProjects } from './init-support.ts';

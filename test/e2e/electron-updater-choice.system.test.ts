@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import {

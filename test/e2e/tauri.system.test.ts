@@ -3,11 +3,11 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
+import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import type { PublishResult } from '../../src/operations/publish-release.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
-import { elf, machO, pe, tar } from '../build-output/materialize.ts';
+import { elf, machO, pe, tar } from '../builds/materialize.ts';
 import {
   generateTauriKey,
   hasMinisign,

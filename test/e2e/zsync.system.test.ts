@@ -4,8 +4,8 @@ import { type AddressInfo, createConnection, createServer, type Server } from 'n
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
-import { elf } from '../build-output/materialize.ts';
+import { readBuildOutput } from '../../src/builds/read-build-output.ts';
+import { elf } from '../builds/materialize.ts';
 import { setStatus } from '../http/support.ts';
 import { editedBytes, seededBytes } from '../support/electron-build.ts';
 import { hasProgram } from '../support/programs.ts';

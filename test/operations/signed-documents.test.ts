@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BuiltArtifact, BuiltDocument } from '../../src/build-output/build-output.ts';
+import type { BuiltArtifact, BuiltDocument } from '../../src/builds/build-output.ts';
 import { carriedObject } from '../../src/catalog/keys.ts';
 import { changeStatus } from '../../src/operations/change-status.ts';
 import { collectGarbage } from '../../src/operations/collect-garbage.ts';

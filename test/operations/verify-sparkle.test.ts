@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { BuiltDocument } from '../../src/build-output/build-output.ts';
+import type { BuiltDocument } from '../../src/builds/build-output.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import { changeSettings } from '../../src/operations/change-settings.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';

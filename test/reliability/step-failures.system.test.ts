@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import { openDraft } from '../../src/operations/open-draft.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
-import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
+import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import type { PublishRequest, PublishResult } from '../../src/operations/publish-release.ts';
 import { type PublisherParts, publish } from './release.ts';
 

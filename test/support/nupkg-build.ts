@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readBuildOutput } from '../../src/build-output/read-build-output.ts';
+import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { squirrelTextOf } from '../../src/domain/squirrel-version.ts';
 import type { PublishRequest, PublishResult } from '../../src/operations/publish-release.ts';
-import { pe, zip } from '../build-output/materialize.ts';
+import { pe, zip } from '../builds/materialize.ts';
 import { seededBytes } from './electron-build.ts';
 import { type PublisherParts, publish } from './release.ts';
 

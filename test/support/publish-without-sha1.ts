@@ -1,4 +1,4 @@
-import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { parseVersion } from '../../src/domain/version.ts';
 import { commitRelease } from '../../src/operations/commit-release.ts';
 import { contribution } from '../../src/operations/publish-release.ts';

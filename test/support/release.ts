@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { BuiltArtifact } from '../../src/build-output/build-output.ts';
+import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
 import {
   type PublishRequest,

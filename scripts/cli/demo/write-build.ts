@@ -1,8 +1,8 @@
 import { createHash, sign } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { BuiltArtifact } from '../../../src/build-output/build-output.ts';
-import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
+import type { BuiltArtifact } from '../../../src/builds/build-output.ts';
+import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import type { DemoApplication, DemoFile, PublishStep } from './demo-application.ts';
 import { demoKey, minisignKeyOf, rawPublicKey, signMinisign } from './sign-build.ts';
 

@@ -1,8 +1,4 @@
-import type {
-  PackageManager,
-  PackageRun,
-  Project,
-} from '../../../src/build-output/project/project.ts';
+import type { PackageManager, PackageRun, Project } from '../../../src/builds/project/project.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { type Target, targetName } from '../../../src/domain/target.ts';
 import { velopack } from '../../../src/updaters/velopack/velopack.ts';

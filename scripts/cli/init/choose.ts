@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Project } from '../../../src/build-output/project/project.ts';
-import { namesIn, readText } from '../../../src/build-output/project/project-files.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
+import { namesIn, readText } from '../../../src/builds/project/project-files.ts';
 import { AppError, isAppError } from '../../../src/core/errors.ts';
 import { parseApplicationName } from '../../../src/domain/channel.ts';
 import { refuseReservedName } from '../../../src/domain/reserved-name.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { type Choices, storeSettingsOf } from './choices.ts';
 
 /** What the CI files of all services have in common. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Project } from '../../../src/build-output/project/project.ts';
-import { readText } from '../../../src/build-output/project/project-files.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
+import { readText } from '../../../src/builds/project/project-files.ts';
 import type { Choices } from './choices.ts';
 
 /** The names that Git must ignore: the settings, and the directory of a store in the project. */

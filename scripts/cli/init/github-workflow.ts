@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { targetName } from '../../../src/domain/target.ts';
 import { indented } from '../output.ts';

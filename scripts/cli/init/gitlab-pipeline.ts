@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, type Job, type Needs, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';

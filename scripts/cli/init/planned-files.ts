@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { GITLAB_FILE } from '../../../src/build-output/project/ci.ts';
-import { isPlainPath } from '../../../src/build-output/project/plain-tool.ts';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import { GITLAB_FILE } from '../../../src/builds/project/ci.ts';
+import { isPlainPath } from '../../../src/builds/project/plain-tool.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { AppError, systemCode } from '../../../src/core/errors.ts';
 import type { Facts } from '../facts.ts';
 import type { Choices } from './choices.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Monorepo } from '../../../src/build-output/project/monorepo.ts';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Monorepo } from '../../../src/builds/project/monorepo.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { shown } from '../place.ts';
 import { planJobs } from './build-jobs.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import { targetName } from '../../../src/domain/target.ts';
 import { alignColumns, printableText } from '../output.ts';

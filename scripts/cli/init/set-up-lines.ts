@@ -1,4 +1,4 @@
-import type { Project } from '../../../src/build-output/project/project.ts';
+import type { Project } from '../../../src/builds/project/project.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
 import { feedUrl, PLACEHOLDER, setUpFor } from '../describe-feeds.ts';
 import { textLines } from '../feeds-report.ts';

@@ -1,4 +1,4 @@
-import type { ToolKind } from '../../../src/build-output/project/project.ts';
+import type { ToolKind } from '../../../src/builds/project/project.ts';
 
 /** The names of build tools, for readers. */
 export const TOOL_NAMES: Readonly<Record<ToolKind, string>> = {

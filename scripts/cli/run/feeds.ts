@@ -1,5 +1,5 @@
-import type { FoundTool } from '../../../src/build-output/project/project.ts';
-import { readProject } from '../../../src/build-output/project/read-project.ts';
+import type { FoundTool } from '../../../src/builds/project/project.ts';
+import { readProject } from '../../../src/builds/project/read-project.ts';
 import { readCatalog } from '../../../src/catalog/find-revision.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';

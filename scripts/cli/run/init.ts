@@ -1,5 +1,5 @@
-import { findMonorepo } from '../../../src/build-output/project/monorepo.ts';
-import { readProject } from '../../../src/build-output/project/read-project.ts';
+import { findMonorepo } from '../../../src/builds/project/monorepo.ts';
+import { readProject } from '../../../src/builds/project/read-project.ts';
 import { isInteractive } from '../consent.ts';
 import { sayDryRun } from '../context.ts';
 import { choose, type InitOptions, readExisting } from '../init/choose.ts';

@@ -1,4 +1,4 @@
-import type { BuildOutput } from '../../../src/build-output/build-output.ts';
+import type { BuildOutput } from '../../../src/builds/build-output.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';
 import { openDraft as open } from '../../../src/operations/open-draft.ts';

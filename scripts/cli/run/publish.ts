@@ -1,4 +1,4 @@
-import { readBuildOutput } from '../../../src/build-output/read-build-output.ts';
+import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
 import { offersReleases } from '../../../src/operations/channel-rules.ts';

@@ -1,4 +1,4 @@
-import { readZsyncAddress } from '../../build-output/update-information.ts';
+import { readZsyncAddress } from '../../builds/archive/update-information.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { openFile } from '../../operations/open-file.ts';
 import { isKey } from '../../store/key.ts';

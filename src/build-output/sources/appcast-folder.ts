@@ -1,4 +1,11 @@
 import { basename } from 'node:path';
+import {
+  type AppcastEnclosure,
+  type AppcastItem,
+  readAppcast,
+} from '../../builds/appcast/appcast.ts';
+import { inferFromName } from '../../builds/infer.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { isAppError } from '../../core/errors.ts';
 import { archOf, type Platform, platformOf } from '../../domain/platform.ts';
 import {
@@ -8,9 +15,6 @@ import {
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import { type AppcastEnclosure, type AppcastItem, readAppcast } from '../appcast.ts';
-import { inferFromName } from '../infer.ts';
-import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
 import { findPlaced, namesOnce } from './placed-files.ts';

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
+import { fileByProduct } from '../../builds/by-product.ts';
+import { misuse } from '../../builds/refusal.ts';
+import { parseYaml } from '../../builds/yaml.ts';
 import { isRecord } from '../../core/json-record.ts';
 import { parseUpdateInfoName } from '../../domain/carried-document.ts';
 import { archOf, platformOf } from '../../domain/platform.ts';
 import { tryParseVersion } from '../../domain/version.ts';
-import { fileByProduct } from '../by-product.ts';
-import { misuse } from '../refusal.ts';
-import { parseYaml } from '../yaml.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress, readIndex } from './files.ts';
 import { listIn, textIn } from './json-index.ts';

@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { hasCode, misuse, refusal } from '../../builds/refusal.ts';
 import { readPlainText } from '../../core/plain-file.ts';
-import { hasCode, misuse, refusal } from '../refusal.ts';
 
 /** The files of a source on disk. */
 

@@ -1,4 +1,4 @@
-import { readZip } from '../zip.ts';
+import { readZip } from '../../builds/archive/zip.ts';
 import type { StatedFile } from './source.ts';
 
 /** The release notes inside a package of Squirrel. */

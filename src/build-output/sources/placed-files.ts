@@ -1,4 +1,4 @@
-import { isFeedName } from '../feed.ts';
+import { isFeedName } from '../../builds/electron/feed.ts';
 import type { Files } from './files.ts';
 
 /** Finds the files of a release where several releases may have files of the same name. */

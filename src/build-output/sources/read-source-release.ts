@@ -1,16 +1,21 @@
 import { basename, dirname } from 'node:path';
+import type {
+  BuildOutput,
+  BuiltArtifact,
+  BuiltFile,
+  SkippedFile,
+} from '../../builds/build-output.ts';
+import { fileByProduct } from '../../builds/by-product.ts';
+import type { Statement } from '../../builds/descriptor.ts';
+import { isFeedName } from '../../builds/electron/feed.ts';
+import { readBuildOutput } from '../../builds/read-build-output.ts';
+import { refusal } from '../../builds/refusal.ts';
+import { isSidecarName } from '../../builds/sidecar.ts';
+import { describeFile, type SourceFile } from '../../builds/source-file.ts';
+import { parseTauriSignature } from '../../builds/tauri/tauri-signature.ts';
 import { systemCode } from '../../core/errors.ts';
 import type { Arch } from '../../domain/platform.ts';
 import { MINISIGN } from '../../domain/signature.ts';
-import type { BuildOutput, BuiltArtifact, BuiltFile, SkippedFile } from '../build-output.ts';
-import { fileByProduct } from '../by-product.ts';
-import type { Statement } from '../descriptor.ts';
-import { isFeedName } from '../feed.ts';
-import { readBuildOutput } from '../read-build-output.ts';
-import { refusal } from '../refusal.ts';
-import { isSidecarName } from '../sidecar.ts';
-import { describeFile, type SourceFile } from '../source-file.ts';
-import { parseTauriSignature } from '../tauri-signature.ts';
 import type { SourceRelease } from './source.ts';
 
 /** Reads one release of another update server as publishing takes it. */

@@ -1,4 +1,4 @@
-import { misuse } from '../refusal.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { readAppcastFolder } from './appcast-folder.ts';
 import { oldestFirst } from './collect.ts';
 import { readElectronFolder } from './electron-folder.ts';

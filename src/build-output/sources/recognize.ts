@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
+import { readAppcast } from '../../builds/appcast/appcast.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
 import { refuseUnlessPlain } from '../../core/plain-file.ts';
-import { readAppcast } from '../appcast.ts';
-import { misuse } from '../refusal.ts';
 import { APPCAST_INDEX_BYTES_MAX } from './appcast-folder.ts';
 import { hasElectronFolders, isElectronFolder } from './electron-folder.ts';
 import { type Files, listFiles, readIndex } from './files.ts';

@@ -1,6 +1,6 @@
+import { misuse } from '../../builds/refusal.ts';
 import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { type Arch, archOf, type Platform, platformOf } from '../../domain/platform.ts';
-import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles } from './files.ts';
 import { itemsOf, listIn, readJsonValues, sizeIn, textIn } from './json-index.ts';

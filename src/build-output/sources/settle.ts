@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { fileByProduct } from '../../builds/by-product.ts';
 import { isAppError } from '../../core/errors.ts';
 import {
   isPrerelease,
@@ -6,7 +7,6 @@ import {
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import { fileByProduct } from '../by-product.ts';
 import type { SourceIssue, SourceRelease, StatedFile } from './source.ts';
 
 /** Turns what an index states into releases, and says what is wrong with the others. */

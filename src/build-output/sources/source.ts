@@ -1,6 +1,6 @@
+import type { StagedShare } from '../../builds/build-output.ts';
 import type { Arch, Platform } from '../../domain/platform.ts';
 import type { DigestAlgorithm } from '../../domain/release.ts';
-import type { StagedShare } from '../build-output.ts';
 
 /** The history of another update server, as `slipway import` reads it. */
 

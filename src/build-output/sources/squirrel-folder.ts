@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
+import type { StagedShare } from '../../builds/build-output.ts';
+import { fileByProduct } from '../../builds/by-product.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
-import type { StagedShare } from '../build-output.ts';
-import { fileByProduct } from '../by-product.ts';
-import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { listFiles, nameInAddress, readIndex } from './files.ts';
 import { readPackageNotes } from './package-notes.ts';

@@ -1,7 +1,7 @@
+import { fileByProduct } from '../../builds/by-product.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { archOf, platformOf } from '../../domain/platform.ts';
-import { fileByProduct } from '../by-product.ts';
-import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { listFiles, nameInAddress } from './files.ts';
 import { readJsonValues, textIn } from './json-index.ts';

@@ -1,8 +1,8 @@
+import { fileByProduct } from '../../builds/by-product.ts';
+import { misuse } from '../../builds/refusal.ts';
 import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { archOf, platformOf } from '../../domain/platform.ts';
 import { compareVersions, parseVersion, tryParseVersion } from '../../domain/version.ts';
-import { fileByProduct } from '../by-product.ts';
-import { misuse } from '../refusal.ts';
 import { collectSettled } from './collect.ts';
 import { type Files, listFiles, nameInAddress } from './files.ts';
 import { listIn, readJsonValues, sizeIn, textIn } from './json-index.ts';

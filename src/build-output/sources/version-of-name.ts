@@ -1,6 +1,6 @@
+import { statedVersions } from '../../builds/name-version.ts';
 import { tryParseVersion } from '../../domain/version.ts';
 import { versionsInName } from '../../domain/version-in-name.ts';
-import { statedVersions } from '../name-version.ts';
 
 /**
  * The version of a file in a folder with many versions: the longest one that the folder's feeds know, else the one that

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { blockmap, pe, temporaryDirectory, updateInfo, zip } from '../materialize.ts';
+import { blockmap, pe, temporaryDirectory, updateInfo, zip } from '../../builds/materialize.ts';
 
 /** Folders as other update servers leave them. */
 

@@ -7,9 +7,9 @@ import { readImportSource } from '../../../src/build-output/sources/read-source.
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { ImportSource } from '../../../src/build-output/sources/source.ts';
 import { identityName } from '../../../src/domain/release.ts';
+import { updateInfo } from '../../builds/materialize.ts';
 import { makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
 import { makeSparkleKey, signAppcast } from '../../support/sparkle-key.ts';
-import { updateInfo } from '../materialize.ts';
 import {
   addFiles,
   appcastFolder,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AppcastItem, readAppcast } from '../../../src/build-output/appcast.ts';
+import { type AppcastItem, readAppcast } from '../../../src/builds/appcast/appcast.ts';
 import type { Artifact, Release } from '../../../src/domain/release.ts';
 import { changeRollout } from '../../../src/operations/change-rollout.ts';
 import type { PublishRequest } from '../../../src/operations/publish-release.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { BuiltArtifact } from '../../../src/build-output/build-output.ts';
+import type { BuiltArtifact } from '../../../src/builds/build-output.ts';
 import { changeStatus } from '../../../src/operations/change-status.ts';
 import type { PublishRequest } from '../../../src/operations/publish-release.ts';
 import { makeArtifact, publish } from '../../support/release.ts';

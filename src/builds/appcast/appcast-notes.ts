@@ -1,0 +1,43 @@
+import { lstat } from 'node:fs/promises';
+import { readPlainFile } from '../../core/plain-file.ts';
+import { refusal } from '../refusal.ts';
+import { beside, type SourceFile } from '../source-file.ts';
+import { type AppcastItem, fileNameOf } from './appcast.ts';
+
+/** The notes that an appcast has for a version. */
+
+/** As many as a file of `--notes-file` may have: every client downloads them. */
+const NOTES_BYTES_MAX = 64 * 1024;
+
+/**
+ * The notes of a version: those in the appcast, else those in the file beside it that `generate_appcast` links.
+ *
+ * @throws AppError `invalid_artifact` for notes in the appcast that are too long
+ */
+export async function readAppcastNotes(
+  source: SourceFile,
+  own: readonly AppcastItem[],
+): Promise<string | undefined> {
+  const embedded = own.find(({ description }) => description !== undefined)?.description;
+  if (embedded !== undefined) return checkedNotes(source.path, 'description', embedded);
+  const name = own.map(linkedName).find((each) => each !== undefined);
+  if (name === undefined || !source.siblings.includes(name)) return undefined;
+  const path = beside(source, name);
+  if (!(await lstat(path)).isFile()) return undefined;
+  return (await readPlainFile(path, NOTES_BYTES_MAX))?.toString().trim() || undefined;
+}
+
+/** The name of the notes that an item links, when a client could show the file. */
+function linkedName({ releaseNotesLink }: AppcastItem): string | undefined {
+  const name = fileNameOf(releaseNotesLink ?? '');
+  return /\.(html?|md|markdown|txt)$/i.test(name) ? name : undefined;
+}
+
+function checkedNotes(path: string, name: string, notes: string): string {
+  const bytes = Buffer.byteLength(notes);
+  if (bytes <= NOTES_BYTES_MAX) return notes;
+  throw refusal(
+    path,
+    `its ${name} has ${bytes} bytes; at most ${NOTES_BYTES_MAX} are allowed, because every client downloads it. Shorten it, and write the appcast again.`,
+  );
+}

@@ -1,0 +1,100 @@
+import { dirname, join } from 'node:path';
+import { readPlainFile } from '../../core/plain-file.ts';
+import type { Platform } from '../../domain/platform.ts';
+import type { SourceFile } from '../source-file.ts';
+import {
+  APPCAST_BYTES_MAX,
+  type AppcastItem,
+  fileNameOf,
+  readAppcastOrUndefined,
+} from './appcast.ts';
+import { isOfVersion, listedVersion } from './appcast-version.ts';
+import { type FeedSignature, findFeedSignatures } from './signed-appcast.ts';
+
+/** An appcast among the files of a build. */
+export interface AppcastSource {
+  readonly source: SourceFile;
+  readonly bytes: Uint8Array;
+  readonly items: readonly AppcastItem[];
+  /** How its publisher signed the whole document; empty: not at all. */
+  readonly signatures: readonly FeedSignature[];
+}
+
+/** Whether a file may be an appcast, its signature or a delta. With a stated format, it is a package. */
+export function isAppcastPart({ name, statement }: SourceFile): boolean {
+  return /\.(xml|xml\.signature|delta)$/i.test(name) && statement?.format === undefined;
+}
+
+/**
+ * The appcasts among files.
+ *
+ * @throws AppError `invalid_artifact` for one with a signature that no client accepts
+ */
+export async function readAppcasts(
+  sources: readonly SourceFile[],
+): Promise<readonly AppcastSource[]> {
+  const found: AppcastSource[] = [];
+  for (const source of sources) {
+    if (!isAppcastPart(source) || !/\.xml$/i.test(source.name)) continue;
+    const bytes = await readPlainFile(source.path, APPCAST_BYTES_MAX);
+    if (bytes === undefined) continue;
+    const items = readAppcastOrUndefined(bytes.toString('utf8'));
+    if (items === undefined) continue;
+    const signatures = await findFeedSignatures(source, bytes);
+    found.push({ source, bytes, items, signatures });
+  }
+  return found;
+}
+
+/**
+ * The files that an appcast lists for other versions only, by their paths. `generate_appcast` needs the older archives
+ * in its directory, and their names may lack a version.
+ */
+export function listedForOthers(
+  appcasts: readonly AppcastSource[],
+  version: string,
+): ReadonlyMap<string, string> {
+  const others = new Map<string, string>();
+  for (const { source, items } of appcasts) {
+    const pathsOf = (item: AppcastItem): readonly string[] =>
+      item.enclosures.map(({ url }) => join(dirname(source.path), fileNameOf(url)));
+    const own = items.filter((item) => isOfVersion(item, version));
+    // Without an item of the version, the publisher may have given the wrong one: see `attachAppcast`.
+    if (own.length === 0) continue;
+    const current = new Set(own.flatMap(pathsOf));
+    for (const item of items) {
+      if (own.includes(item)) continue;
+      for (const path of pathsOf(item)) {
+        if (!current.has(path)) others.set(path, listedVersion(item));
+      }
+    }
+  }
+  return others;
+}
+
+/**
+ * The platforms of the files that an appcast lists for a version, by their paths: names of archives often state none.
+ * Sparkle reads an enclosure without `sparkle:os` as one for macOS.
+ */
+export function platformsListed(
+  appcasts: readonly AppcastSource[],
+  version: string,
+): ReadonlyMap<string, Platform> {
+  return new Map(
+    appcasts.flatMap(({ source, items }) =>
+      items
+        .filter((item) => isOfVersion(item, version))
+        .flatMap((item) => item.enclosures)
+        .map(({ url, os }) => [
+          join(dirname(source.path), fileNameOf(url)),
+          os === undefined ? 'macos' : platformOfAppcast(os),
+        ]),
+    ),
+  );
+}
+
+/** The platform of `sparkle:os`, such as `windows-x64`, as clients read it. */
+export function platformOfAppcast(os: string): Platform {
+  if (/win/i.test(os)) return 'windows';
+  return /linux/i.test(os) ? 'linux' : 'macos';
+}

@@ -1,0 +1,275 @@
+import { dirname } from 'node:path';
+import { DELTA, SPARKLE_FACTS, type SparkleFacts } from '../../domain/companion.ts';
+import { parseOsVersion } from '../../domain/os-version.ts';
+import type { BuiltDocument, SkippedFile } from '../build-output.ts';
+import type { Draft } from '../draft.ts';
+import { checkFilename } from '../filename.ts';
+import { refusal } from '../refusal.ts';
+import { beside, describeFile, type SourceFile } from '../source-file.ts';
+import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.ts';
+import { readAppcastNotes } from './appcast-notes.ts';
+import { type AppcastSource, platformOfAppcast } from './appcast-source.ts';
+import { isOfVersion, listedVersion } from './appcast-version.ts';
+import { carryAppcast, findNewer } from './carry-appcast.ts';
+import { addEdSignature, parseEdSignature } from './ed-signature.ts';
+
+/** Reads from an appcast what it states of the files beside it. */
+
+interface AttachedAppcast {
+  /** Why it is not published; absent when it is signed: then it is. */
+  readonly skipped?: SkippedFile;
+  readonly signed: readonly BuiltDocument[];
+  readonly releaseNotes?: string | undefined;
+  /** The paths of the deltas that are published. */
+  readonly deltas: readonly string[];
+}
+
+const UNUSED = { signed: [], deltas: [] };
+
+/**
+ * Adds signatures, bundle versions, minimum systems and deltas to the drafts of the files that the appcast lists for a
+ * version. Publishing verifies the signatures, because it reads every byte anyway.
+ *
+ * @throws AppError `invalid_artifact` when it states another version or size for a file, lists a file that is missing,
+ *   or states what a generated appcast cannot
+ */
+export async function attachAppcast(
+  appcast: AppcastSource,
+  drafts: readonly Draft[],
+  version: string,
+): Promise<AttachedAppcast> {
+  const { source, items } = appcast;
+  const { path } = source;
+  const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
+  const own = items.filter((item) => isOfVersion(item, version));
+  if (own.length === 0) {
+    refuseOtherVersion(path, items, near, version);
+    return { ...UNUSED, skipped: { path, reason: `it has no item of version ${version}` } };
+  }
+  const isCarried = mayCarry(appcast, own);
+  const deltas: string[] = [];
+  let used = 0;
+  for (const item of own) {
+    for (const enclosure of item.enclosures) {
+      const draft = findDraft(enclosure, near);
+      if (draft === undefined) {
+        refuseMissing(appcast, enclosure, near);
+        continue;
+      }
+      if (!isCarried) refuseInformational(path, item);
+      describe(path, item, enclosure, draft, version);
+      if (enclosure === item.enclosures[0]) {
+        deltas.push(...(await attachDeltas(source, item, draft)));
+      }
+      used += 1;
+    }
+  }
+  if (used === 0)
+    return { ...UNUSED, skipped: { path, reason: 'it lists none of the published files' } };
+  const releaseNotes = await readAppcastNotes(source, own);
+  if (isCarried) {
+    const find = (enclosure: AppcastEnclosure) => findDraft(enclosure, near);
+    return { signed: carryAppcast(appcast, own, version, find), releaseNotes, deltas };
+  }
+  return {
+    signed: [],
+    skipped: { path, ...whyUnpublished(own, releaseNotes) },
+    releaseNotes,
+    deltas,
+  };
+}
+
+/** The releases of another server may share one appcast, which only the newest of them can carry. */
+function mayCarry(
+  { source, items, signatures }: AppcastSource,
+  own: readonly AppcastItem[],
+): boolean {
+  const isShared = source.imported !== undefined && findNewer(items, own) !== undefined;
+  return signatures.length > 0 && !isShared;
+}
+
+function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft | undefined {
+  const name = fileNameOf(enclosure.url).normalize('NFC');
+  return drafts.find((draft) => draft.package.file.name.normalize('NFC') === name);
+}
+
+/** The version in the appcast is the one that clients compare: a wrong one offers the update for ever, or never. */
+function refuseOtherVersion(
+  path: string,
+  items: readonly AppcastItem[],
+  near: readonly Draft[],
+  version: string,
+): void {
+  for (const item of items) {
+    const draft = item.enclosures.map((each) => findDraft(each, near)).find(Boolean);
+    if (draft === undefined) continue;
+    throw refusal(
+      path,
+      `it lists ${draft.package.file.name} as version ${listedVersion(item)}, not ${version}. Publish it as the version that it has, or write the appcast again.`,
+    );
+  }
+}
+
+/** A file for another system may come from another job. */
+function refuseMissing(
+  { source, signatures }: AppcastSource,
+  { url, os }: AppcastEnclosure,
+  near: readonly Draft[],
+): void {
+  const name = fileNameOf(url);
+  const isElsewhere =
+    os !== undefined && near.every((draft) => draft.package.platform !== platformOfAppcast(os));
+  if (isElsewhere || signatures.length > 0 || source.siblings.includes(name)) return;
+  throw refusal(
+    source.path,
+    `it lists ${name}, which is not there. Write the appcast again, or remove it.`,
+  );
+}
+
+/** A generated appcast would tell the clients to install the update. */
+function refuseInformational(path: string, { isInformational }: AppcastItem): void {
+  if (!isInformational) return;
+  throw refusal(
+    path,
+    'it has a sparkle:informationalUpdate, which only a signed appcast keeps. Remove the element, or sign the appcast with sign_update.',
+  );
+}
+
+function describe(
+  path: string,
+  item: AppcastItem,
+  enclosure: AppcastEnclosure,
+  draft: Draft,
+  version: string,
+): void {
+  const { file, platform } = draft.package;
+  checkLength(path, enclosure, file);
+  if (enclosure.edSignature !== undefined) {
+    const signature = parseEdSignature(path, file.name, enclosure.edSignature);
+    addEdSignature(path, file.name, draft.signatures, signature);
+  }
+  const bundleVersion = item.version === version ? undefined : item.version;
+  refuseTwoVersions(path, file.name, draft.facts.bundleVersion, bundleVersion);
+  draft.facts = {
+    ...draft.facts,
+    ...(bundleVersion === undefined
+      ? {}
+      : { bundleVersion: short(path, 'version', bundleVersion, BUNDLE_VERSION_MAX) }),
+    ...sparkleFacts(path, { ...item, ...enclosure }),
+  };
+  if (platform === 'linux' || item.minimumSystemVersion === undefined) return;
+  draft.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
+}
+
+/** Clients compare the version with theirs: of two, one offers the update for ever, or never. */
+function refuseTwoVersions(
+  path: string,
+  name: string,
+  before: string | undefined,
+  now: string | undefined,
+): void {
+  if (before === undefined || now === undefined || before === now) return;
+  throw refusal(
+    path,
+    `it lists ${name} with the sparkle:version ${JSON.stringify(now.slice(0, 80))}, and another item with ${JSON.stringify(before.slice(0, 80))}. Keep the one with the CFBundleVersion of the file.`,
+  );
+}
+
+function checkLength(
+  path: string,
+  { length }: AppcastEnclosure,
+  file: { name: string; size: number },
+): void {
+  if (length === undefined || length === file.size) return;
+  throw refusal(
+    path,
+    `it states ${length} bytes for ${file.name}, which has ${file.size}. They come from different builds; write the appcast again.`,
+  );
+}
+
+/** In characters, as the manifest stores them. */
+const BUNDLE_VERSION_MAX = 128;
+const FACT_MAX = 512;
+
+function short(path: string, name: string, value: string, max = FACT_MAX): string {
+  if (value.length <= max) return value;
+  throw refusal(
+    path,
+    `its ${name} has ${value.length} characters; at most ${max} are allowed. Write the appcast again.`,
+  );
+}
+
+function sparkleFacts(
+  path: string,
+  stated: SparkleFacts | AppcastItem,
+): { sparkle?: SparkleFacts } {
+  const facts = SPARKLE_FACTS.flatMap((name) => {
+    const value = (stated as Readonly<Record<string, unknown>>)[name];
+    return typeof value === 'string' ? [[name, short(path, name, value)]] : [];
+  });
+  return facts.length === 0 ? {} : { sparkle: Object.fromEntries(facts) };
+}
+
+/** WinSparkle also reads `10.0-19045`. */
+function minimumOf(path: string, text: string): string {
+  const dotted = text.replace('-', '.');
+  const version = parseOsVersion(dotted)?.join('.');
+  if (version !== undefined && /^[\d.]+$/.test(dotted)) return version;
+  throw refusal(
+    path,
+    `minimumSystemVersion ${JSON.stringify(text.slice(0, 40))} is not a version of dotted numbers. Write it like 10.15 or 10.0.19045.`,
+  );
+}
+
+/** Adds the deltas of an item that are beside the appcast to the file that they make. */
+async function attachDeltas(
+  appcast: SourceFile,
+  { deltas }: AppcastItem,
+  draft: Draft,
+): Promise<readonly string[]> {
+  const { path, siblings } = appcast;
+  const attached: string[] = [];
+  for (const enclosure of deltas) {
+    const name = fileNameOf(enclosure.url);
+    const { deltaFrom, edSignature } = enclosure;
+    if (deltaFrom === undefined || !siblings.includes(name)) continue;
+    const file = await describeFile(beside(appcast, name), null, siblings);
+    checkLength(path, enclosure, file);
+    const signatures = edSignature === undefined ? [] : [parseEdSignature(path, name, edSignature)];
+    const filename = checkFilename(file.path, name);
+    if (draft.companions.some((each) => each.filename === filename)) continue;
+    draft.companions.push({
+      kind: DELTA,
+      base: short(path, 'deltaFrom', deltaFrom, BUNDLE_VERSION_MAX),
+      ...{ path: file.path, filename, size: file.size, signatures, stated: [], facts: {} },
+    });
+    attached.push(file.path);
+  }
+  return attached;
+}
+
+/** Names what a generated appcast leaves out, because the server decides it. */
+function whyUnpublished(
+  own: readonly AppcastItem[],
+  notes: string | undefined,
+): Omit<SkippedFile, 'path'> {
+  const stated = (name: 'phasedRolloutInterval' | 'channel' | 'releaseNotesLink') =>
+    own.find((item) => item[name] !== undefined)?.[name];
+  const channel = stated('channel');
+  const leftOut = [
+    ...(stated('phasedRolloutInterval') === undefined
+      ? []
+      : ['its phasedRolloutInterval is left out: the server decides, see --rollout']),
+    ...(channel === undefined
+      ? []
+      : [`its channel ${channel.slice(0, 80)} is left out: publish with --channel`]),
+    ...(stated('releaseNotesLink') === undefined || notes !== undefined
+      ? []
+      : ['its releaseNotesLink is left out: give the notes with --notes-file']),
+  ];
+  const reason = [
+    'read for the signatures and versions that it states; this service generates its own feeds',
+    ...leftOut,
+  ].join('; ');
+  return leftOut.length === 0 ? { reason } : { reason, isLoss: true };
+}

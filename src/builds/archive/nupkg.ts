@@ -1,0 +1,80 @@
+import {
+  compareSquirrelVersions,
+  isSquirrelVersion,
+  squirrelTextOf,
+} from '../../domain/squirrel-version.ts';
+import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
+import { isMacProgram } from './mac-application.ts';
+import { readZip } from './zip.ts';
+
+/** What a NuGet package of Squirrel or Velopack states about itself. */
+export interface NupkgClues {
+  /** Velopack writes elements into the nuspec that Squirrel does not know. */
+  readonly isVelopack: boolean;
+  readonly version: string | undefined;
+  /** Velopack's runtime id, such as `win-x64`. */
+  readonly runtime: string | undefined;
+  /** The architecture of all programs in it. */
+  readonly machine: Machine | undefined;
+}
+
+const PROGRAMS_MAX = 8;
+const NUSPEC_BYTES_MAX = 64 * 1024;
+const ELEMENT_LENGTH_MAX = 128;
+
+/** @returns undefined for a file that is not a NuGet package */
+export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
+  let programs = 0;
+  const entries = await readZip(path, (name) => {
+    if (isNuspec(name)) return NUSPEC_BYTES_MAX;
+    return isProgram(name) && programs++ < PROGRAMS_MAX ? HEADER_BYTES : 0;
+  });
+  if ('problem' in entries) return undefined;
+  const nuspec = entries.find(({ name }) => isNuspec(name))?.start.toString();
+  if (nuspec === undefined) return undefined;
+  const element = (name: string) => {
+    const text = new RegExp(`<${name}>([^<]*)</${name}>`, 'i').exec(nuspec)?.[1]?.trim() ?? '';
+    return text === '' || text.length > ELEMENT_LENGTH_MAX ? undefined : text;
+  };
+  const os = element('os');
+  const arch = element('machineArchitecture');
+  const machines = entries
+    .filter(({ name }) => !isNuspec(name))
+    .flatMap(({ start }) => machineOfHeader(start) ?? []);
+  return {
+    isVelopack: element('mainExe') !== undefined || element('channel') !== undefined,
+    version: element('version'),
+    runtime: element('rid') ?? (os && arch ? `${os}-${arch}` : undefined),
+    machine: machines.every((machine) => machine.arch === machines[0]?.arch)
+      ? machines[0]
+      : undefined,
+  };
+}
+
+/**
+ * The version that a package states, when it is another one than `version`. Squirrel's packages state `1.0.0-beta1` for
+ * `1.0.0-beta.1`.
+ */
+export function otherVersionInside(
+  { isVelopack, version: stated }: Pick<NupkgClues, 'isVelopack' | 'version'>,
+  version: string,
+): string | undefined {
+  if (stated === version) return undefined;
+  if (isVelopack) return stated ?? 'unknown';
+  const text = squirrelTextOf(version);
+  const isReadable = stated !== undefined && isSquirrelVersion(stated) && isSquirrelVersion(text);
+  return isReadable && compareSquirrelVersions(stated, text) !== 0 ? stated : undefined;
+}
+
+function isNuspec(name: string): boolean {
+  return /^[^/]+\.nuspec$/i.test(name);
+}
+
+/** Leaves out updater stubs, which are 32-bit also in 64-bit packages. */
+function isProgram(name: string): boolean {
+  return (
+    isMacProgram(name) ||
+    (/^lib\/[^/]+\/[^/]+\.exe$/i.test(name) &&
+      !/(squirrel|update|executionstub|createdump)\.exe$/i.test(name))
+  );
+}

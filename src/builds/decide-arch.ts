@@ -1,0 +1,123 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ARCHES, type Arch, type Format, type Platform } from '../domain/platform.ts';
+import { type Machine, machineOfFile } from './archive/file-magic.ts';
+import { type ApplicationArch, readAppTar, readAppZip } from './archive/mac-application.ts';
+import { isBundle, readMsix } from './archive/msix.ts';
+import { type NupkgClues, readNupkg } from './archive/nupkg.ts';
+import { fileByProduct } from './by-product.ts';
+import type { Clues, Evidence } from './clues.ts';
+import { archInName } from './infer.ts';
+import { containsVersion, otherVersionIn } from './name-version.ts';
+import { refusal } from './refusal.ts';
+import { beside, type SourceFile } from './source-file.ts';
+import { diskImageEvidence, isAppArchive } from './tauri/tauri.ts';
+
+/** Decides which architecture a package is for. */
+
+export interface ArchFindings {
+  readonly clues: Clues;
+  readonly nupkg: NupkgClues | undefined;
+  readonly machine: Machine | undefined;
+}
+
+/**
+ * The architecture that name, folder, channel and contents agree on, else the usual one of the tool.
+ *
+ * @throws AppError `invalid_artifact` when they contradict each other, or none of them states an architecture
+ */
+export async function decideArch(
+  file: SourceFile,
+  { clues, nupkg, machine }: ArchFindings,
+  platform: Platform,
+  format: Format,
+  version: string,
+): Promise<Arch> {
+  const named = archInName(file.name);
+  const stated = archInName(nupkg?.runtime ?? '') ?? machine?.arch;
+  const { arch: inside, problem } =
+    stated === undefined ? await readInside(file, nupkg, platform, format) : { arch: stated };
+  // The name of a bundle may list some of its architectures: `App_1.0.0_x64_arm64.msixbundle`.
+  if (inside === 'universal' && isBundle(file.name)) return inside;
+  const evidence: Evidence[] = [
+    ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
+    ...(clues.arch === undefined ? [] : [clues.arch]),
+    ...(inside === undefined ? [] : [{ arch: inside, source: sourceInside(format) }]),
+  ];
+  const [first] = evidence;
+  if (first !== undefined) {
+    checkAgreement(file, format, evidence);
+    return first.arch;
+  }
+  const usual = clues.usualArch ?? file.imported?.usualArch;
+  const last = (await lastResort(file, format, version)) ?? usual;
+  if (last !== undefined) return last;
+  const why = problem === undefined ? '' : `, and ${problem}`;
+  const add = file.imported === undefined ? `"${file.path},arch=…"` : '--arch';
+  throw refusal(
+    file.path,
+    `its arch (processor architecture) is unclear${why}. Add ${add} with one of ${ARCHES.join(', ')}.`,
+  );
+}
+
+/** A universal program runs on several architectures, so its name may state only one of them. */
+function checkAgreement(file: SourceFile, format: Format, evidence: readonly Evidence[]): void {
+  const [first, ...others] = evidence as [Evidence, ...Evidence[]];
+  const other = others.find(
+    ({ arch, source }) =>
+      arch !== first.arch && !(arch === 'universal' && source === sourceInside(format)),
+  );
+  if (other === undefined) return;
+  // An import reads the files of many releases, and describes none of them on the command line.
+  const advice =
+    file.imported === undefined ? `Add "${file.path},arch=…".` : 'Replace or rename the file.';
+  throw refusal(
+    file.path,
+    `its arch is unclear: ${first.source} says ${first.arch}, ${other.source} says ${other.arch}. ${advice}`,
+  );
+}
+
+function sourceInside(format: Format): string {
+  return format === 'msix' ? 'its manifest' : 'the program in it';
+}
+
+/** A corrupt archive is no evidence; it is reported when nothing else states the architecture. */
+async function readInside(
+  file: SourceFile,
+  nupkg: NupkgClues | undefined,
+  platform: Platform,
+  format: Format,
+): Promise<Partial<ApplicationArch>> {
+  if (/\.nupkg$/i.test(file.name) && nupkg === undefined) {
+    return { problem: 'it is not a NuGet package that can be read' };
+  }
+  if (format === 'appimage') return { arch: (await machineOfFile(file.path))?.arch };
+  if (format === 'msix') return readMsix(file.path);
+  if (platform === 'macos' && format === 'tar.gz') return readAppTar(file.path);
+  if (platform === 'macos' && format === 'zip') return readAppZip(file.path);
+  return {};
+}
+
+async function lastResort(
+  file: SourceFile,
+  format: Format,
+  version: string,
+): Promise<Arch | undefined> {
+  if (isAppArchive(file.name)) {
+    // In `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs collect files. A
+    // directory that is missing or cannot be read has no evidence.
+    const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
+    const current = [...images, ...file.siblings].filter(
+      (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),
+    );
+    return diskImageEvidence(file, current)?.arch;
+  }
+  // Squirrel's tool may write an MSI beside its setup program.
+  if (format !== 'squirrel-setup' && format !== 'msi') return undefined;
+  const packages = file.siblings.filter(
+    (name) => /-full\.nupkg$/i.test(name) && otherVersionIn(name, version) === undefined,
+  );
+  const [only] = packages;
+  if (only === undefined || packages.length > 1) return undefined;
+  return (await readNupkg(beside(file, only)))?.machine?.arch;
+}

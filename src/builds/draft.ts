@@ -1,0 +1,56 @@
+import type { UpdaterFacts } from '../domain/companion.ts';
+import type { Arch } from '../domain/platform.ts';
+import type { ArtifactSignature } from '../domain/signature.ts';
+import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
+import type { Package } from './identify.ts';
+import { containsVersion } from './name-version.ts';
+import { isAppArchive } from './tauri/tauri.ts';
+
+/** A package while its sidecars and feeds are read. */
+export interface Draft {
+  package: Package;
+  minimumOsVersion: string | null;
+  readonly stated: StatedDigest[];
+  readonly signatures: ArtifactSignature[];
+  readonly companions: DraftCompanion[];
+  facts: UpdaterFacts;
+}
+
+/** A companion while feeds are read. */
+export interface DraftCompanion extends BuiltCompanion {
+  arch?: Arch;
+  filename: string;
+  readonly stated: StatedDigest[];
+  facts: UpdaterFacts;
+}
+
+export function createDraft(identified: Package): Draft {
+  return {
+    package: identified,
+    minimumOsVersion: identified.minimumOsVersion,
+    stated: [],
+    signatures: [],
+    companions: [],
+    facts: {},
+  };
+}
+
+/** @param version the version that is published */
+export function finishDraft(draft: Draft, version: string): BuiltArtifact {
+  const { file, platform, arch, format, filename } = draft.package;
+  const { minimumOsVersion, stated, signatures, companions, facts } = draft;
+  return {
+    path: file.path,
+    filename,
+    size: file.size,
+    platform,
+    arch,
+    format,
+    hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
+    minimumOsVersion,
+    stated,
+    signatures,
+    companions,
+    facts,
+  };
+}

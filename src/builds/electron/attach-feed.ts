@@ -1,0 +1,215 @@
+import { basename, dirname } from 'node:path';
+import { BLOCKMAP, type UpdaterFacts } from '../../domain/companion.ts';
+import { macosVersionOfDarwin, parseOsVersion } from '../../domain/os-version.ts';
+import {
+  compareSquirrelVersions,
+  squirrelTextOf,
+  squirrelVersionIn,
+} from '../../domain/squirrel-version.ts';
+import type { BuiltDocument, SkippedFile } from '../build-output.ts';
+import { isDeltaName } from '../delta.ts';
+import type { Draft, DraftCompanion } from '../draft.ts';
+import { archInName } from '../infer.ts';
+import { otherVersionIn } from '../name-version.ts';
+import { brokenFile, refusal } from '../refusal.ts';
+import type { SourceFile } from '../source-file.ts';
+import { type Feed, type FeedEntry, readFeed } from './feed.ts';
+import { carrySigned, isElsewhere } from './signed-feed.ts';
+
+/** Checks packages against the feed of the build tool. */
+
+const READ_REASON =
+  'read for the sizes and hashes that it states; this service generates its own feeds';
+
+interface AttachedFeed {
+  /** Why it is not published; absent when it is signed: then it is. */
+  readonly skipped?: SkippedFile;
+  readonly signed?: BuiltDocument;
+  /** Undefined unless it lists files that are published. */
+  readonly stagingPercentage?: number | undefined;
+  readonly releaseName?: string | undefined;
+  readonly releaseNotes?: string | undefined;
+}
+
+/**
+ * Checks versions and sizes. Publishing checks the hashes, because it reads every byte anyway.
+ *
+ * @throws AppError `invalid_artifact` for a feed of another version, and for a listed file that is missing or of
+ * another size
+ */
+export async function attachFeed(
+  source: SourceFile,
+  drafts: readonly Draft[],
+  version: string,
+): Promise<AttachedFeed> {
+  const { path, name, statement } = source;
+  const feed = await readFeed(path, name, version);
+  if (feed === undefined) {
+    const reason = 'neither a known package nor a feed of a build tool';
+    if (statement !== null) throw refusal(path, reason);
+    return { skipped: { path, reason } };
+  }
+  if (feed.version !== undefined && !isSameVersion(feed.version, version)) {
+    throw brokenFile(path, `it is of version ${feed.version}, not ${version}`, 'remove it');
+  }
+  const near = drafts.filter((draft) => dirname(draft.package.file.path) === dirname(path));
+  const current = feed.entries.filter(
+    (entry) =>
+      isOfVersion(source, entry, version) &&
+      // A publisher may leave out deltas: clients then download the full package.
+      (!isDeltaName(entry.name) || findCompanion(entry, near) !== undefined),
+  );
+  // A signed document may list files of other servers, and is not changed.
+  const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
+  let used = 0;
+  for (const entry of current) {
+    const draft = findDraft(entry, near);
+    const companion = findCompanion(entry, near);
+    if (companion !== undefined) {
+      check(path, entry, companion);
+      stateCompanion(path, entry, companion);
+      used++;
+    } else if (draft !== undefined) {
+      if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
+      check(path, entry, draft.package.file);
+      state(path, entry, feed, draft);
+      used++;
+    } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
+      throw brokenFile(path, `it lists ${entry.name}, which is not there`, 'remove the feed');
+    }
+  }
+  if (used > 0) {
+    const { stagingPercentage, releaseName, releaseNotes } = feed;
+    if (feed.signed !== undefined) {
+      const find = (entry: FeedEntry) =>
+        findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
+      // Its clients apply its stagingPercentage themselves.
+      const signed = carrySigned(source, feed.signed, feed, version, find);
+      return { signed, releaseName, releaseNotes };
+    }
+    return {
+      ...{ skipped: { path, reason: READ_REASON } },
+      ...{ stagingPercentage, releaseName, releaseNotes },
+    };
+  }
+  return { skipped: { path, reason: 'it lists none of the published files' } };
+}
+
+/** Squirrel's names are read as Squirrel does: `App-1.0.0-beta1-full.nupkg` is not of version 1.0.0. */
+function isOfVersion({ name, siblings }: SourceFile, entry: FeedEntry, version: string): boolean {
+  const isVelopack = siblings.some((each) => /^(releases|assets)\..+\.json$/i.test(each));
+  const read = name === 'RELEASES' && !isVelopack ? squirrelVersionIn(entry.name) : undefined;
+  return read === undefined
+    ? otherVersionIn(entry.name, version) === undefined
+    : compareSquirrelVersions(read, squirrelTextOf(version)) === 0;
+}
+
+/** Leaves out build metadata: comparisons of versions ignore it. */
+function isSameVersion(a: string, b: string): boolean {
+  return a.replace(/^v/, '').split('+', 1)[0] === b.split('+', 1)[0];
+}
+
+/**
+ * Finds the package by its name, else by the letters and digits of the name, else by its size when only one package
+ * has that size. The names may differ because electron-builder lists them as GitHub changes them
+ * (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
+ */
+function findDraft(entry: FeedEntry, drafts: readonly Draft[]): Draft | undefined {
+  const named = (key: (name: string) => string) =>
+    drafts.find((draft) => key(draft.package.file.name) === key(entry.name));
+  const found = named((name) => name.normalize('NFC')) ?? named(lettersOf);
+  if (found !== undefined) return found;
+  const [only, ...others] = drafts.filter(
+    ({ package: { file } }) =>
+      file.size === entry.size &&
+      suffixOf(file.name) === suffixOf(entry.name) &&
+      archInName(file.name) === archInName(entry.name),
+  );
+  return others.length === 0 ? only : undefined;
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+function suffixOf(name: string): string {
+  return name.toLowerCase().slice(name.lastIndexOf('.'));
+}
+
+/** electron-builder lists only NSIS installers. Their names alone do not distinguish them from Squirrel's. */
+function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
+  if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
+  throw refusal(
+    file.path,
+    `its format is unclear: ${path} lists it as an NSIS installer, and the file RELEASES beside it makes it an installer of Squirrel. Add "${file.path},format=nsis" or ",format=squirrel-setup".`,
+  );
+}
+
+function findCompanion(entry: FeedEntry, drafts: readonly Draft[]) {
+  return drafts
+    .flatMap(({ companions }) => companions)
+    .find((companion) => basename(companion.path) === entry.name);
+}
+
+function check(path: string, entry: FeedEntry, file: { path: string; size: number }): void {
+  if (entry.size === undefined || entry.size === file.size) return;
+  throw brokenFile(
+    path,
+    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds`,
+  );
+}
+
+/** Packages are stated by the architecture of the machines that they are for. */
+function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
+  companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
+  checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
+  companion.facts = { ...companion.facts, ...rightsOf(entry) };
+}
+
+function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
+  return needsAdminRights === true ? { needsAdminRights } : {};
+}
+
+/** @param actual the size of the block map in the file or beside it; undefined when there is none */
+function checkMapSize(
+  path: string,
+  { blockMapSize: stated }: FeedEntry,
+  file: string,
+  actual: number | undefined,
+): void {
+  if (stated === undefined || stated === actual) return;
+  const has = actual === undefined ? 'no valid block map' : `a block map of ${actual} bytes`;
+  throw brokenFile(
+    path,
+    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}`,
+  );
+}
+
+function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
+  draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
+  const { file, format } = draft.package;
+  const beside = draft.companions.find(({ kind }) => kind === BLOCKMAP);
+  // A map beside the file may be left out of the upload: then clients download the whole file.
+  if (beside !== undefined) checkMapSize(path, entry, file.path, beside.size);
+  else if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
+  draft.facts = { ...draft.facts, ...rightsOf(entry) };
+  if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
+  draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
+}
+
+/** electron-builder states a kernel version; artifacts of macOS state the product's version. */
+function minimumOf(path: string, text: string, draft: Draft): string {
+  const kernel = parseOsVersion(text)?.join('.');
+  const minimum =
+    draft.package.platform === 'macos' && kernel !== undefined
+      ? macosVersionOfDarwin(kernel)
+      : kernel;
+  if (minimum === undefined) {
+    throw refusal(
+      path,
+      `minimumSystemVersion ${JSON.stringify(text)} is not a kernel version. Write it like 21.1.0.`,
+    );
+  }
+  return minimum;
+}

@@ -1,0 +1,88 @@
+import { promisify } from 'node:util';
+import { gunzip, inflateRaw } from 'node:zlib';
+import { openPlainFile, readPlainFile } from '../../core/plain-file.ts';
+
+/**
+ * electron-builder's block maps: the blocks of a file, so that an updater downloads only those that changed. A map is
+ * in a `.blockmap` file beside its file, packed with gzip; or at the end of an AppImage or of a web installer's
+ * package, packed as raw deflate and followed by its size in four bytes.
+ */
+
+/**
+ * A block has about 30 KB and takes about 30 bytes of the map, so these limits allow files of many gigabytes. The parsed
+ * map takes several times as much memory, and any program may end with bytes that look like a map.
+ */
+const PACKED_BYTES_MAX = 8 * 1024 * 1024;
+const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
+/** The size of an embedded map, big endian. */
+const TRAILER_BYTES = 4;
+
+/**
+ * How many bytes of its file a block map covers; undefined when the file is not a block map.
+ *
+ * @throws the system's error when the file cannot be read
+ */
+export async function readBlockmapCoverage(path: string): Promise<number | undefined> {
+  const packed = await readPlainFile(path, PACKED_BYTES_MAX);
+  return packed && coverageOf(packed, promisify(gunzip));
+}
+
+/**
+ * The size in bytes of the block map at the end of a file, without its trailer; undefined when the file has none, or
+ * one of other bytes.
+ *
+ * @throws the system's error when the file cannot be read
+ */
+export async function readEmbeddedBlockmapSize(path: string): Promise<number | undefined> {
+  const handle = await openPlainFile(path);
+  try {
+    const { size } = await handle.stat();
+    if (size < TRAILER_BYTES) return undefined;
+    const trailer = Buffer.alloc(TRAILER_BYTES);
+    await handle.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
+    const packedSize = trailer.readUInt32BE(0);
+    const covered = size - packedSize - TRAILER_BYTES;
+    if (packedSize === 0 || packedSize > PACKED_BYTES_MAX || covered <= 0) return undefined;
+    const packed = Buffer.alloc(packedSize);
+    await handle.read(packed, 0, packedSize, covered);
+    const coverage = await coverageOf(packed, promisify(inflateRaw));
+    return coverage === covered ? packedSize : undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
+type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+async function coverageOf(packed: Buffer, unpack: Unpack): Promise<number | undefined> {
+  try {
+    const text = await unpack(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
+    return sumOfSizes(JSON.parse(text.toString('utf8')));
+  } catch {
+    // Not packed in this way, larger than the limit, or not JSON.
+    return undefined;
+  }
+}
+
+/**
+ * Undefined for JSON that is not a block map. It stops at the first wrong value: a schema would collect millions of
+ * errors, and the process would run out of memory.
+ */
+function sumOfSizes(map: unknown): number | undefined {
+  const files = propertyOf(map, 'files');
+  if (!Array.isArray(files)) return undefined;
+  let sum: number | undefined;
+  for (const file of files) {
+    const sizes = propertyOf(file, 'sizes');
+    if (!Array.isArray(sizes)) return undefined;
+    for (const size of sizes) {
+      if (!Number.isSafeInteger(size) || size < 0) return undefined;
+      sum = (sum ?? 0) + size;
+    }
+  }
+  return sum;
+}
+
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}

@@ -1,0 +1,118 @@
+import { type Arch, type Platform, parseArch } from '../../domain/platform.ts';
+import { type Clues, isMarkOfElectronBuilder } from '../clues.ts';
+import { archInName, inferFromName, isWebInstaller, isWebPackage } from '../infer.ts';
+import type { SourceFile } from '../source-file.ts';
+import { squirrelFormat } from './electron-forge.ts';
+
+/**
+ * electron-builder writes one directory for all platforms, and names of x64 packages without a suffix. The unpacked
+ * applications beside the packages tell the architectures of names without a suffix.
+ */
+
+/** `squirrel-windows/`, `squirrel-windows-ia32/`, `squirrel-windows-arm64/`. */
+const SQUIRREL_FOLDER = /^squirrel-windows(?:-(ia32|arm64))?$/;
+const UNPACKED: Readonly<Record<Platform, RegExp>> = {
+  windows: /^win(?:-(arm64|ia32))?-unpacked$/,
+  linux: /^linux(?:-(arm64|armv7l|ia32))?-unpacked$/,
+  macos: /^(?:mac|mas)(?:-(arm64|universal))?$/,
+};
+
+export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
+  const folder = SQUIRREL_FOLDER.exec(file.folders.at(-1) ?? '');
+  if (folder !== null) {
+    const arch = parseArch(folder[1] ?? 'x64');
+    return {
+      platform: 'windows',
+      arch: { arch, source: `the folder ${folder[0]}` },
+      nameLacksArch: true,
+      ...squirrelFormat(file.name),
+    };
+  }
+  if (/^mas(-dev)?(-|$)/.test(file.folders.at(-1) ?? '') && /\.pkg$/i.test(file.name)) {
+    return { platform: 'macos', skip: 'for the Mac App Store, which delivers its own updates' };
+  }
+  if (!isElectronBuilders(file)) return undefined;
+  const { platform = archivePlatform(file), format } = inferFromName(file.name);
+  if (platform === undefined) return undefined;
+  const usualArch = unsuffixedArch(platform, file);
+  return {
+    platform,
+    ...(usualArch === undefined ? {} : { usualArch }),
+    ...(/\.exe$/i.test(file.name) && format !== 'binary' ? exeFormat(file) : {}),
+  };
+}
+
+function isElectronBuilders(file: SourceFile): boolean {
+  const { siblings, name } = file;
+  return (
+    siblings.some(isWebPackage) ||
+    siblings.includes(`${name}.blockmap`) ||
+    siblings.some(isMarkOfElectronBuilder) ||
+    siblings.some((sibling) => /-unpacked$|^mac-(arm64|universal)$/.test(sibling)) ||
+    /-mac\.zip$|-win\.zip$/i.test(name)
+  );
+}
+
+/** A `.tar.gz` without a platform in its name is for Linux: names for the others have a suffix. */
+function archivePlatform(file: SourceFile): Platform | undefined {
+  return /\.tar\.(gz|xz)$/i.test(file.name) ? 'linux' : undefined;
+}
+
+/**
+ * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. Then the only
+ * unpacked application tells. On Windows, several unpacked applications are in one installer for all of them.
+ */
+function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
+  if (isWeb(file)) return archOfPackages(file);
+  const built = file.siblings.flatMap((sibling) => {
+    const match = UNPACKED[platform].exec(sibling);
+    return match === null ? [] : [parseArch(match[1] ?? 'x64')];
+  });
+  const arches = [...new Set(built)];
+  if (arches.length === 0) return 'x64';
+  if (arches.length === 1) return arches[0];
+  if (platform === 'windows' && /\.exe$/i.test(file.name)) {
+    return isOneOfSeveral(file) ? 'x64' : 'universal';
+  }
+  return arches.includes('x64') ? 'x64' : undefined;
+}
+
+/**
+ * With `buildUniversalInstaller: false` each architecture has its own installer, and all names but that for x64 have
+ * a suffix.
+ */
+function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
+  const stem = name.slice(0, -'.exe'.length).toLowerCase();
+  return siblings.some((sibling) => {
+    const other = sibling.toLowerCase();
+    return (
+      other.startsWith(`${stem}-`) && other.endsWith('.exe') && archInName(sibling) !== undefined
+    );
+  });
+}
+
+/** Ordinary installers have a block map beside them. This matters for a product whose own name ends in Web. */
+function isWeb({ name, folders, siblings }: SourceFile): boolean {
+  if (siblings.includes(`${name}.blockmap`)) return false;
+  return isWebInstaller(name) || folders.at(-1) === 'nsis-web';
+}
+
+/** A web installer is for the architectures of its packages. */
+function archOfPackages(file: SourceFile): Arch {
+  const arches = new Set(
+    file.siblings.filter(isWebPackage).map((name) => archInName(name) ?? 'x64'),
+  );
+  const [only = 'x64'] = arches;
+  return arches.size > 1 ? 'universal' : only;
+}
+
+/**
+ * Only installers have a block map and, by default, Setup in their names. So `App 1.0.0.exe` without a block map is the
+ * portable target: a `binary`, which unpacks the application and runs it.
+ */
+function exeFormat(file: SourceFile): Pick<Clues, 'format' | 'isSelfExtracting'> {
+  if (isWeb(file)) return { format: 'nsis-web' };
+  const isInstaller =
+    /setup|installer/i.test(file.name) || file.siblings.includes(`${file.name}.blockmap`);
+  return isInstaller ? { format: 'nsis' } : { format: 'binary', isSelfExtracting: true };
+}

@@ -1,0 +1,173 @@
+import {
+  type Arch,
+  FORMATS,
+  type Format,
+  PLATFORMS,
+  type Platform,
+  platformOf,
+} from '../domain/platform.ts';
+import type { ArtifactIdentity } from '../domain/release.ts';
+import { isNsisProgram, type Machine, machineOfFile } from './archive/file-magic.ts';
+import { otherVersionInside, readNupkg } from './archive/nupkg.ts';
+import { fileByProduct } from './by-product.ts';
+import type { Clues } from './clues.ts';
+import { type ArchFindings, decideArch } from './decide-arch.ts';
+import { cluesOfElectronBuilder } from './electron/electron-builder.ts';
+import { cluesOfElectronForge } from './electron/electron-forge.ts';
+import { checkFilename, insertArch } from './filename.ts';
+import { inferFromName, looksLikePackage } from './infer.ts';
+import { otherVersionIn } from './name-version.ts';
+import { brokenFile, refusal } from './refusal.ts';
+import type { SourceFile } from './source-file.ts';
+import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri/tauri.ts';
+import { cluesOfVelopack } from './velopack/velopack.ts';
+
+/** How the reasons begin for files that may be packages. */
+export const NOT_KNOWN = 'not a known package';
+
+/** A file that will be published. */
+export interface Package extends ArtifactIdentity {
+  readonly file: SourceFile;
+  readonly filename: string;
+  readonly minimumOsVersion: string | null;
+}
+
+/** The known facts about a file before its architecture is decided. */
+interface Findings extends ArchFindings {
+  readonly platform: Platform | undefined;
+  readonly format: Format | undefined;
+}
+
+/**
+ * Identifies a file: by its descriptor, else by the conventions of its tool, its name and its contents.
+ *
+ * A file that is not a known package is skipped when it was found in a directory, and refused when the publisher named
+ * it.
+ *
+ * @param listedFor the platform for which an appcast lists the file, when nothing else states one
+ * @throws AppError `invalid_artifact`, which says what is unclear and which descriptor would state it
+ */
+export async function identify(
+  file: SourceFile,
+  version: string,
+  listedFor?: Platform,
+): Promise<Package | { readonly skip: string }> {
+  const unwanted = whyUnwanted(file, version);
+  if (unwanted !== undefined) return skipOrRefuse(file, unwanted);
+  const found = await findOut(file, version, listedFor);
+  if (found.clues.skip !== undefined) return skipOrRefuse(file, found.clues.skip);
+  const other = found.nupkg && otherVersionInside(found.nupkg, version);
+  if (other !== undefined) return skipOrRefuse(file, `it is of version ${other}, not ${version}`);
+  const { platform, format } = found;
+  if (platform === undefined || format === undefined) return unclear(file, found);
+  if (file.size === 0) throw brokenFile(file.path, 'it is empty');
+  const arch = file.statement?.arch ?? (await decideArch(file, found, platform, format, version));
+  return {
+    file,
+    platform,
+    arch,
+    format,
+    filename: checkFilename(file.path, publishedName(file, found, format, arch)),
+    minimumOsVersion: file.statement?.minimumOsVersion ?? null,
+  };
+}
+
+function whyUnwanted(file: SourceFile, version: string): string | undefined {
+  const other = otherVersionIn(file.statement?.filename ?? file.name, version);
+  if (other !== undefined) return `it is of version ${other}, not ${version}`;
+  // With a stated format the publisher means to publish a by-product.
+  return file.statement?.format === undefined ? fileByProduct(file.name) : undefined;
+}
+
+function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
+  if (isFound(file)) return { skip: reason };
+  throw refusal(file.path, reason);
+}
+
+/** Whether the publisher did not name the file. The index of another server may state facts about a file. */
+function isFound({ statement, imported }: SourceFile): boolean {
+  return statement === null || imported !== undefined;
+}
+
+async function findOut(
+  file: SourceFile,
+  version: string,
+  listedFor: Platform | undefined,
+): Promise<Findings> {
+  const { statement } = file;
+  const named = inferFromName(file.name);
+  const clues = { ...(await cluesOf(file, version)), ...cluesOfAppcast(listedFor) };
+  const isNupkg = /\.nupkg$/i.test(file.name);
+  const nupkg = isNupkg ? await readNupkg(file.path) : undefined;
+  const packaged = isNupkg && (nupkg?.isVelopack ? 'velopack' : 'squirrel');
+  // In a directory a bare program is more likely a tool of the build than a release.
+  const isBare = statement !== null && !looksLikePackage(file.name);
+  const isBinary = isBare || (statement?.format ?? clues.format) === 'binary';
+  const machine = isBinary ? await machineOfProgram(file, clues) : nupkg?.machine;
+  const bareFormat = isBare && machine !== undefined ? 'binary' : undefined;
+  const packagedFor = packaged === 'squirrel' ? 'windows' : platformOfRuntime(nupkg?.runtime);
+  return {
+    platform:
+      statement?.platform ??
+      clues.platform ??
+      packagedFor ??
+      machine?.platform ??
+      named.platform ??
+      listedFor,
+    format:
+      statement?.format ?? clues.format ?? (packaged || undefined) ?? named.format ?? bareFormat,
+    machine,
+    clues,
+    nupkg,
+  };
+}
+
+/** Sparkle offers a file of its appcast to every Mac. */
+function cluesOfAppcast(listedFor: Platform | undefined): Clues {
+  return listedFor === 'macos' ? { usualArch: 'universal' } : {};
+}
+
+/** Undefined for a self-extracting program: its header tells nothing about the program inside. */
+async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine | undefined> {
+  const isPacked = clues.isSelfExtracting === true || (await isNsisProgram(file.path));
+  return isPacked ? undefined : machineOfFile(file.path);
+}
+
+/**
+ * Several tools may share a directory. Clues of the other tools override those of electron-builder, which are less
+ * specific.
+ */
+async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
+  const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);
+  return { ...cluesOfElectronBuilder(file), ...particular, ...cluesOfTauri(file) };
+}
+
+function platformOfRuntime(runtime: string | undefined): Platform | undefined {
+  return platformOf(runtime?.split('-', 1)[0] ?? '');
+}
+
+function publishedName(file: SourceFile, found: Findings, format: Format, arch: Arch): string {
+  if (file.statement?.filename !== undefined) return file.statement.filename;
+  if (isAppArchive(file.name)) return appArchiveName(file.name, arch);
+  const lacksArch =
+    found.clues.nameLacksArch === true || format === 'squirrel' || format === 'squirrel-setup';
+  return lacksArch ? insertArch(file.name, arch) : file.name;
+}
+
+function unclear(file: SourceFile, { platform, format }: Findings): { skip: string } {
+  const missing = [
+    ...(platform === undefined ? [`os, one of ${PLATFORMS.join(', ')}`] : []),
+    ...(format === undefined ? [`format, one of ${FORMATS.join(', ')}`] : []),
+  ];
+  const keys = [platform === undefined ? ',os=…' : '', format === undefined ? ',format=…' : ''];
+  if (file.imported !== undefined) return { skip: NOT_KNOWN };
+  if (file.statement === null) {
+    return {
+      skip: `${NOT_KNOWN}; to publish it, add "${file.path},os=…,arch=…,format=…"`,
+    };
+  }
+  throw refusal(
+    file.path,
+    `it is not a known package. Add "${file.path}${keys.join('')}": ${missing.join('; ')}.`,
+  );
+}

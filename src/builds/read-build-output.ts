@@ -1,0 +1,210 @@
+import { realpath } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AppError } from '../core/errors.ts';
+import { BLOCKMAP } from '../domain/companion.ts';
+import {
+  isAppcastPart,
+  listedForOthers,
+  platformsListed,
+  readAppcasts,
+} from './appcast/appcast-source.ts';
+import { attachAppcasts } from './appcast/attach-appcasts.ts';
+import type {
+  BuildOutput,
+  BuiltArtifact,
+  BuiltDocument,
+  SkippedFile,
+  StagedShare,
+} from './build-output.ts';
+import {
+  checkUnique,
+  dropOlderPackages,
+  refuseForgottenVersion,
+  refuseTwoOfOneName,
+} from './check-packages.ts';
+import { parsePathArgument } from './descriptor.ts';
+import { createDraft, type Draft, finishDraft } from './draft.ts';
+import { attachFeed } from './electron/attach-feed.ts';
+import { isFeedName } from './electron/feed.ts';
+import { identify } from './identify.ts';
+import { refusal } from './refusal.ts';
+import { scanDirectory } from './scan-directory.ts';
+import {
+  attachSidecar,
+  findSidecars,
+  isSidecarName,
+  readEmbeddedFacts,
+  refuseEmptyInstaller,
+} from './sidecar.ts';
+import { describeFile, type SourceFile } from './source-file.ts';
+
+const SKIPPED_SHOWN_MAX = 20;
+
+/**
+ * Reads build output: the packages to publish as `version`, and the files that are left out and why. It hashes
+ * nothing; publishing compares the digests in `stated`.
+ *
+ * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
+ * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`,
+ * `FILE.edSignature`, `FILE.blockmap`) are read too; a feed beside it (`latest.yml`, `appcast.xml`) is not.
+ *
+ * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
+ * `unknown_arch`, `unknown_format` for a descriptor
+ */
+export async function readBuildOutput(request: {
+  readonly paths: readonly string[];
+  readonly version: string;
+  /** Read instead of the paths, which messages name: the files of one release among those of many. */
+  readonly files?: readonly SourceFile[];
+}): Promise<BuildOutput> {
+  const { version } = request;
+  const skipped: SkippedFile[] = [];
+  const signed: BuiltDocument[] = [];
+  let staged: StagedShare | null = null;
+  let described: BuildOutput['described'] = { name: null, notes: null };
+  const sources = request.files ?? (await collect(request.paths, skipped));
+  const appcasts = await readAppcasts(sources);
+  const ofOthers = listedForOthers(appcasts, version);
+  const platforms = platformsListed(appcasts, version);
+  const drafts = new Map<string, Draft>();
+  for (const source of sources) {
+    if (isSidecarName(source.name) || isFeed(source) || isAppcastPart(source)) continue;
+    const other = source.statement === null ? ofOthers.get(source.path) : undefined;
+    if (other !== undefined) {
+      const reason = `the appcast lists it as version ${other}, not ${version}`;
+      skipped.push({ path: source.path, reason });
+      continue;
+    }
+    const identified = await identify(source, version, platforms.get(source.path));
+    if ('skip' in identified) {
+      skipped.push({ path: source.path, reason: identified.skip });
+    } else {
+      const draft = createDraft(identified);
+      if (identified.format === 'appimage') draft.facts = await readEmbeddedFacts(source.path);
+      drafts.set(source.path, draft);
+    }
+  }
+  refuseForgottenVersion(sources, [...drafts.values()], version);
+  for (const source of sources.filter(({ name }) => isSidecarName(name))) {
+    const unused = await attachSidecar(source, drafts, version);
+    if (unused !== undefined) skipped.push(unused);
+  }
+  for (const source of sources.filter(isFeed)) {
+    const attached = await attachFeed(source, [...drafts.values()], version);
+    if (attached.skipped !== undefined) skipped.push(attached.skipped);
+    if (attached.signed !== undefined) signed.push(attached.signed);
+    staged = joinStaged(staged, source.path, attached.stagingPercentage);
+    // Each platform may have notes of its own, and a release has one text: that of the first feed.
+    described = {
+      name: described.name ?? attached.releaseName ?? null,
+      notes: described.notes ?? attached.releaseNotes ?? null,
+    };
+  }
+  const fromAppcasts = await attachAppcasts(appcasts, sources, [...drafts.values()], version);
+  skipped.push(...fromAppcasts.skipped);
+  signed.push(...fromAppcasts.signed);
+  described = { ...described, notes: described.notes ?? fromAppcasts.releaseNotes ?? null };
+  skipped.push(...dropOlderPackages(drafts));
+  for (const draft of drafts.values()) refuseEmptyInstaller(draft);
+  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
+  checkSomething(request.paths, artifacts, skipped);
+  checkUnique(artifacts);
+  refuseTwoOfOneName(signed);
+  return {
+    artifacts,
+    skipped,
+    signed,
+    withoutFeed: findWithoutFeed(drafts, sources),
+    staged,
+    described,
+  };
+}
+
+/** electron-builder writes block maps always, and an update document only when its configuration has `publish`. */
+function findWithoutFeed(
+  drafts: ReadonlyMap<string, Draft>,
+  sources: readonly SourceFile[],
+): string | undefined {
+  const feeds = sources.filter((each) => isFeed(each) && /\.ya?ml$/i.test(each.name));
+  const folders = new Set(feeds.map(({ path }) => dirname(path)));
+  return [...drafts.values()].find(
+    ({ package: { file }, companions, facts }) =>
+      file.statement === null &&
+      (facts.blockMapSize !== undefined || companions.some(({ kind }) => kind === BLOCKMAP)) &&
+      !folders.has(dirname(file.path)),
+  )?.package.file.path;
+}
+
+/** @throws AppError `invalid_artifact` for feeds that contradict each other */
+function joinStaged(
+  before: StagedShare | null,
+  path: string,
+  percentage: number | undefined,
+): StagedShare | null {
+  if (percentage === undefined) return before;
+  if (before === null || before.percentage === percentage) return { percentage, statedIn: path };
+  throw refusal(
+    path,
+    `it states the stagingPercentage ${percentage}, and ${before.statedIn} states ${before.percentage}. A release has one rollout: build with one value.`,
+  );
+}
+
+/** With a stated format even a YAML file is a package. */
+function isFeed(source: SourceFile): boolean {
+  return isFeedName(source.name) && source.statement?.format === undefined;
+}
+
+/** Every file once. A file that the publisher named replaces the same file found in a directory. */
+async function collect(paths: readonly string[], skipped: SkippedFile[]): Promise<SourceFile[]> {
+  const byRealPath = new Map<string, SourceFile>();
+  const add = async (source: SourceFile) => {
+    const key = await realpath(source.path);
+    const known = byRealPath.get(key);
+    if (known?.statement && Object.keys(source.statement ?? {}).length > 0) {
+      if (Object.keys(known.statement).length > 0)
+        throw refusal(source.path, 'it is given twice with a description. Give it once.');
+    } else if (known?.statement) return;
+    if (known === undefined || source.statement !== null) byRealPath.set(key, source);
+  };
+  for (const argument of paths) {
+    const { path, isDirectory, statement } = await parsePathArgument(argument);
+    if (isDirectory) {
+      const scan = await scanDirectory(path);
+      for (const file of scan.files) await add(file);
+      skipped.push(...scan.skipped);
+    } else {
+      const file = await describeFile(path, statement);
+      await add(file);
+      const sidecars = await findSidecars(file);
+      for (const sidecar of sidecars.files) await add(sidecar);
+      skipped.push(...sidecars.skipped);
+    }
+  }
+  const isNamed = new Set([...byRealPath.values()].map(({ path }) => path));
+  skipped.splice(0, skipped.length, ...skipped.filter(({ path }) => !isNamed.has(path)));
+  return [...byRealPath.values()];
+}
+
+function checkSomething(
+  paths: readonly string[],
+  artifacts: readonly BuiltArtifact[],
+  skipped: readonly SkippedFile[],
+): void {
+  if (artifacts.length > 0) return;
+  const shown = skipped
+    .slice(0, SKIPPED_SHOWN_MAX)
+    .map(({ path, reason }) => `  ${path}: ${reason}`);
+  const more = skipped.length - shown.length;
+  const looked =
+    paths.length === 0
+      ? 'the command was given no path'
+      : `the command looked at ${paths.join(', ')}`;
+  throw new AppError(
+    'invalid_artifact',
+    [
+      `There is nothing to publish: ${looked}${shown.length > 0 ? ' and skipped' : ' and found no file. Give the directory with the output of the build, or its files.'}`,
+      ...shown,
+      ...(more > 0 ? [`  … and ${more} more`] : []),
+    ].join('\n'),
+  );
+}

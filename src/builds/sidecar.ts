@@ -1,0 +1,158 @@
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
+import { addEdSignature, readEdSignature } from './appcast/ed-signature.ts';
+import type { SkippedFile } from './build-output.ts';
+import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
+import type { Draft } from './draft.ts';
+import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './electron/blockmap.ts';
+import { checkFilename } from './filename.ts';
+import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
+import { otherVersionIn } from './name-version.ts';
+import { brokenFile, refusal } from './refusal.ts';
+import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
+import { beside, describeFile, type SourceFile } from './source-file.ts';
+import { readTauriSignature } from './tauri/tauri-signature.ts';
+import { attachZsync } from './zsync.ts';
+
+/**
+ * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
+ * `FILE.edSignature` Sparkle's, `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's,
+ * `….nsis.7z` what a web installer downloads, and `…-delta.nupkg` what turns an older package into the package.
+ */
+
+const SUFFIX = /\.(sig|edSignature|blockmap|zsync)$/i;
+const SUFFIXES = ['.sig', '.edSignature', '.blockmap', '.zsync'] as const;
+
+export function isSidecarName(name: string): boolean {
+  return SUFFIX.test(name) || isWebPackage(name) || isDeltaName(name);
+}
+
+/** The sidecars in the directory of a package; links are skipped, as everywhere in a directory. */
+export async function findSidecars(
+  file: SourceFile,
+): Promise<{ readonly files: readonly SourceFile[]; readonly skipped: readonly SkippedFile[] }> {
+  const files: SourceFile[] = [];
+  const skipped: SkippedFile[] = [];
+  if (isSidecarName(file.name)) return { files, skipped };
+  const packages = isWebInstaller(file.name) ? file.siblings.filter(isWebPackage) : [];
+  const names = [
+    ...SUFFIXES.map((suffix) => `${file.name}${suffix}`),
+    ...packages,
+    ...deltaNamesOf(file.name),
+  ];
+  for (const name of names.filter((each) => file.siblings.includes(each))) {
+    const path = beside(file, name);
+    const found = await lstat(path);
+    if (found.isSymbolicLink()) skipped.push({ path, reason: LINK_REASON });
+    else if (!found.isFile()) skipped.push({ path, reason: OTHER_REASON });
+    else files.push(await describeFile(path, null, file.siblings));
+  }
+  return { files, skipped };
+}
+
+/**
+ * Adds a sidecar to the draft of its package.
+ *
+ * @returns why the sidecar was not used; undefined when it was
+ * @throws AppError `invalid_artifact` for a sidecar that is malformed or belongs to other bytes
+ */
+export async function attachSidecar(
+  sidecar: SourceFile,
+  drafts: ReadonlyMap<string, Draft>,
+  version: string,
+): Promise<SkippedFile | undefined> {
+  const { path, name, statement } = sidecar;
+  if (isWebPackage(name)) return attachWebPackage(sidecar, drafts, version);
+  if (isDeltaName(name)) return attachDelta(sidecar, drafts, version);
+  const draft = drafts.get(path.replace(SUFFIX, ''));
+  if (draft === undefined) {
+    const other = otherVersionIn(name, version);
+    const reason =
+      other === undefined
+        ? `the file that it belongs to is not published: ${name.replace(SUFFIX, '')}`
+        : `it is of version ${other}, not ${version}`;
+    if (statement !== null) throw refusal(path, reason);
+    return { path, reason };
+  }
+  if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
+  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar);
+  const { file } = draft.package;
+  if (/\.edSignature$/i.test(name)) {
+    addEdSignature(path, file.name, draft.signatures, await readEdSignature(path, file));
+    return undefined;
+  }
+  draft.signatures.push(await readTauriSignature(path, file.name, version));
+  return undefined;
+}
+
+/** The web installer is in the same directory, under a name that does not mention its packages. */
+async function attachWebPackage(
+  sidecar: SourceFile,
+  drafts: ReadonlyMap<string, Draft>,
+  version: string,
+): Promise<SkippedFile | undefined> {
+  const { path, name, size } = sidecar;
+  const other = otherVersionIn(name, version);
+  if (other !== undefined) return { path, reason: `it is of version ${other}, not ${version}` };
+  const [installer, ...others] = [...drafts.values()].filter(
+    ({ package: { format, file } }) =>
+      format === 'nsis-web' && dirname(file.path) === dirname(path),
+  );
+  if (installer === undefined) {
+    return { path, reason: 'the web installer that it belongs to is not published' };
+  }
+  if (others.length > 0) {
+    throw refusal(
+      path,
+      'several web installers are beside it. Publish each from its own directory.',
+    );
+  }
+  const filename = checkFilename(path, name);
+  const arch = archInName(name) ?? 'x64';
+  const facts = await readEmbeddedFacts(path);
+  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [], facts });
+  return undefined;
+}
+
+/** @throws AppError `invalid_artifact` for a web installer without anything to install */
+export function refuseEmptyInstaller({ package: { format, file }, companions }: Draft): void {
+  if (format !== 'nsis-web' || companions.some(({ kind }) => kind === WEB_PACKAGE)) return;
+  throw refusal(
+    file.path,
+    `it is a web installer by its name, and the package that it would download (….nsis.7z) is not in the same directory. Publish the whole directory, or add "${file.path},format=nsis" for an ordinary installer.`,
+  );
+}
+
+async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {
+  const { path, size } = sidecar;
+  const { file, filename } = draft.package;
+  const covered = await readBlockmapCoverage(path);
+  if (covered === undefined) return { path, reason: 'it is not a block map' };
+  if (covered !== file.size) {
+    // With a map of other bytes every updater downloads useless blocks first, then the whole file.
+    throw brokenFile(
+      path,
+      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}`,
+      'remove it',
+    );
+  }
+  draft.companions.push({
+    kind: BLOCKMAP,
+    path,
+    filename: checkFilename(path, `${filename}.blockmap`),
+    size,
+    stated: [],
+    facts: {},
+  });
+  return undefined;
+}
+
+/**
+ * Finds the block map at the end of a file. Clients download an AppImage or a package differentially only when the
+ * feed states the size of that map, and a file may be published without the build tool's feed.
+ */
+export async function readEmbeddedFacts(path: string): Promise<UpdaterFacts> {
+  const blockMapSize = await readEmbeddedBlockmapSize(path);
+  return blockMapSize === undefined ? {} : { blockMapSize };
+}
