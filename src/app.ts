@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
+import { createExplainer } from './answers/explain/explain-live.ts';
 import { openAccounts } from './app/accounts.ts';
 import { openCaptcha } from './app/captcha.ts';
 import { openContact } from './app/contact.ts';
@@ -38,7 +39,6 @@ import { createLoad, type Load } from './http/server/load.ts';
 import { websiteRoutes } from './http/website/routes.ts';
 import type { Identity } from './identity/identity.ts';
 import type { PasswordCost } from './identity/passwords/password-hasher.ts';
-import { createExplainer } from './operations/explain-live.ts';
 import type { Status } from './status/status.ts';
 import type { ConformingStore } from './store/conforming-store.ts';
 import { createDownloadLinks } from './store/download-links.ts';

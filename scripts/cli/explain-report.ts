@@ -1,12 +1,12 @@
-import { changeLines, isPast } from '../../src/wording/explain-remedies.ts';
-import { compared } from '../../src/wording/explain-rules.ts';
+import { changeLines, isPast } from '../../src/answers/explain/explain-remedies.ts';
+import { compared } from '../../src/answers/explain/explain-rules.ts';
 import {
   answer,
   decidedFrom,
   type Explained,
   reasonRows,
   remarks,
-} from '../../src/wording/explanation.ts';
+} from '../../src/answers/explain/explanation.ts';
 import { alignColumns, printableText, printTable } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -1,6 +1,6 @@
+import { FORECAST, unreadableRemark } from '../../src/answers/explain/state.ts';
 import type { FoundRevision } from '../../src/catalog/find-revision.ts';
 import type { RevisionReference } from '../../src/domain/revision-reference.ts';
-import { FORECAST, unreadableRemark } from '../../src/wording/state.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { versionText } from '../domain/version.ts';
-import type { OfferedUpdate } from '../operations/find-update.ts';
-import type { LinkMethod } from '../operations/issue-link.ts';
 import type { Counted, CountedLink } from './answer.ts';
+import type { OfferedUpdate } from './find-update.ts';
+import type { LinkMethod } from './issue-link.ts';
 
 /**
  * What a check counts as. Call it after the answer was found: then application and channel exist, and a client cannot

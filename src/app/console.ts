@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { explainUpdate } from '../answers/explain/explain-update.ts';
 import { openBrowserFiles } from '../browser-files/browser-files.ts';
 import type { CommandSettings } from '../catalog/settings.ts';
 import { createConsole } from '../console/console.ts';
@@ -9,7 +10,6 @@ import { readVersion } from '../core/system.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../http/server/listen-error.ts';
-import { explainUpdate } from '../operations/explain-update.ts';
 import type { Publisher } from '../store/open/stores.ts';
 
 /** The console of a person at this machine. */

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Explainer } from '../answers/explain/explain-live.ts';
 import type { Captcha } from '../captcha/captcha.ts';
 import type { Catalog } from '../catalog/memory/catalog.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
@@ -8,7 +9,6 @@ import type { BrowserFileDeps } from '../http/browser-files/routes.ts';
 import type { RouteDeps } from '../http/deps.ts';
 import type { PartTags } from '../http/documentation/documents.ts';
 import type { Load } from '../http/server/load.ts';
-import type { Explainer } from '../operations/explain-live.ts';
 import type { ComponentSource } from '../status/components.ts';
 import type { Status } from '../status/status.ts';
 import type { ObjectStore } from '../store/object-store.ts';

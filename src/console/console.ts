@@ -1,3 +1,4 @@
+import type { ExplainedUpdate, ExplainRequest } from '../answers/explain/explain-update.ts';
 import type { WriterDeps } from '../catalog/change.ts';
 import type { Check } from '../core/check.ts';
 import type { Clock } from '../core/clock.ts';
@@ -5,7 +6,6 @@ import { listed } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import { createTurns } from '../core/in-turn.ts';
 import type { Log } from '../core/log.ts';
-import type { ExplainedUpdate, ExplainRequest } from '../operations/explain-update.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { whenLive } from '../wording/when-live.ts';
 import type { Adoption, Doctor, Explained, History, Revision, Start } from './answers.ts';

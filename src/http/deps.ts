@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ServiceDeps } from '../answers/open-channel.ts';
 import type { Clock } from '../core/clock.ts';
-import type { ServiceDeps } from '../operations/open-channel.ts';
 import type { DownloadLinks } from '../store/download-links.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { UsageCounter } from '../usage/usage-counter.ts';

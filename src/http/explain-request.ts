@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import type { ExplainRequest } from '../answers/explain/explain-update.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { parseArch, parseFormat, parsePlatform } from '../domain/platform.ts';
 import { parseRevisionReference } from '../domain/revision-reference.ts';
 import { parseClientVersion } from '../domain/version.ts';
-import type { ExplainRequest } from '../operations/explain-update.ts';
 import { optional, parseAll, word } from './server/validation.ts';
 
 /** The query with which the API and the console ask why a client gets an update, or none. */

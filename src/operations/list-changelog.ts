@@ -1,9 +1,9 @@
+import { openChannel, type ServiceDeps } from '../answers/open-channel.ts';
 import { AppError } from '../core/errors.ts';
 import type { ChannelView } from '../domain/channel.ts';
 import { isForAllClients } from '../domain/decide-update.ts';
 import type { Offer } from '../domain/offer.ts';
 import type { Release } from '../domain/release.ts';
-import { openChannel, type ServiceDeps } from './open-channel.ts';
 
 export interface ChangelogQuery {
   readonly application: string;

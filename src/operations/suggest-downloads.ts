@@ -1,10 +1,14 @@
+import {
+  type Latest,
+  type LatestQuery,
+  listLatest,
+} from '../answers/latest-version/list-latest.ts';
+import type { ServiceDeps } from '../answers/open-channel.ts';
 import { isAppError } from '../core/errors.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Platform } from '../domain/platform.ts';
 import { isSameFile } from '../domain/release.ts';
 import type { VisitorMachine } from '../domain/visitor-machine.ts';
-import { type Latest, type LatestQuery, listLatest } from './list-latest.ts';
-import type { ServiceDeps } from './open-channel.ts';
 
 export type Download = Latest['downloads'][number];
 

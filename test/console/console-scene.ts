@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { explainUpdate } from '../../src/answers/explain/explain-update.ts';
 import type { ConsoleWriter } from '../../src/console/console.ts';
 import { type Console, createConsole } from '../../src/console/console.ts';
 import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
-import { explainUpdate } from '../../src/operations/explain-update.ts';
 import type { PublishRequest } from '../../src/operations/publish-release.ts';
 import { createDryRunStore } from '../../src/store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';

@@ -1,11 +1,14 @@
+import {
+  type ExplainedUpdate,
+  explainUpdate,
+} from '../../../src/answers/explain/explain-update.ts';
+import { explanationJson } from '../../../src/answers/explain/explanation-json.ts';
 import { findStatusChanges, type StatusChange } from '../../../src/catalog/find-status-change.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { known } from '../../../src/core/name-hint.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import type { TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
-import { type ExplainedUpdate, explainUpdate } from '../../../src/operations/explain-update.ts';
-import { explanationJson } from '../../../src/operations/explanation-json.ts';
 import type { Protocol } from '../../../src/updaters/protocol.ts';
 import { servedFormats } from '../../../src/updaters/registry.ts';
 import { appOption } from '../arguments.ts';

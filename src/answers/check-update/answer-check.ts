@@ -1,9 +1,9 @@
 import { whenKnown } from '../../core/when-known.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
-import { checkForUpdate, type UpdateCheck } from '../../operations/check-for-update.ts';
-import type { LinkDeps } from '../../operations/issue-link.ts';
 import { type Answered, uncached } from '../answer.ts';
 import { countedCheck } from '../counted.ts';
+import type { LinkDeps } from '../issue-link.ts';
+import { checkForUpdate, type UpdateCheck } from './check-for-update.ts';
 import { createCheckUpdateRenderer } from './check-update-text.ts';
 
 export interface CheckQuery extends UpdateQuery {

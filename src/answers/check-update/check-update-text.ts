@@ -3,9 +3,9 @@ import type { Reason } from '../../domain/decide-update.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
 import { type Version, versionText } from '../../domain/version.ts';
-import type { LinkedUpdate, UpdateCheck } from '../../operations/check-for-update.ts';
 import type { PresignedUrl } from '../../store/object-store.ts';
 import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
+import type { LinkedUpdate, UpdateCheck } from './check-for-update.ts';
 
 /** The answer of check-update: its schema, and its JSON text. */
 

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { whenKnown } from '../../core/when-known.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
-import { findDownload } from '../../operations/find-download.ts';
-import type { LinkDeps, LinkMethod } from '../../operations/issue-link.ts';
 import type { Answered, HeaderRecord } from '../answer.ts';
 import { countedLink } from '../counted.ts';
+import type { LinkDeps, LinkMethod } from '../issue-link.ts';
 import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
+import { findDownload } from './find-download.ts';
 
 export const downloadAnswerSchema = z.strictObject({
   app: z.string(),

@@ -1,9 +1,6 @@
 import { AppError, isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
-import { type ChannelListing, listChannel, type OwnWanted } from '../../operations/list-channel.ts';
-import { listCommonRelease } from '../../operations/list-common-release.ts';
-import { readFileOf } from '../../operations/read-file.ts';
 import type { FeedProtocol, Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import type { Answer, Answered, TagOf } from '../answer.ts';
 import { countedCheck } from '../counted.ts';
@@ -13,6 +10,7 @@ import {
   type FileDeps,
   type FileHeaders,
 } from '../files/answer-file.ts';
+import { readFileOf } from '../files/read-file.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import {
   type AskedDocument,
@@ -22,6 +20,8 @@ import {
   feedAnswerOf,
 } from './feed-answer.ts';
 import { installationIdOf } from './installation-id.ts';
+import { type ChannelListing, listChannel, type OwnWanted } from './list-channel.ts';
+import { listCommonRelease } from './list-common-release.ts';
 import { createRecentFiles } from './recent-files.ts';
 
 /** Answers requests in the dialects of updaters, whatever their address. */

@@ -2,7 +2,6 @@ import { whenKnown } from '../../core/when-known.ts';
 import type { Companion } from '../../domain/companion.ts';
 import { identityName } from '../../domain/release.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ChannelListing } from '../../operations/list-channel.ts';
 import {
   filePath,
   type Protocol,
@@ -11,6 +10,7 @@ import {
 } from '../../updaters/protocol.ts';
 import { type Answer, cacheControl, PRIVATE_CACHE, type TagOf, taggedAnswer } from '../answer.ts';
 import { createSharedAnswers } from '../shared-answers.ts';
+import type { ChannelListing } from './list-channel.ts';
 
 /** The answers below `/feeds/`: a dialect's document with its cache headers. */
 

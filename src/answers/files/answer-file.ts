@@ -1,11 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
-import { type FoundFile, findFile } from '../../operations/find-file.ts';
-import { issueLink, type LinkDeps } from '../../operations/issue-link.ts';
-import { openFile } from '../../operations/open-file.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ProtocolRequest } from '../../updaters/protocol.ts';
 import { type Answer, type CountedLink, PRIVATE_CACHE, uncached } from '../answer.ts';
+import { issueLink, type LinkDeps } from '../issue-link.ts';
+import { type FoundFile, findFile } from './find-file.ts';
+import { openFile } from './open-file.ts';
 import { parseRangeHeader } from './range-header.ts';
 
 export interface FileDeps extends LinkDeps {

@@ -3,15 +3,10 @@ import type { ChannelView } from '../../domain/channel.ts';
 import { downloadPath } from '../../domain/download-address.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
-import {
-  type Latest,
-  type LatestQuery,
-  listLatest,
-  seeLatest,
-} from '../../operations/list-latest.ts';
-import type { ServiceDeps } from '../../operations/open-channel.ts';
 import { type Answer, cacheControl, type TagOf, taggedAnswer } from '../answer.ts';
+import type { ServiceDeps } from '../open-channel.ts';
 import { type AnswerSource, createSharedAnswers } from '../shared-answers.ts';
+import { type Latest, type LatestQuery, listLatest, seeLatest } from './list-latest.ts';
 
 export const latestVersionAnswerSchema = z.strictObject({
   app: z.string(),

@@ -1,5 +1,5 @@
+import type { ServiceDeps } from '../../answers/open-channel.ts';
 import { AppError } from '../../core/errors.ts';
-import type { ServiceDeps } from '../../operations/open-channel.ts';
 import type { SharedBodies } from './ask-documents.ts';
 import type { PlannedDocument, PlannedFile } from './plan.ts';
 import { findStored } from './plan-files.ts';

@@ -1,3 +1,4 @@
+import { type ServiceDeps, seeChannel } from '../../answers/open-channel.ts';
 import type { LoadedRelease, ReadyApplication } from '../../catalog/memory/catalog.ts';
 import type { Channel, ChannelView } from '../../domain/channel.ts';
 import { isForAllClients } from '../../domain/decide-update.ts';
@@ -5,7 +6,6 @@ import type { Offer } from '../../domain/offer.ts';
 import { type ArtifactIdentity, identityName } from '../../domain/release.ts';
 import { NO_CLIENTS, shareAt } from '../../domain/rollout.ts';
 import { compareVersions, tryParseVersion, versionText } from '../../domain/version.ts';
-import { type ServiceDeps, seeChannel } from '../../operations/open-channel.ts';
 import type { StaticChannel, StaticFile } from '../../updaters/static-address.ts';
 
 /** The feeds of an application that clients without an access token may read. */

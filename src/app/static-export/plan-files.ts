@@ -1,8 +1,8 @@
+import { findFile } from '../../answers/files/find-file.ts';
+import type { ServiceDeps } from '../../answers/open-channel.ts';
 import { isAppError } from '../../core/errors.ts';
 import { BLOCKMAP, type Companion, WEB_PACKAGE } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { findFile } from '../../operations/find-file.ts';
-import type { ServiceDeps } from '../../operations/open-channel.ts';
 import { servesArtifact } from '../../updaters/registry.ts';
 import { type Feed, feedSegments } from './ask-documents.ts';
 import type { Mention } from './mentions.ts';

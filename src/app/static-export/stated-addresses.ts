@@ -1,6 +1,6 @@
+import { openFile } from '../../answers/files/open-file.ts';
 import { readZsyncAddress } from '../../builds/archive/update-information.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { openFile } from '../../operations/open-file.ts';
 import { isKey } from '../../store/key.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { OpenChannel } from './open-feeds.ts';

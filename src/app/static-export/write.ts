@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
-import { openFile } from '../../operations/open-file.ts';
+import { openFile } from '../../answers/files/open-file.ts';
 import { createBytesSource } from '../../store/file-source.ts';
 import type { ObjectStore, UploadSource } from '../../store/object-store.ts';
 import type { StaticFacts, StaticTarget } from '../../store/static-target/static-target.ts';

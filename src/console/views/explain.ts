@@ -1,10 +1,10 @@
+import { changeLines } from '../../answers/explain/explain-remedies.ts';
+import { compared } from '../../answers/explain/explain-rules.ts';
+import type { ExplainedUpdate, ExplainRequest } from '../../answers/explain/explain-update.ts';
+import { answer, remarks } from '../../answers/explain/explanation.ts';
 import { findStatusChanges } from '../../catalog/find-status-change.ts';
 import type { ReaderDeps } from '../../catalog/read.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ExplainedUpdate, ExplainRequest } from '../../operations/explain-update.ts';
-import { changeLines } from '../../wording/explain-remedies.ts';
-import { compared } from '../../wording/explain-rules.ts';
-import { answer, remarks } from '../../wording/explanation.ts';
 import type { Explained } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Explainer } from '../../operations/explain-live.ts';
-import { explanationJson } from '../../operations/explanation-json.ts';
+import type { Explainer } from '../../answers/explain/explain-live.ts';
+import { explanationJson } from '../../answers/explain/explanation-json.ts';
 import type { Access } from '../access/access.ts';
 import { SIGNED_IN } from '../access/error-codes.ts';
 import { forbidCaching } from '../conditional.ts';

@@ -3,11 +3,11 @@ import {
   createLatestAnswers,
   latestVersionAnswerSchema,
 } from '../../answers/latest-version/answer-latest.ts';
+import type { LatestQuery } from '../../answers/latest-version/list-latest.ts';
 import { createRecentQuestions } from '../../answers/recent-questions.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { parseArch, parsePlatform } from '../../domain/platform.ts';
-import type { LatestQuery } from '../../operations/list-latest.ts';
 import { tierOfRequest } from '../accounts/tier-of-request.ts';
 import { etagOf } from '../conditional.ts';
 import type { App, RouteDeps } from '../deps.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { cacheControl } from '../../answers/answer.ts';
+import { listLatest } from '../../answers/latest-version/list-latest.ts';
 import { PLATFORMS } from '../../domain/platform.ts';
 import type { VisitorMachine } from '../../domain/visitor-machine.ts';
-import { listLatest } from '../../operations/list-latest.ts';
 import { suggestDownloads } from '../../operations/suggest-downloads.ts';
 import { renderApplicationPage } from '../../pages/application-page.ts';
 import type { PageSubject } from '../../pages/site.ts';

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderRecord } from '../../answers/answer.ts';
+import { type LatestQuery, seeLatest } from '../../answers/latest-version/list-latest.ts';
 import type { SharedAnswers } from '../../answers/shared-answers.ts';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import { type LatestQuery, seeLatest } from '../../operations/list-latest.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../pages/site.ts';
 import type { RouteDeps } from '../deps.ts';
 import { SECURITY_HEADERS } from '../server/security-headers.ts';

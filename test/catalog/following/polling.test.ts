@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { findDownload } from '../../../src/answers/download/find-download.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
-import { findDownload } from '../../../src/operations/find-download.ts';
 import { createDownloadLinks } from '../../../src/store/download-links.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { bulkPublish } from '../bulk-publish.ts';

@@ -1,11 +1,11 @@
 import { afterEach } from 'vitest';
+import { findUpdate } from '../../../src/answers/find-update.ts';
 import type { CatalogRelay } from '../../../src/catalog/following/relay.ts';
 import { type Catalog, createCatalog } from '../../../src/catalog/memory/catalog.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import { parseVersion } from '../../../src/domain/version.ts';
-import { findUpdate } from '../../../src/operations/find-update.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createSeededRandomness } from '../../support/clock.ts';

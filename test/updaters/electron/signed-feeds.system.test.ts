@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listChannel } from '../../../src/answers/feeds/list-channel.ts';
 import { artifactKey, carriedObject } from '../../../src/catalog/keys.ts';
 import { parseTierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
 import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
-import { listChannel } from '../../../src/operations/list-channel.ts';
 import type { PublishRequest } from '../../../src/operations/publish-release.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { electron } from '../../../src/updaters/electron/electron.ts';

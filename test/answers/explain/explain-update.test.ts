@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { type Channels, changeCatalog } from '../../src/catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
-import { findStatusChanges } from '../../src/catalog/find-status-change.ts';
-import { parseRevisionReference } from '../../src/domain/revision-reference.ts';
-import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../src/domain/tier.ts';
-import type { UpdateQuery } from '../../src/domain/update-query.ts';
-import { parseVersion } from '../../src/domain/version.ts';
-import { type ExplainOptions, explainUpdate } from '../../src/operations/explain-update.ts';
-import { explanationJson, frozenBy } from '../../src/operations/explanation-json.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
-import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
-import { createFaultyStore } from '../support/faulty-store.ts';
-import { offerJson } from './offer-json.ts';
+import { type ExplainOptions, explainUpdate } from '../../../src/answers/explain/explain-update.ts';
+import { explanationJson, frozenBy } from '../../../src/answers/explain/explanation-json.ts';
+import { type Channels, changeCatalog } from '../../../src/catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../../../src/catalog/documents/revision-document.ts';
+import { findStatusChanges } from '../../../src/catalog/find-status-change.ts';
+import { parseRevisionReference } from '../../../src/domain/revision-reference.ts';
+import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';
+import type { UpdateQuery } from '../../../src/domain/update-query.ts';
+import { parseVersion } from '../../../src/domain/version.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { offerJson } from '../../operations/offer-json.ts';
+import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
+import { createFaultyStore } from '../../support/faulty-store.ts';
 
 const WINDOWS = [{ os: 'windows', arch: 'x64', format: 'nsis' }] as const;
 const offer = (version: string, over: Partial<OfferJson> = {}): OfferJson =>

@@ -1,12 +1,16 @@
-import { whenKnown } from '../core/when-known.ts';
-import { findCommonRelease, type NamedBuild, type NamedMachine } from '../domain/common-release.ts';
-import type { Decision } from '../domain/decide-update.ts';
-import type { OfferedArtifact } from '../domain/offer.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import type { UpdateQuery } from '../domain/update-query.ts';
-import { storedArtifact } from './find-update.ts';
+import { whenKnown } from '../../core/when-known.ts';
+import {
+  findCommonRelease,
+  type NamedBuild,
+  type NamedMachine,
+} from '../../domain/common-release.ts';
+import type { Decision } from '../../domain/decide-update.ts';
+import type { OfferedArtifact } from '../../domain/offer.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { storedArtifact } from '../find-update.ts';
+import { notEntitled, type ServiceDeps, seeChannel } from '../open-channel.ts';
 import { type ChannelListing, NO_RELEASES } from './list-channel.ts';
-import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /**
  * Lists a channel for a document that states one release for several machines.

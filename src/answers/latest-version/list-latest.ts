@@ -1,14 +1,14 @@
-import { AppError } from '../core/errors.ts';
-import type { ChannelView } from '../domain/channel.ts';
-import { comparePreference } from '../domain/choose-artifact.ts';
-import { admittedArches } from '../domain/compatible-arches.ts';
-import { isForAllClients, newestFor } from '../domain/decide-update.ts';
-import type { Offer } from '../domain/offer.ts';
-import { ARCHES, type Arch, PLATFORMS, type Platform } from '../domain/platform.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import { visitorOn } from '../domain/update-query.ts';
-import { compareVersions } from '../domain/version.ts';
-import { openChannel, type ServiceDeps } from './open-channel.ts';
+import { AppError } from '../../core/errors.ts';
+import type { ChannelView } from '../../domain/channel.ts';
+import { comparePreference } from '../../domain/choose-artifact.ts';
+import { admittedArches } from '../../domain/compatible-arches.ts';
+import { isForAllClients, newestFor } from '../../domain/decide-update.ts';
+import type { Offer } from '../../domain/offer.ts';
+import { ARCHES, type Arch, PLATFORMS, type Platform } from '../../domain/platform.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import { visitorOn } from '../../domain/update-query.ts';
+import { compareVersions } from '../../domain/version.ts';
+import { openChannel, type ServiceDeps } from '../open-channel.ts';
 
 export interface LatestQuery {
   readonly application: string;

@@ -1,15 +1,15 @@
-import type { ReadyApplication } from '../catalog/memory/catalog.ts';
-import { AppError } from '../core/errors.ts';
-import { whenKnown } from '../core/when-known.ts';
-import type { ChannelView } from '../domain/channel.ts';
-import { chooseArtifact } from '../domain/choose-artifact.ts';
-import { decideUpdate } from '../domain/decide-update.ts';
-import type { Offer } from '../domain/offer.ts';
-import { type Artifact, findArtifact, type Release } from '../domain/release.ts';
-import type { UpdateQuery } from '../domain/update-query.ts';
-import type { PresignedUrl } from '../store/object-store.ts';
-import { issueLink, type LinkDeps, type LinkMethod } from './issue-link.ts';
-import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
+import type { ReadyApplication } from '../../catalog/memory/catalog.ts';
+import { AppError } from '../../core/errors.ts';
+import { whenKnown } from '../../core/when-known.ts';
+import type { ChannelView } from '../../domain/channel.ts';
+import { chooseArtifact } from '../../domain/choose-artifact.ts';
+import { decideUpdate } from '../../domain/decide-update.ts';
+import type { Offer } from '../../domain/offer.ts';
+import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import type { PresignedUrl } from '../../store/object-store.ts';
+import { issueLink, type LinkDeps, type LinkMethod } from '../issue-link.ts';
+import { openChannel, type SeenChannel, type ServiceDeps } from '../open-channel.ts';
 
 /** The result of a download button: one file, and a link to it. */
 export interface FoundDownload {

@@ -1,10 +1,10 @@
-import { waitsFor } from '../catalog/draft-text.ts';
-import type { StatusChange } from '../catalog/find-status-change.ts';
-import { formatTime } from '../core/time-text.ts';
-import { machineName } from '../domain/compatible-arches.ts';
-import { newestTextFirst, versionText } from '../domain/version.ts';
-import type { ExplainedUpdate } from '../operations/explain-update.ts';
+import { waitsFor } from '../../catalog/draft-text.ts';
+import type { StatusChange } from '../../catalog/find-status-change.ts';
+import { formatTime } from '../../core/time-text.ts';
+import { machineName } from '../../domain/compatible-arches.ts';
+import { newestTextFirst, versionText } from '../../domain/version.ts';
 import { obstacleOf, statusText } from './explain-rules.ts';
+import type { ExplainedUpdate } from './explain-update.ts';
 import { FORECAST, unreadableRemark } from './state.ts';
 
 /** An explained decision in words. */

@@ -1,27 +1,27 @@
-import { describeRollout } from '../catalog/describe-rollout.ts';
-import { channelEntries, type OfferJson } from '../catalog/documents/revision-document.ts';
+import { describeRollout } from '../../catalog/describe-rollout.ts';
+import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
 import {
   type FindRevisionDeps,
   type FoundRevision,
   findRevision,
-} from '../catalog/find-revision.ts';
-import { type ListedDraft, listDrafts } from '../catalog/list-drafts.ts';
-import { releaseName, viewsInSteps } from '../catalog/memory/snapshot.ts';
-import { unknownChannel } from '../catalog/unknown-release.ts';
-import { AppError } from '../core/errors.ts';
-import { runInTurns } from '../core/run-in-turns.ts';
-import { type ChannelView, channelNamed } from '../domain/channel.ts';
+} from '../../catalog/find-revision.ts';
+import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
+import { releaseName, viewsInSteps } from '../../catalog/memory/snapshot.ts';
+import { unknownChannel } from '../../catalog/unknown-release.ts';
+import { AppError } from '../../core/errors.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import { type ChannelView, channelNamed } from '../../domain/channel.ts';
 import {
   type ExplainedRelease,
   type Explanation,
   explainDecision,
-} from '../domain/explain-decision.ts';
-import type { ExplainedRule } from '../domain/explain-rules.ts';
-import type { RevisionReference } from '../domain/revision-reference.ts';
-import { hasBegun, NO_CLIENTS } from '../domain/rollout.ts';
-import { type TierTable, viewFor } from '../domain/tier.ts';
-import type { UpdateQuery } from '../domain/update-query.ts';
-import { compareVersions, parseVersion, type Version, versionText } from '../domain/version.ts';
+} from '../../domain/explain-decision.ts';
+import type { ExplainedRule } from '../../domain/explain-rules.ts';
+import type { RevisionReference } from '../../domain/revision-reference.ts';
+import { hasBegun, NO_CLIENTS } from '../../domain/rollout.ts';
+import { type TierTable, viewFor } from '../../domain/tier.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { compareVersions, parseVersion, type Version, versionText } from '../../domain/version.ts';
 
 /**
  * Explains which update a client gets, and why: the decision of the service, with what the catalog says about it.

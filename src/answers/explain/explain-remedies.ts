@@ -1,12 +1,12 @@
-import { plannedShares } from '../catalog/rollout-text.ts';
-import { formatTime } from '../core/time-text.ts';
-import { machineName } from '../domain/compatible-arches.ts';
-import type { ExplainedRule } from '../domain/explain-rules.ts';
-import { ALL_CLIENTS, type Share } from '../domain/rollout.ts';
-import { shareText } from '../domain/rollout-text.ts';
-import { compareVersions, inRange, parseVersion, versionText } from '../domain/version.ts';
-import type { ExplainedUpdate, ListedRelease } from '../operations/explain-update.ts';
-import { frozenBy } from '../operations/explanation-json.ts';
+import { plannedShares } from '../../catalog/rollout-text.ts';
+import { formatTime } from '../../core/time-text.ts';
+import { machineName } from '../../domain/compatible-arches.ts';
+import type { ExplainedRule } from '../../domain/explain-rules.ts';
+import { ALL_CLIENTS, type Share } from '../../domain/rollout.ts';
+import { shareText } from '../../domain/rollout-text.ts';
+import { compareVersions, inRange, parseVersion, versionText } from '../../domain/version.ts';
+import type { ExplainedUpdate, ListedRelease } from './explain-update.ts';
+import { frozenBy } from './explanation-json.ts';
 
 /** What would change a decision, with the commands for it. */
 

@@ -1,6 +1,6 @@
-import { artifactKey } from '../catalog/keys.ts';
-import { AppError } from '../core/errors.ts';
-import type { ObjectReader, ObjectStore } from '../store/object-store.ts';
+import { artifactKey } from '../../catalog/keys.ts';
+import { AppError } from '../../core/errors.ts';
+import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 
 /**
  * Opens a file that a verified manifest names. The caller closes the reader.

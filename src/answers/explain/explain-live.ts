@@ -1,12 +1,13 @@
-import { findRevision } from '../catalog/find-revision.ts';
-import { viewsInSteps } from '../catalog/memory/snapshot.ts';
-import { revisionSequence } from '../catalog/sequences.ts';
-import type { Clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { createTurns, RETRY_AFTER_SECONDS } from '../core/in-turn.ts';
-import { runInTurns } from '../core/run-in-turns.ts';
-import { type ChannelView, channelNamed } from '../domain/channel.ts';
-import type { ObjectStore } from '../store/object-store.ts';
+import { findRevision } from '../../catalog/find-revision.ts';
+import { viewsInSteps } from '../../catalog/memory/snapshot.ts';
+import { revisionSequence } from '../../catalog/sequences.ts';
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { createTurns, RETRY_AFTER_SECONDS } from '../../core/in-turn.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import { type ChannelView, channelNamed } from '../../domain/channel.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { ServiceDeps } from '../open-channel.ts';
 import {
   type ExplainedState,
   type ExplainedUpdate,
@@ -14,7 +15,6 @@ import {
   type ExplainRequest,
   explainState,
 } from './explain-update.ts';
-import type { ServiceDeps } from './open-channel.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
 

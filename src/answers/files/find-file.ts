@@ -1,13 +1,13 @@
-import type { ReadyApplication } from '../catalog/memory/catalog.ts';
-import { AppError } from '../core/errors.ts';
-import { BLOCKMAP, type Companion } from '../domain/companion.ts';
-import { indexUpTo, type Offer } from '../domain/offer.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import { compareVersions, tryParseVersion, versionText } from '../domain/version.ts';
-import { versionsInName } from '../domain/version-in-name.ts';
-import { offerByVersion, unknownVersion, withdrawn } from './find-download.ts';
-import { openChannel, type SeenChannel, type ServiceDeps } from './open-channel.ts';
-import { openChannels } from './open-channels.ts';
+import type { ReadyApplication } from '../../catalog/memory/catalog.ts';
+import { AppError } from '../../core/errors.ts';
+import { BLOCKMAP, type Companion } from '../../domain/companion.ts';
+import { indexUpTo, type Offer } from '../../domain/offer.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import { compareVersions, tryParseVersion, versionText } from '../../domain/version.ts';
+import { versionsInName } from '../../domain/version-in-name.ts';
+import { offerByVersion, unknownVersion, withdrawn } from '../download/find-download.ts';
+import { openChannel, type SeenChannel, type ServiceDeps } from '../open-channel.ts';
+import { openChannels } from '../open-channels.ts';
 
 interface FileQuery {
   readonly application: string;

@@ -1,13 +1,13 @@
-import type { StatusChange } from '../catalog/find-status-change.ts';
-import { plannedShares } from '../catalog/rollout-text.ts';
-import { formatTime } from '../core/time-text.ts';
-import { machineName } from '../domain/compatible-arches.ts';
-import type { ExplainedRule, RuleFacts } from '../domain/explain-rules.ts';
-import { ALL_CLIENTS } from '../domain/rollout.ts';
-import { shareText } from '../domain/rollout-text.ts';
-import { versionText } from '../domain/version.ts';
-import type { ExplainedUpdate, ListedRelease, Listing } from '../operations/explain-update.ts';
-import { frozenBy } from '../operations/explanation-json.ts';
+import type { StatusChange } from '../../catalog/find-status-change.ts';
+import { plannedShares } from '../../catalog/rollout-text.ts';
+import { formatTime } from '../../core/time-text.ts';
+import { machineName } from '../../domain/compatible-arches.ts';
+import type { ExplainedRule, RuleFacts } from '../../domain/explain-rules.ts';
+import { ALL_CLIENTS } from '../../domain/rollout.ts';
+import { shareText } from '../../domain/rollout-text.ts';
+import { versionText } from '../../domain/version.ts';
+import type { ExplainedUpdate, ListedRelease, Listing } from './explain-update.ts';
+import { frozenBy } from './explanation-json.ts';
 
 /** The rules of a decision as sentences. */
 

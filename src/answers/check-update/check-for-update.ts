@@ -1,10 +1,10 @@
-import { whenKnown } from '../core/when-known.ts';
-import { newestFor, type Reason } from '../domain/decide-update.ts';
-import type { UpdateQuery } from '../domain/update-query.ts';
-import { versionText } from '../domain/version.ts';
-import type { PresignedUrl } from '../store/object-store.ts';
-import { type FoundUpdate, findUpdate, type OfferedUpdate } from './find-update.ts';
-import { issueLink, type LinkDeps } from './issue-link.ts';
+import { whenKnown } from '../../core/when-known.ts';
+import { newestFor, type Reason } from '../../domain/decide-update.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { versionText } from '../../domain/version.ts';
+import type { PresignedUrl } from '../../store/object-store.ts';
+import { type FoundUpdate, findUpdate, type OfferedUpdate } from '../find-update.ts';
+import { issueLink, type LinkDeps } from '../issue-link.ts';
 
 /** The whole answer to a client that asks for an update. */
 export interface UpdateCheck {

@@ -1,15 +1,15 @@
-import type { LoadedRelease } from '../catalog/memory/catalog.ts';
-import { whenKnown } from '../core/when-known.ts';
-import { chooseArtifact } from '../domain/choose-artifact.ts';
-import type { NamedBuild } from '../domain/common-release.ts';
-import { isForAllClients } from '../domain/decide-update.ts';
-import type { Offer } from '../domain/offer.ts';
-import type { Artifact, Release } from '../domain/release.ts';
-import type { UpdateQuery } from '../domain/update-query.ts';
-import { compareVersions, inRange, type Version, versionText } from '../domain/version.ts';
-import { type FoundUpdate, findUpdate } from './find-update.ts';
-import { notEntitled, type ServiceDeps, seeChannel } from './open-channel.ts';
-import { openChannels } from './open-channels.ts';
+import type { LoadedRelease } from '../../catalog/memory/catalog.ts';
+import { whenKnown } from '../../core/when-known.ts';
+import { chooseArtifact } from '../../domain/choose-artifact.ts';
+import type { NamedBuild } from '../../domain/common-release.ts';
+import { isForAllClients } from '../../domain/decide-update.ts';
+import type { Offer } from '../../domain/offer.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { compareVersions, inRange, type Version, versionText } from '../../domain/version.ts';
+import { type FoundUpdate, findUpdate } from '../find-update.ts';
+import { notEntitled, type ServiceDeps, seeChannel } from '../open-channel.ts';
+import { openChannels } from '../open-channels.ts';
 
 /** The update of a client, with the older releases that a feed lists beside it. */
 export interface ChannelListing extends FoundUpdate {

@@ -1,6 +1,6 @@
-import { AppError } from '../core/errors.ts';
-import type { Companion } from '../domain/companion.ts';
-import type { ObjectStore } from '../store/object-store.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Companion } from '../../domain/companion.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import { openFile } from './open-file.ts';
 
 /** In bytes. A list of blocks has about one percent of the size of its file. */

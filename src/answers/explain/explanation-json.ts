@@ -1,9 +1,9 @@
-import { describeRollout } from '../catalog/describe-rollout.ts';
-import type { OfferJson } from '../catalog/documents/revision-document.ts';
-import type { ExplainedRule } from '../domain/explain-rules.ts';
-import { freezeAt, parseFreezeWindow } from '../domain/freeze-window.ts';
-import { targetName } from '../domain/target.ts';
-import { versionText } from '../domain/version.ts';
+import { describeRollout } from '../../catalog/describe-rollout.ts';
+import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import type { ExplainedRule } from '../../domain/explain-rules.ts';
+import { freezeAt, parseFreezeWindow } from '../../domain/freeze-window.ts';
+import { targetName } from '../../domain/target.ts';
+import { versionText } from '../../domain/version.ts';
 import type { ExplainedUpdate, ListedRelease } from './explain-update.ts';
 
 /** An explanation as JSON: the answer of the service, and what the command prints with `--json`. */
