@@ -21,10 +21,10 @@ import {
   lockoutKey,
   sessionKey,
 } from '../src/identity/keys.ts';
-import { changeStatus } from '../src/operations/change-status.ts';
-import { collectGarbage } from '../src/operations/collect-garbage.ts';
-import { promoteRelease } from '../src/operations/promote-release.ts';
-import { verifyCatalog } from '../src/operations/verify-catalog.ts';
+import { promoteRelease } from '../src/releases/publish/promote-release.ts';
+import { collectGarbage } from '../src/releases/verify/collect-garbage.ts';
+import { verifyCatalog } from '../src/releases/verify/verify-catalog.ts';
+import { changeStatus } from '../src/releases/withdraw/change-status.ts';
 import { ensureConforming } from '../src/store/conformance-probe.ts';
 import { createMemoryStore } from '../src/store/memory.ts';
 import type { ObjectStore } from '../src/store/object-store.ts';

@@ -1,6 +1,6 @@
 import { isDifferential } from '../../src/domain/companion.ts';
 import { findArtifact, type Release } from '../../src/domain/release.ts';
-import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
+import type { EarlierReleases } from '../../src/releases/publish/read-earlier.ts';
 
 /** Warns of files without a block map where the release before had one: no client reports that it downloads more. */
 export function blockmapWarnings(

@@ -1,7 +1,7 @@
 import { PLATFORMS } from '../../src/domain/platform.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { compareSparkleVersions } from '../../src/domain/sparkle-version.ts';
-import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
+import type { EarlierReleases } from '../../src/releases/publish/read-earlier.ts';
 import { sparkleVersionOf } from '../../src/updaters/appcast/appcast.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { counted } from '../../src/core/counted.ts';
 import { didYouMean } from '../../src/core/name-hint.ts';
-import type { ChannelEffect } from '../../src/operations/change-channel.ts';
-import type { ShownSettings } from '../../src/operations/channel-settings.ts';
-import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import type { ChannelEffect } from '../../src/releases/channels/change-channel.ts';
+import type { ShownSettings } from '../../src/releases/channels/channel-settings.ts';
+import type { ChannelStates } from '../../src/releases/forecast/compare-channels.ts';
 import type { CommandConfig } from './facts.ts';
 import { alignColumns } from './output.ts';
 

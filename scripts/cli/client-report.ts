@@ -1,5 +1,5 @@
-import type { ForeseenUpdate } from '../../src/operations/foresee-updates.ts';
-import { installedText, updateText } from '../../src/wording/clients.ts';
+import { installedText, updateText } from '../../src/releases/forecast/clients-text.ts';
+import type { ForeseenUpdate } from '../../src/releases/forecast/foresee-updates.ts';
 import { printTable } from './output.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { ChangeKind } from '../../src/catalog/documents/revision-document.ts';
 import { AppError, type ErrorCode, isAppError } from '../../src/core/errors.ts';
-import type { ChannelStates } from '../../src/operations/compare-channels.ts';
-import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';
+import type { ChannelStates } from '../../src/releases/forecast/compare-channels.ts';
+import { foreseeUnserved, unservedSentence } from '../../src/releases/forecast/foresee-unserved.ts';
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 

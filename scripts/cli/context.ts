@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { ChangeKind } from '../../src/catalog/documents/revision-document.ts';
 import { systemClock, systemRandomness } from '../../src/core/system.ts';
-import type { ChannelStates } from '../../src/operations/compare-channels.ts';
+import type { ChannelStates } from '../../src/releases/forecast/compare-channels.ts';
 import { openPublisher, type Publisher } from '../../src/store/open/stores.ts';
 import { askAboutVisitors } from './consent.ts';
 import type { CommandConfig, Environment } from './facts.ts';

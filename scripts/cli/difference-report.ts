@@ -1,16 +1,19 @@
+import { clientSentences } from '../../src/releases/forecast/clients-text.ts';
 import {
   type ChannelChange,
   type ChannelStates,
   compareChannels,
   type FieldChange,
-} from '../../src/operations/compare-channels.ts';
-import { type ForeseenChange, foreseeChanges } from '../../src/operations/foresee-changes.ts';
-import { foreseeUnserved, unservedSentence } from '../../src/operations/foresee-unserved.ts';
-import { foreseeZsync } from '../../src/operations/foresee-zsync.ts';
-import type { SeenChecks } from '../../src/operations/seen-checks.ts';
-import { clientSentences } from '../../src/wording/clients.ts';
-import { changeRows, clientCells, isRollout } from '../../src/wording/difference.ts';
-import { zsyncSentences } from '../../src/wording/zsync.ts';
+} from '../../src/releases/forecast/compare-channels.ts';
+import { changeRows, clientCells, isRollout } from '../../src/releases/forecast/difference-text.ts';
+import {
+  type ForeseenChange,
+  foreseeChanges,
+} from '../../src/releases/forecast/foresee-changes.ts';
+import { foreseeUnserved, unservedSentence } from '../../src/releases/forecast/foresee-unserved.ts';
+import { foreseeZsync } from '../../src/releases/forecast/foresee-zsync.ts';
+import type { SeenChecks } from '../../src/releases/forecast/seen-checks.ts';
+import { zsyncSentences } from '../../src/releases/forecast/zsync-text.ts';
 import type { Context } from './context.ts';
 import { alignColumns, firstLines } from './output.ts';
 import { readSeenChecks } from './seen-checks.ts';

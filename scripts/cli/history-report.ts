@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../../src/operations/read-history.ts';
+import type { HistoryEntry } from '../../src/releases/list/read-history.ts';
 import { alignColumns, fitColumns, formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -1,5 +1,5 @@
-import { checkCommonRelease } from '../../src/operations/check-common-release.ts';
-import type { PublishResult } from '../../src/operations/publish-release.ts';
+import { checkCommonRelease } from '../../src/releases/publish/check-common-release.ts';
+import type { PublishResult } from '../../src/releases/publish/publish-release.ts';
 import { tauri } from '../../src/updaters/tauri/tauri.ts';
 
 /** What `publish` says about Tauri's latest.json, which has one version for all platforms. */

@@ -1,5 +1,5 @@
 import { counted } from '../../src/core/counted.ts';
-import type { OtherKeys } from '../../src/operations/find-other-keys.ts';
+import type { OtherKeys } from '../../src/releases/applications/find-other-keys.ts';
 import { firstLines } from './output.ts';
 
 /** How commands describe signatures of another key than the application's. */

@@ -1,6 +1,6 @@
 import { printableText } from '../../src/core/printable.ts';
 import { formatTime } from '../../src/core/time-text.ts';
-import { whenLive } from '../../src/wording/when-live.ts';
+import { whenLive } from '../../src/releases/when-live.ts';
 import type { CommandConfig } from './facts.ts';
 import { print, type Terminal } from './terminal.ts';
 

@@ -7,8 +7,8 @@ import { deltaBases, isDifferential, ZSYNC } from '../../src/domain/companion.ts
 import { findNativeBuild, isNativeOn, nativeArches } from '../../src/domain/compatible-arches.ts';
 import type { Artifact, Release } from '../../src/domain/release.ts';
 import { type Target, targetName } from '../../src/domain/target.ts';
-import type { PublishResult } from '../../src/operations/publish-release.ts';
-import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
+import type { PublishResult } from '../../src/releases/publish/publish-release.ts';
+import type { EarlierReleases } from '../../src/releases/publish/read-earlier.ts';
 import { isServed, PROTOCOLS } from '../../src/updaters/registry.ts';
 import { appOption } from './arguments.ts';
 import { blockmapWarnings } from './blockmap-report.ts';

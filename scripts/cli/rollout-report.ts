@@ -1,6 +1,6 @@
 import type { StagedShare } from '../../src/builds/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
-import type { RequestedRollout } from '../../src/operations/start-rollout.ts';
+import type { RequestedRollout } from '../../src/releases/rollouts/start-rollout.ts';
 
 export {
   EVERY_CLIENT,

@@ -1,6 +1,6 @@
 import { waitAtMost } from '../../src/core/clock.ts';
 import { isAppError } from '../../src/core/errors.ts';
-import { SEEN_DAYS, type SeenChecks, seenSince } from '../../src/operations/seen-checks.ts';
+import { SEEN_DAYS, type SeenChecks, seenSince } from '../../src/releases/forecast/seen-checks.ts';
 import { periodOf } from '../../src/usage/adoption.ts';
 import { readUsage } from '../../src/usage/read-usage.ts';
 import type { Context } from './context.ts';

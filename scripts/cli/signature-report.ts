@@ -1,6 +1,6 @@
 import { counted } from '../../src/core/counted.ts';
 import { type Artifact, findArtifact, type Release } from '../../src/domain/release.ts';
-import type { PublishResult } from '../../src/operations/publish-release.ts';
+import type { PublishResult } from '../../src/releases/publish/publish-release.ts';
 import { appOption } from './arguments.ts';
 
 /** How `publish` describes the signatures of Tauri and Sparkle. */

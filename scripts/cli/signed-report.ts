@@ -7,8 +7,8 @@ import {
   UPDATE_INFO_FORMATS,
 } from '../../src/domain/carried-document.ts';
 import type { Release } from '../../src/domain/release.ts';
-import type { PublishResult } from '../../src/operations/publish-release.ts';
-import type { EarlierReleases } from '../../src/operations/read-earlier.ts';
+import type { PublishResult } from '../../src/releases/publish/publish-release.ts';
+import type { EarlierReleases } from '../../src/releases/publish/read-earlier.ts';
 
 /** The report of `slipway publish` about documents that the build tool signed. */
 

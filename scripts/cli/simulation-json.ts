@@ -1,7 +1,7 @@
 import { machineName } from '../../src/domain/fleet.ts';
 import type { GroupFate } from '../../src/domain/simulate-updates.ts';
 import { versionText } from '../../src/domain/version.ts';
-import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
+import type { SimulationSummary } from '../../src/releases/forecast/summarize-simulation.ts';
 import type { SimulationReport } from './simulation.ts';
 import { stateJson } from './state-report.ts';
 

@@ -1,4 +1,8 @@
-import type { Blocked, Stranded, Waiting } from '../../src/operations/summarize-simulation.ts';
+import type {
+  Blocked,
+  Stranded,
+  Waiting,
+} from '../../src/releases/forecast/summarize-simulation.ts';
 
 /** Why installations do not get a newer release, in words. */
 

@@ -1,4 +1,4 @@
-import type { Stranded, Waiting } from '../../src/operations/summarize-simulation.ts';
+import type { Stranded, Waiting } from '../../src/releases/forecast/summarize-simulation.ts';
 import { charactersOf, drawRamp } from './ramp-picture.ts';
 import type { SimulationReport } from './simulation.ts';
 import { blockedSentence, waitingSentence } from './simulation-reasons.ts';

@@ -1,4 +1,4 @@
-import type { FateRow, VersionTotal } from '../../src/operations/summarize-simulation.ts';
+import type { FateRow, VersionTotal } from '../../src/releases/forecast/summarize-simulation.ts';
 import { alignColumns } from './output.ts';
 import type { SimulationReport } from './simulation.ts';
 import { print, type Terminal } from './terminal.ts';

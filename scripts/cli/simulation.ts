@@ -1,6 +1,6 @@
 import type { FoundRevision } from '../../src/catalog/find-revision.ts';
-import type { Simulation } from '../../src/operations/simulate-fleet.ts';
-import type { SimulationSummary } from '../../src/operations/summarize-simulation.ts';
+import type { Simulation } from '../../src/releases/forecast/simulate-fleet.ts';
+import type { SimulationSummary } from '../../src/releases/forecast/summarize-simulation.ts';
 import type { StartLabel } from './version-ramp.ts';
 
 /** A simulation with what its outputs state about it. */

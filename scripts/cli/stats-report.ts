@@ -1,5 +1,6 @@
 import { counted } from '../../src/core/counted.ts';
-import type { ListedVersion } from '../../src/operations/list-version.ts';
+import { percentText } from '../../src/releases/forecast/clients-text.ts';
+import type { ListedVersion } from '../../src/releases/list/list-version.ts';
 import type {
   AdoptionDay,
   AdoptionQuery,
@@ -10,7 +11,6 @@ import type {
 import { DETAIL_DAYS } from '../../src/usage/condense.ts';
 import { type Counts, dayOf, OTHER, UNSTATED } from '../../src/usage/counts.ts';
 import type { ReadUsage } from '../../src/usage/read-usage.ts';
-import { percentText } from '../../src/wording/clients.ts';
 import { barsFor } from './bars.ts';
 import type { Context } from './context.ts';
 import { formatTime, printableText, printTable } from './output.ts';

@@ -1,5 +1,5 @@
-import type { Simulation } from '../../src/operations/simulate-fleet.ts';
-import type { VersionTotal } from '../../src/operations/summarize-simulation.ts';
+import type { Simulation } from '../../src/releases/forecast/simulate-fleet.ts';
+import type { VersionTotal } from '../../src/releases/forecast/summarize-simulation.ts';
 
 /** Which versions a fleet runs over time, as pictures show it. */
 

@@ -1,7 +1,7 @@
-import type { ChannelStates } from '../../src/operations/compare-channels.ts';
-import { foreseeChanges } from '../../src/operations/foresee-changes.ts';
-import { clientSentences } from '../../src/wording/clients.ts';
-import { type Changed, wideSentence } from '../../src/wording/wide-change.ts';
+import { clientSentences } from '../../src/releases/forecast/clients-text.ts';
+import type { ChannelStates } from '../../src/releases/forecast/compare-channels.ts';
+import { foreseeChanges } from '../../src/releases/forecast/foresee-changes.ts';
+import { type Changed, wideSentence } from '../../src/releases/forecast/wide-change-text.ts';
 import type { Context } from './context.ts';
 import { clientLines } from './difference-report.ts';
 import { firstLines } from './output.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { DEFAULT_CHANNEL } from '../../src/domain/channel.ts';
-import type { StatusVerb } from '../../src/operations/change-status.ts';
+import type { StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import {
   addApplicationOption,
   addChangeOptions,

@@ -8,16 +8,16 @@ import { needsCreate } from '../catalog/unknown-release.ts';
 import { AppError, type ErrorCode, isAppError } from '../core/errors.ts';
 import { known } from '../core/name-hint.ts';
 import { parseApplicationName } from '../domain/channel.ts';
-import type { ChannelStates } from './compare-channels.ts';
-import { type PlacedRelease, placeReleases } from './place-releases.ts';
+import type { ChannelStates } from '../releases/forecast/compare-channels.ts';
 import {
   type PublishDeps,
   type PublishRequest,
   type PublishResult,
   publishRelease,
-} from './publish-release.ts';
-import { findPresence, type Presence } from './release-presence.ts';
-import type { RequestedRollout } from './start-rollout.ts';
+} from '../releases/publish/publish-release.ts';
+import { findPresence, type Presence } from '../releases/publish/release-presence.ts';
+import type { RequestedRollout } from '../releases/rollouts/start-rollout.ts';
+import { type PlacedRelease, placeReleases } from './place-releases.ts';
 
 /** Takes over the history of another update server, one release after the other. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedTargets } from '../../src/catalog/changed-targets.ts';
 import type { OfferJson } from '../../src/catalog/documents/revision-document.ts';
-import { offerJson } from '../operations/offer-json.ts';
+import { offerJson } from '../releases/offer-json.ts';
 
 const WINDOWS = { os: 'windows', arch: 'x64', format: 'nsis' } as const;
 const MAC = { os: 'macos', arch: 'arm64', format: 'zip' } as const;

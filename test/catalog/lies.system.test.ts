@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/memory/catalog.ts';
 import { isAppError } from '../../src/core/errors.ts';
-import { changeStatus } from '../../src/operations/change-status.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createLyingStore } from '../reliability/lies.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';

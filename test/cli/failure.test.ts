@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { sentenceOf } from '../../scripts/cli/failure.ts';
 import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { hashFile } from '../../src/operations/hash-file.ts';
+import { hashFile } from '../../src/releases/publish/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 

@@ -4,7 +4,7 @@ import type { ConsoleWriter } from '../../src/console/console.ts';
 import { type Console, createConsole } from '../../src/console/console.ts';
 import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
-import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
 import { createDryRunStore } from '../../src/store/dry-run-store.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../../src/console/change-answers.ts';
 import type { Console } from '../../src/console/console.ts';
-import { changeChannel } from '../../src/operations/change-channel.ts';
-import { changeSettings } from '../../src/operations/change-settings.ts';
+import { changeSettings } from '../../src/releases/applications/change-settings.ts';
+import { changeChannel } from '../../src/releases/channels/change-channel.ts';
 import { openScene, type Scene } from './console-scene.ts';
 
 const HOUR = 3_600_000;

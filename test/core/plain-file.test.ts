@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrand } from '../../src/app/brand.ts';
 import { openLocalSecret } from '../../src/core/local-secret.ts';
 import { openPlainFile, readPlainFile, readPlainText } from '../../src/core/plain-file.ts';
-import { hashFile } from '../../src/operations/hash-file.ts';
+import { hashFile } from '../../src/releases/publish/hash-file.ts';
 import { createFileSource } from '../../src/store/file-source.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { changeStatus } from '../../src/operations/change-status.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { freePort, killAll, startServer } from '../support/process.ts';
 import { hasProgram } from '../support/programs.ts';
 import { type Prometheus, type Sample, startPrometheus } from '../support/prometheus.ts';

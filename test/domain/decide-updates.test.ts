@@ -13,7 +13,7 @@ import {
   spansIn,
   type Version,
 } from '../../src/domain/version.ts';
-import { updateQuestion } from '../../src/operations/foresee-updates.ts';
+import { updateQuestion } from '../../src/releases/forecast/foresee-updates.ts';
 
 const BUILD = {
   ...({ platform: 'linux', arch: 'x64', format: 'deb' } as const),

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
-import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
+import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
 import { blockmapOf, type ShippedBuild, seededBytes } from '../support/electron-build.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
-import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
-import type { PublishRequest } from '../../src/operations/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import {
   createElectronClient,
   type ElectronClient,

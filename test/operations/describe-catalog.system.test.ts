@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/catalog/memory/catalog.ts';
-import { changeStatus } from '../../src/operations/change-status.ts';
 import { createCatalogDescriber } from '../../src/operations/describe-catalog.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createWorld, STALE_MAX_MS, type World } from '../catalog/memory/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 

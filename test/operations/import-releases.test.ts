@@ -5,13 +5,13 @@ import { readImportSource } from '../../src/build-output/sources/read-source.ts'
 import { readSourceRelease } from '../../src/build-output/sources/read-source-release.ts';
 import { readNewestManifest, readRevision } from '../../src/catalog/read.ts';
 import { AppError } from '../../src/core/errors.ts';
-import { changeStatus } from '../../src/operations/change-status.ts';
 import {
   type ImportDeps,
   type ImportRequest,
   type ImportResult,
   importReleases,
 } from '../../src/operations/import-releases.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createNewestKnown } from '../../src/store/sequence/newest-known.ts';

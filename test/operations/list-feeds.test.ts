@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ChannelJson, OfferJson } from '../../src/catalog/documents/revision-document.ts';
 import { DEFAULT_TIERS, parseTierTable } from '../../src/domain/tier.ts';
 import { listFeeds } from '../../src/operations/list-feeds.ts';
-import { offerJson } from './offer-json.ts';
+import { offerJson } from '../releases/offer-json.ts';
 
 const EXE = { os: 'windows', arch: 'x64', format: 'nsis' } as const;
 const ZIP = { os: 'macos', arch: 'arm64', format: 'zip' } as const;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import type { Randomness } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/system.ts';
-import { changeStatus } from '../../src/operations/change-status.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createSeededRandomness } from '../support/clock.ts';
 import { rounds } from '../support/rounds.ts';

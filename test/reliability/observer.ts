@@ -4,7 +4,7 @@ import { createCatalog } from '../../src/catalog/memory/catalog.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { versionText } from '../../src/domain/version.ts';
-import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** What a new service would offer, and every inconsistency in the store. */

@@ -4,7 +4,7 @@ import { channelsInSteps } from '../../src/catalog/documents/revision-document.t
 import { readManifest, readRevision } from '../../src/catalog/read.ts';
 import { runAtOnce } from '../../src/core/steps.ts';
 import { versionText } from '../../src/domain/version.ts';
-import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { rounds } from '../support/rounds.ts';
 import type { PublisherOrder, PublisherOutcome, PublisherTask } from './publisher-process.ts';

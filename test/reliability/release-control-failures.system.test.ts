@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import { correctNotes } from '../../src/operations/correct-notes.ts';
-import { showRelease } from '../../src/operations/list-releases.ts';
-import { planRollback, rollBack } from '../../src/operations/roll-back.ts';
+import { showRelease } from '../../src/releases/list/list-releases.ts';
+import { correctNotes } from '../../src/releases/publish/correct-notes.ts';
+import { planRollback, rollBack } from '../../src/releases/withdraw/roll-back.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readRevision } from '../../src/catalog/read.ts';
-import { changeStatus, type StatusVerb } from '../../src/operations/change-status.ts';
-import { promoteRelease } from '../../src/operations/promote-release.ts';
+import { promoteRelease } from '../../src/releases/publish/promote-release.ts';
+import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';

@@ -3,7 +3,7 @@ import { createKeyReader } from '../../src/app/copy/key-facts.ts';
 import { readStoredDocument } from '../../src/app/copy/read-document.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { type CopyResult, copyStore } from '../../src/operations/copy/copy-store.ts';
-import { verifyCatalog } from '../../src/operations/verify-catalog.ts';
+import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createRetrying } from '../../src/store/sequence/create-settled.ts';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
-import type { PublishRequest, PublishResult } from '../../src/operations/publish-release.ts';
+import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
 import { type PublisherParts, publish } from './release.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { parseVersion } from '../../src/domain/version.ts';
-import { commitRelease } from '../../src/operations/commit-release.ts';
-import { contribution } from '../../src/operations/publish-release.ts';
-import { hashArtifacts, uploadArtifacts } from '../../src/operations/upload-artifacts.ts';
+import { commitRelease } from '../../src/releases/publish/commit-release.ts';
+import { contribution } from '../../src/releases/publish/publish-release.ts';
+import { hashArtifacts, uploadArtifacts } from '../../src/releases/publish/upload-artifacts.ts';
 import type { PublisherParts } from './release.ts';
 
 /** Publishes to the channel stable of the application desktop, as before the service stored SHA-1. */

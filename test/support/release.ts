@@ -7,7 +7,7 @@ import {
   type PublishRequest,
   type PublishResult,
   publishRelease,
-} from '../../src/operations/publish-release.ts';
+} from '../../src/releases/publish/publish-release.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** Creates a temporary directory. The test calls `remove` at its end. */

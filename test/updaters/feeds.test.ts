@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { changeStatus } from '../../src/operations/change-status.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { PROTOCOLS } from '../../src/updaters/registry.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -2,7 +2,10 @@ import type { Randomness } from '../../../src/core/clock.ts';
 import type { ChannelView } from '../../../src/domain/channel.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import type { Target } from '../../../src/domain/target.ts';
-import { type ChangedChannels, viewChannels } from '../../../src/operations/view-channels.ts';
+import {
+  type ChangedChannels,
+  viewChannels,
+} from '../../../src/releases/channels/view-channels.ts';
 import type { UsageCounter } from '../../../src/usage/usage-counter.ts';
 import { createFleet, type DemoFleet, type Expected, moveOn } from './adoption-model.ts';
 import type { DemoApplication } from './demo-application.ts';

@@ -1,8 +1,8 @@
 import type { Arch, Format, Platform } from '../../../src/domain/platform.ts';
 import type { ReleaseNotes } from '../../../src/domain/release.ts';
-import type { RolloutAction } from '../../../src/operations/change-rollout.ts';
-import type { ChannelSettings } from '../../../src/operations/channel-settings.ts';
-import type { RequestedRollout } from '../../../src/operations/start-rollout.ts';
+import type { ChannelSettings } from '../../../src/releases/channels/channel-settings.ts';
+import type { RolloutAction } from '../../../src/releases/rollouts/change-rollout.ts';
+import type { RequestedRollout } from '../../../src/releases/rollouts/start-rollout.ts';
 
 /** What the demo store contains, as data: what publishers of an application did, and how many clients it has. */
 

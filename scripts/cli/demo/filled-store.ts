@@ -1,6 +1,6 @@
 import { channelEntries } from '../../../src/catalog/documents/revision-document.ts';
 import type { Clock } from '../../../src/core/clock.ts';
-import type { PublishDeps } from '../../../src/operations/publish-release.ts';
+import type { PublishDeps } from '../../../src/releases/publish/publish-release.ts';
 import type { Counts } from '../../../src/usage/counts.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import type { DemoProgress } from './take-step.ts';

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { changeChannel } from '../../../src/operations/change-channel.ts';
-import { changeRollout } from '../../../src/operations/change-rollout.ts';
-import { changeSettings } from '../../../src/operations/change-settings.ts';
-import { changeStatus } from '../../../src/operations/change-status.ts';
-import { correctNotes } from '../../../src/operations/correct-notes.ts';
-import { promoteRelease } from '../../../src/operations/promote-release.ts';
+import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
+import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
+import type { ChangedChannels } from '../../../src/releases/channels/view-channels.ts';
+import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
+import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import {
   type PublishDeps,
   type PublishResult,
   publishRelease,
-} from '../../../src/operations/publish-release.ts';
-import { planRollback, rollBack } from '../../../src/operations/roll-back.ts';
-import type { ChangedChannels } from '../../../src/operations/view-channels.ts';
+} from '../../../src/releases/publish/publish-release.ts';
+import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
+import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
+import { planRollback, rollBack } from '../../../src/releases/withdraw/roll-back.ts';
 import type { DemoApplication, DemoStep, PublishStep } from './demo-application.ts';
 import { publicKeyOf, writeBuild } from './write-build.ts';
 

@@ -3,12 +3,15 @@ import { AppError } from '../../../src/core/errors.ts';
 import {
   type ApplicationSettings,
   applicationSettingTexts,
-} from '../../../src/operations/application-settings.ts';
-import { type ChangedSettings, changeSettings } from '../../../src/operations/change-settings.ts';
+} from '../../../src/releases/applications/application-settings.ts';
+import {
+  type ChangedSettings,
+  changeSettings,
+} from '../../../src/releases/applications/change-settings.ts';
 import {
   type ListedApplication,
   listApplications,
-} from '../../../src/operations/list-applications.ts';
+} from '../../../src/releases/applications/list-applications.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { readKey } from '../key-file.ts';

@@ -3,8 +3,8 @@ import {
   type ListedStatus,
   type StatusChanged,
   type StatusVerb,
-} from '../../../src/operations/change-status.ts';
-import { withdrawalSentences } from '../../../src/wording/withdrawal.ts';
+} from '../../../src/releases/withdraw/change-status.ts';
+import { withdrawalSentences } from '../../../src/releases/withdraw/withdrawal-text.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';

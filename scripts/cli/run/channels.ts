@@ -7,14 +7,14 @@ import {
   type ChannelRequest,
   changeChannel,
   planChannel,
-} from '../../../src/operations/change-channel.ts';
+} from '../../../src/releases/channels/change-channel.ts';
 import {
   type ChannelSettings,
   changedSettings,
   settingsOf,
   settingTexts,
-} from '../../../src/operations/channel-settings.ts';
-import { listReleases } from '../../../src/operations/list-releases.ts';
+} from '../../../src/releases/channels/channel-settings.ts';
+import { listReleases } from '../../../src/releases/list/list-releases.ts';
 import type { ChangeOptions, Clearable } from '../arguments.ts';
 import { clientEffects, restrictedSentences, settingsJson } from '../channel-report.ts';
 import { requireConsent } from '../consent.ts';

@@ -3,11 +3,11 @@ import { readProject } from '../../../src/builds/project/read-project.ts';
 import { readCatalog } from '../../../src/catalog/find-revision.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
+import { listFeeds } from '../../../src/operations/list-feeds.ts';
 import {
   type ApplicationSettings,
   applicationSettingsOf,
-} from '../../../src/operations/application-settings.ts';
-import { listFeeds } from '../../../src/operations/list-feeds.ts';
+} from '../../../src/releases/applications/application-settings.ts';
 import { openContext } from '../context.ts';
 import { describeChannel, PLACEHOLDER } from '../describe-feeds.ts';
 import { feedsJson, printFeeds } from '../feeds-report.ts';

@@ -1,5 +1,5 @@
 import { counted } from '../../../src/core/counted.ts';
-import { collectGarbage } from '../../../src/operations/collect-garbage.ts';
+import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
 import { formatBytes, printableText, printJson } from '../output.ts';

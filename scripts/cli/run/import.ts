@@ -3,14 +3,14 @@ import { readSourceRelease } from '../../../src/build-output/sources/read-source
 import type { ImportSource, SourceKind } from '../../../src/build-output/sources/source.ts';
 import { counted } from '../../../src/core/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
-import { offersReleases } from '../../../src/operations/channel-rules.ts';
+import { type ImportDeps, importReleases } from '../../../src/operations/import-releases.ts';
+import { offersReleases } from '../../../src/releases/channels/channel-rules.ts';
 import {
   foreseeUnserved,
   UNSERVED_REMEDY,
   unservedSentence,
-} from '../../../src/operations/foresee-unserved.ts';
-import { type ImportDeps, importReleases } from '../../../src/operations/import-releases.ts';
-import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
+} from '../../../src/releases/forecast/foresee-unserved.ts';
+import type { PublishProgress } from '../../../src/releases/publish/upload-artifacts.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';

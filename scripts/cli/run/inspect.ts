@@ -2,8 +2,12 @@ import { findRevision, readCatalog } from '../../../src/catalog/find-revision.ts
 import { type ListedDraft, listDrafts } from '../../../src/catalog/list-drafts.ts';
 import { isDifferential } from '../../../src/domain/companion.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
-import { listReleases, releaseJsonOf, showRelease } from '../../../src/operations/list-releases.ts';
-import { type HistoryEntry, readHistory } from '../../../src/operations/read-history.ts';
+import {
+  listReleases,
+  releaseJsonOf,
+  showRelease,
+} from '../../../src/releases/list/list-releases.ts';
+import { type HistoryEntry, readHistory } from '../../../src/releases/list/read-history.ts';
 import { restrictedSentences } from '../channel-report.ts';
 import { openContext } from '../context.ts';
 import { draftJson, waitsFor } from '../draft-report.ts';

@@ -1,4 +1,4 @@
-import { correctNotes, type NotesCorrected } from '../../../src/operations/correct-notes.ts';
+import { correctNotes, type NotesCorrected } from '../../../src/releases/publish/correct-notes.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../difference-report.ts';

@@ -1,8 +1,8 @@
 import type { BuildOutput } from '../../../src/builds/build-output.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { offersReleases } from '../../../src/operations/channel-rules.ts';
-import { openDraft as open } from '../../../src/operations/open-draft.ts';
-import { readEarlier } from '../../../src/operations/read-earlier.ts';
+import { offersReleases } from '../../../src/releases/channels/channel-rules.ts';
+import { openDraft as open } from '../../../src/releases/drafts/open-draft.ts';
+import { readEarlier } from '../../../src/releases/publish/read-earlier.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
 import { differenceJson } from '../difference-report.ts';

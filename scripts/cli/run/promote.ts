@@ -1,5 +1,5 @@
-import { offersReleases } from '../../../src/operations/channel-rules.ts';
-import { promoteRelease } from '../../../src/operations/promote-release.ts';
+import { offersReleases } from '../../../src/releases/channels/channel-rules.ts';
+import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { droppedSentence } from '../channel-report.ts';
 import { requireConsent, runWithConsent } from '../consent.ts';

@@ -1,11 +1,14 @@
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
-import { offersReleases } from '../../../src/operations/channel-rules.ts';
-import type { ChannelStates } from '../../../src/operations/compare-channels.ts';
-import { type PublishRequest, publishRelease } from '../../../src/operations/publish-release.ts';
-import { readEarlier } from '../../../src/operations/read-earlier.ts';
-import type { PublishProgress } from '../../../src/operations/upload-artifacts.ts';
+import { offersReleases } from '../../../src/releases/channels/channel-rules.ts';
+import type { ChannelStates } from '../../../src/releases/forecast/compare-channels.ts';
+import {
+  type PublishRequest,
+  publishRelease,
+} from '../../../src/releases/publish/publish-release.ts';
+import { readEarlier } from '../../../src/releases/publish/read-earlier.ts';
+import type { PublishProgress } from '../../../src/releases/publish/upload-artifacts.ts';
 import { mistypedChannel } from '../channel-report.ts';
 import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';

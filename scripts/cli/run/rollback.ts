@@ -1,8 +1,8 @@
 import { counted, listed } from '../../../src/core/counted.ts';
-import { planRollback, type Rollback, rollBack } from '../../../src/operations/roll-back.ts';
-import type { SeenChecks } from '../../../src/operations/seen-checks.ts';
-import { clientSentences } from '../../../src/wording/clients.ts';
-import { rollbackSentences } from '../../../src/wording/rollback.ts';
+import { clientSentences } from '../../../src/releases/forecast/clients-text.ts';
+import type { SeenChecks } from '../../../src/releases/forecast/seen-checks.ts';
+import { planRollback, type Rollback, rollBack } from '../../../src/releases/withdraw/roll-back.ts';
+import { rollbackSentences } from '../../../src/releases/withdraw/rollback-text.ts';
 import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
 import { printClientTable } from '../client-report.ts';
 import { requireConsent } from '../consent.ts';

@@ -3,13 +3,13 @@ import { AppError } from '../../../src/core/errors.ts';
 import { parseChannelName } from '../../../src/domain/channel.ts';
 import type { Share } from '../../../src/domain/rollout.ts';
 import { shareText } from '../../../src/domain/rollout-text.ts';
+import { unservedIn } from '../../../src/releases/forecast/foresee-unserved.ts';
+import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import {
   changeRollout,
   type RolloutAction,
   type RolloutChanged,
-} from '../../../src/operations/change-rollout.ts';
-import { unservedIn } from '../../../src/operations/foresee-unserved.ts';
-import { showRelease } from '../../../src/operations/list-releases.ts';
+} from '../../../src/releases/rollouts/change-rollout.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';

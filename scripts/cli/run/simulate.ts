@@ -7,14 +7,14 @@ import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.t
 import { createIds, FLEET_MAX } from '../../../src/domain/fleet.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
 import { FLEET_FILE_BYTES_MAX, parseFleet } from '../../../src/operations/parse-fleet.ts';
-import { seenSince } from '../../../src/operations/seen-checks.ts';
-import { simulateFleet } from '../../../src/operations/simulate-fleet.ts';
+import { seenSince } from '../../../src/releases/forecast/seen-checks.ts';
+import { simulateFleet } from '../../../src/releases/forecast/simulate-fleet.ts';
 import {
   type DescribedFleet,
   seenFleet,
   spreadFleet,
-} from '../../../src/operations/spread-fleet.ts';
-import { summarizeSimulation } from '../../../src/operations/summarize-simulation.ts';
+} from '../../../src/releases/forecast/spread-fleet.ts';
+import { summarizeSimulation } from '../../../src/releases/forecast/summarize-simulation.ts';
 import { periodOf } from '../../../src/usage/adoption.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';

@@ -5,7 +5,7 @@ import {
   listedVersions,
   listVersion,
   requireChannel,
-} from '../../../src/operations/list-version.ts';
+} from '../../../src/releases/list/list-version.ts';
 import { describeAdoption, periodOf, summarizeUsage } from '../../../src/usage/adoption.ts';
 import type { Row } from '../../../src/usage/counts.ts';
 import { type ReadUsage, readUsage } from '../../../src/usage/read-usage.ts';

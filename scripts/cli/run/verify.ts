@@ -1,5 +1,5 @@
 import { counted } from '../../../src/core/counted.ts';
-import { type VerifyResult, verifyCatalog } from '../../../src/operations/verify-catalog.ts';
+import { type VerifyResult, verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
 import { formatBytes, printableText, printJson } from '../output.ts';

@@ -1,11 +1,11 @@
 import { counted, listed } from '../../core/counted.ts';
 import { shareText } from '../../domain/rollout-text.ts';
-import { foreseeUnserved, unservedSentence } from '../../operations/foresee-unserved.ts';
-import { foreseeZsync } from '../../operations/foresee-zsync.ts';
-import { rollbackSentences } from '../../wording/rollback.ts';
-import { wideSentence } from '../../wording/wide-change.ts';
-import { withdrawalSentences } from '../../wording/withdrawal.ts';
-import { zsyncSentences } from '../../wording/zsync.ts';
+import { foreseeUnserved, unservedSentence } from '../../releases/forecast/foresee-unserved.ts';
+import { foreseeZsync } from '../../releases/forecast/foresee-zsync.ts';
+import { wideSentence } from '../../releases/forecast/wide-change-text.ts';
+import { zsyncSentences } from '../../releases/forecast/zsync-text.ts';
+import { rollbackSentences } from '../../releases/withdraw/rollback-text.ts';
+import { withdrawalSentences } from '../../releases/withdraw/withdrawal-text.ts';
 import type { Change } from '../change-answers.ts';
 import type { Made } from './make-change.ts';
 

@@ -1,8 +1,8 @@
 import type { Committed, WriterDeps } from '../../catalog/change.ts';
-import { changeRollout, type RolloutAction } from '../../operations/change-rollout.ts';
-import { changeStatus, type StatusChanged } from '../../operations/change-status.ts';
-import { correctNotes } from '../../operations/correct-notes.ts';
-import { planRollback, type Rollback, rollBack } from '../../operations/roll-back.ts';
+import { correctNotes } from '../../releases/publish/correct-notes.ts';
+import { changeRollout, type RolloutAction } from '../../releases/rollouts/change-rollout.ts';
+import { changeStatus, type StatusChanged } from '../../releases/withdraw/change-status.ts';
+import { planRollback, type Rollback, rollBack } from '../../releases/withdraw/roll-back.ts';
 import type { Change } from '../change-answers.ts';
 import { isRolloutWord } from './command-line.ts';
 

@@ -1,6 +1,6 @@
 import type { WriterDeps } from '../../catalog/change.ts';
 import { isAppError } from '../../core/errors.ts';
-import { SEEN_DAYS, seenSince } from '../../operations/seen-checks.ts';
+import { SEEN_DAYS, seenSince } from '../../releases/forecast/seen-checks.ts';
 import { periodOf } from '../../usage/adoption.ts';
 import type { Change, Preview, SimulatedRollout } from '../change-answers.ts';
 import type { UsageSource } from '../usage-source.ts';

@@ -1,9 +1,13 @@
 import { counted } from '../../core/counted.ts';
 import { isAppError } from '../../core/errors.ts';
-import { seenSince } from '../../operations/seen-checks.ts';
-import { simulateFleet } from '../../operations/simulate-fleet.ts';
-import { type DescribedFleet, seenFleet, spreadFleet } from '../../operations/spread-fleet.ts';
-import { summarizeSimulation } from '../../operations/summarize-simulation.ts';
+import { seenSince } from '../../releases/forecast/seen-checks.ts';
+import { simulateFleet } from '../../releases/forecast/simulate-fleet.ts';
+import {
+  type DescribedFleet,
+  seenFleet,
+  spreadFleet,
+} from '../../releases/forecast/spread-fleet.ts';
+import { summarizeSimulation } from '../../releases/forecast/summarize-simulation.ts';
 import { periodOf } from '../../usage/adoption.ts';
 import { isoOf } from '../catalog-source.ts';
 import type { SimulatedRollout } from '../change-answers.ts';

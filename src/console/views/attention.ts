@@ -6,7 +6,7 @@ import { plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { compareVersions, parseVersion } from '../../domain/version.ts';
-import { unservedSentence } from '../../operations/foresee-unserved.ts';
+import { unservedSentence } from '../../releases/forecast/foresee-unserved.ts';
 import type { SeenCatalog } from '../catalog-source.ts';
 import type { Attention } from '../release-answers.ts';
 import { channelViews } from './shown-offers.ts';

@@ -1,12 +1,12 @@
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
-import { compareChannels } from '../../operations/compare-channels.ts';
-import { foreseeChanges } from '../../operations/foresee-changes.ts';
-import { type HistoryEntry as ReadEntry, readHistory } from '../../operations/read-history.ts';
-import type { SeenChecks } from '../../operations/seen-checks.ts';
-import { clientRows } from '../../wording/client-rows.ts';
-import { changeRows } from '../../wording/difference.ts';
+import { clientRows } from '../../releases/forecast/client-rows.ts';
+import { compareChannels } from '../../releases/forecast/compare-channels.ts';
+import { changeRows } from '../../releases/forecast/difference-text.ts';
+import { foreseeChanges } from '../../releases/forecast/foresee-changes.ts';
+import type { SeenChecks } from '../../releases/forecast/seen-checks.ts';
+import { type HistoryEntry as ReadEntry, readHistory } from '../../releases/list/read-history.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
 import { shareChannels } from '../share-channels.ts';
 

@@ -1,7 +1,12 @@
 import type { ChannelView } from '../../domain/channel.ts';
 import { inRange, parseVersion, type Version, versionText } from '../../domain/version.ts';
-import { answers, newestFirst, targetsOf, versionsOf } from '../../operations/foresee-updates.ts';
-import type { ChangedChannels } from '../../operations/view-channels.ts';
+import type { ChangedChannels } from '../../releases/channels/view-channels.ts';
+import {
+  answers,
+  newestFirst,
+  targetsOf,
+  versionsOf,
+} from '../../releases/forecast/foresee-updates.ts';
 import { channelViews, offersForAll } from './shown-offers.ts';
 
 /** Older than any release: a client that has never updated. */

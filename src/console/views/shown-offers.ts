@@ -1,7 +1,7 @@
 import type { ChannelView } from '../../domain/channel.ts';
 import { isForAllClients } from '../../domain/decide-update.ts';
 import type { Offer } from '../../domain/offer.ts';
-import { type ChangedChannels, viewChannels } from '../../operations/view-channels.ts';
+import { type ChangedChannels, viewChannels } from '../../releases/channels/view-channels.ts';
 
 /** What the clients of each channel see: its own offers and the inherited ones. To parse thousands takes a while. */
 const shown = new WeakMap<ChangedChannels, ReadonlyMap<string, ChannelView>>();

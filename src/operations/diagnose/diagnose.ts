@@ -6,9 +6,13 @@ import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { KeyRoot } from '../../core/key-facts.ts';
+import {
+  UNSERVED_REMEDY,
+  unservedIn,
+  unservedSentence,
+} from '../../releases/forecast/foresee-unserved.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { AppendDeps } from '../../store/sequence/append.ts';
-import { UNSERVED_REMEDY, unservedIn, unservedSentence } from '../foresee-unserved.ts';
 import { type Ask, answered, askSurely } from './ask.ts';
 import { failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';

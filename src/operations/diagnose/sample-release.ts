@@ -1,6 +1,6 @@
 import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
 import type { Release } from '../../domain/release.ts';
-import { listReleases, showRelease } from '../list-releases.ts';
+import { listReleases, showRelease } from '../../releases/list/list-releases.ts';
 
 /** A published release to make checks with: the newest one of the first application that has one. */
 export async function sampleRelease(deps: ReaderDeps): Promise<Release | undefined> {

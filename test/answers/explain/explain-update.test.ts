@@ -9,7 +9,7 @@ import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/doma
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
 import { parseVersion } from '../../../src/domain/version.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { offerJson } from '../../operations/offer-json.ts';
+import { offerJson } from '../../releases/offer-json.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 

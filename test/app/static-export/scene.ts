@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { openService } from '../../../src/app.ts';
-import { changeStatus, type StatusVerb } from '../../../src/operations/change-status.ts';
-import type { PublishRequest } from '../../../src/operations/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { type Finished, json, slipway } from '../../cli/support.ts';
 import { publishBuild, seededBytes } from '../../support/electron-build.ts';
 import { type MinisignKey, makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';

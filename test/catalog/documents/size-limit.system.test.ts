@@ -5,7 +5,7 @@ import {
 } from '../../../src/catalog/documents/revision-size.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
-import { changeStatus } from '../../../src/operations/change-status.ts';
+import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { offerOf, setUpLarge } from './large-revision.ts';
 
 it('a revision at its size limit: another offer is refused, and yank, pause, resume and retire still work', async () => {

@@ -4,7 +4,7 @@ import {
   withdrawnBytes,
 } from '../../../src/catalog/documents/revision-size.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
-import { startRollout } from '../../../src/operations/start-rollout.ts';
+import { startRollout } from '../../../src/releases/rollouts/start-rollout.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { offerOf } from './large-revision.ts';
 

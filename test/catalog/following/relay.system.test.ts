@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { CatalogReport } from '../../../src/catalog/following/relay.ts';
 import { APPLICATIONS_ROOT, revisionKey } from '../../../src/catalog/keys.ts';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
-import { changeStatus } from '../../../src/operations/change-status.ts';
+import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { bulkPublish } from '../bulk-publish.ts';

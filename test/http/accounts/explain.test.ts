@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';
-import { changeRollout } from '../../../src/operations/change-rollout.ts';
-import { changeStatus } from '../../../src/operations/change-status.ts';
+import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
+import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';

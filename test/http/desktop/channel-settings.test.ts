@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkUpdateAnswerSchema } from '../../../src/answers/check-update/check-update-text.ts';
-import { type ChannelRequest, changeChannel } from '../../../src/operations/change-channel.ts';
+import {
+  type ChannelRequest,
+  changeChannel,
+} from '../../../src/releases/channels/change-channel.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { ANALYTICS, ask as askAs, signIn, UNLIMITED } from '../accounts/account-support.ts';
 import { check, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accountIdOf, createAccount } from '../../../src/identity/accounts/account.ts';
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
-import { changeStatus } from '../../../src/operations/change-status.ts';
+import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createConformingStore } from '../../../src/store/conforming-store.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

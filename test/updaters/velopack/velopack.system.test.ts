@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeRollout } from '../../../src/operations/change-rollout.ts';
+import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { setStatus } from '../../http/support.ts';
 import {
   type BuiltPackage,

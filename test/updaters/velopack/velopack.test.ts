@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeChannel } from '../../../src/operations/change-channel.ts';
+import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
 import { get, setStatus } from '../../http/support.ts';
 import {
   type BuiltPackage,

@@ -1,0 +1,134 @@
+import {
+  DISPLAY_NAME_LENGTH_MAX,
+  isStorableName,
+  type SettingsJson,
+} from '../../catalog/documents/settings-document.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { type MinisignPublicKey, parseMinisignKey } from '../../domain/minisign.ts';
+import { parseSparkleKey, type SparklePublicKey } from '../../domain/sparkle-key.ts';
+import { isEdPublicKey } from '../verify/ed25519.ts';
+
+/** The settings of an application, for operators. */
+export interface ApplicationSettings {
+  /** The name that pages and the console show; null: the application's name. */
+  readonly displayName: string | null;
+  /** Verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
+  readonly tauriPubkey: MinisignPublicKey | null;
+  /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
+  readonly sparklePubkey: SparklePublicKey | null;
+}
+
+/** The settings with which signatures are verified. */
+export type PublicKeySettings = Omit<ApplicationSettings, 'displayName'>;
+
+/** What a publisher states of the settings. A setting that is undefined stays as it is; null removes it. */
+export interface StatedSettings {
+  /** As {@link checkDisplayName} takes it; spaces around it are removed. */
+  readonly displayName?: string | null | undefined;
+  /** As {@link parseMinisignKey} takes it. */
+  readonly tauriPubkey?: string | null | undefined;
+  /** As {@link parseSparkleKey} takes it. */
+  readonly sparklePubkey?: string | null | undefined;
+}
+
+/** @param settings as stored. @throws AppError `document_corrupt`: no command stores such a display name or public key */
+export function applicationSettingsOf(settings: SettingsJson): ApplicationSettings {
+  const { display_name, tauri_pubkey, sparkle_pubkey } = settings;
+  return {
+    displayName: stored(
+      display_name,
+      checkDisplayName,
+      'display name',
+      'one that a command stores',
+    ),
+    tauriPubkey: stored(tauri_pubkey, parseMinisignKey, 'public key for Tauri', 'a minisign key'),
+    sparklePubkey: stored(
+      sparkle_pubkey,
+      parseSparkleKey,
+      'public key for Sparkle',
+      'base64 of 32 bytes',
+    ),
+  };
+}
+
+function stored<T>(
+  text: string | undefined,
+  parse: (text: string) => T,
+  what: string,
+  wanted: string,
+): T | null {
+  if (text === undefined) return null;
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!isAppError(error, 'invalid_request')) throw error;
+    throw new AppError(
+      'document_corrupt',
+      `The ${what} in the settings of the application is not ${wanted}: the newest catalog revision was edited. Restore it from a backup.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Replaces the stated settings. @throws AppError `invalid_request` for a text that is no such setting */
+export function withStatedSettings(settings: SettingsJson, stated: StatedSettings): SettingsJson {
+  const { displayName, tauriPubkey, sparklePubkey } = stated;
+  let changed = settings;
+  if (displayName !== undefined) {
+    const { display_name: _before, ...others } = changed;
+    changed =
+      displayName === null
+        ? others
+        : { ...others, display_name: checkDisplayName(displayName.trim()) };
+  }
+  if (tauriPubkey !== undefined) {
+    const { tauri_pubkey: _before, ...others } = changed;
+    changed =
+      tauriPubkey === null
+        ? others
+        : { ...others, tauri_pubkey: parseMinisignKey(tauriPubkey).text };
+  }
+  if (sparklePubkey !== undefined) {
+    const { sparkle_pubkey: _before, ...others } = changed;
+    changed =
+      sparklePubkey === null
+        ? others
+        : { ...others, sparkle_pubkey: parseUsableKey(sparklePubkey).text };
+  }
+  return changed;
+}
+
+/** @returns the name. @throws AppError `invalid_request` */
+function checkDisplayName(name: string): string {
+  if (isStorableName(name)) return name;
+  throw new AppError('invalid_request', `The display name ${flawOf(name)}`);
+}
+
+function flawOf(name: string): string {
+  if (name === '') {
+    return `is empty. Give 1 to ${DISPLAY_NAME_LENGTH_MAX} characters, or "none" to remove it.`;
+  }
+  if (name.length > DISPLAY_NAME_LENGTH_MAX) {
+    return `has ${name.length} characters, and at most ${DISPLAY_NAME_LENGTH_MAX} are possible. Shorten it.`;
+  }
+  return 'has a line break, a control character or an invisible character. Remove it.';
+}
+
+/** Refuses bytes with which no signature is valid. The message does not repeat them: they may be a private key. */
+function parseUsableKey(text: string): SparklePublicKey {
+  const key = parseSparkleKey(text);
+  if (isEdPublicKey(key.bytes)) return key;
+  throw new AppError(
+    'invalid_request',
+    'These 32 bytes are no public key of Ed25519: nothing was stored. If they are the private key that "generate_keys -x" exports, it stays with its owner. Give the public key instead, which "generate_keys -p" prints.',
+  );
+}
+
+/** The settings by the names of the options that change them. A key of Tauri is named by its id. */
+export function applicationSettingTexts(settings: ApplicationSettings): Record<string, string> {
+  return {
+    'display name': settings.displayName ?? 'none',
+    'tauri pubkey': settings.tauriPubkey?.keyId ?? 'none',
+    'sparkle pubkey': settings.sparklePubkey?.text ?? 'none',
+  };
+}

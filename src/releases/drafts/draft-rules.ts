@@ -1,0 +1,161 @@
+import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import { draftSentence, optionOf } from '../../catalog/draft-text.ts';
+import {
+  channelsDrafting,
+  type DraftJson,
+  describeDraft,
+  draftIn,
+  targetNames,
+} from '../../catalog/list-drafts.ts';
+import type { ManifestReference } from '../../catalog/read.ts';
+import { AppError } from '../../core/errors.ts';
+import { type Target, targetName } from '../../domain/target.ts';
+import type { Admission } from '../channels/channel-rules.ts';
+
+/** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
+
+/** How a publisher wants a release to be held back. */
+export interface Holding {
+  /**
+   * The targets that must have a build before the release is offered. Undefined: those of the draft; for a new
+   * release, those of the channel.
+   */
+  readonly expect?: readonly Target[] | undefined;
+  /** `offer`: as soon as it is complete. `draft`: not before a command opens it. `open`: now, without new files. */
+  readonly mode?: 'offer' | 'draft' | 'open';
+  /** Whether to offer the release although expected targets have no build. */
+  readonly releasePartial?: boolean;
+}
+
+/** @throws AppError `status_forbids` when the channel has a draft of the version */
+export function refuseDraft(channel: ChannelJson, name: string, version: string): void {
+  if (draftIn(channel, version) === undefined) return;
+  throw new AppError('status_forbids', draftSentence(version, name));
+}
+
+/** The error for a version that is to be opened, and is no draft on the channel. */
+export function noDraft(channels: Channels, version: string, name: string): AppError {
+  const [other] = channelsDrafting(channels, version)[0] ?? [];
+  const advice =
+    other === undefined
+      ? `To publish files, name them: slipway publish ${version} dist.`
+      : `It is a draft on ${other}: slipway publish ${version}${optionOf(other)}.`;
+  return new AppError('unknown_version', `${name} has no draft of ${version}. ${advice}`);
+}
+
+/**
+ * Refuses to publish a version that is a draft on another channel: a release has the same files everywhere, so clients
+ * would get those of the draft.
+ *
+ * @throws AppError `status_forbids`
+ */
+export function refuseDraftElsewhere(channels: Channels, version: string, name: string): void {
+  const [other] = channelsDrafting(channels, version).find(([each]) => each !== name) ?? [];
+  if (other === undefined) return;
+  throw new AppError(
+    'status_forbids',
+    `${version} is a draft on ${other}, and clients of ${name} would get its files. Open it first: slipway publish ${version}${optionOf(other)}. Then offer it here too: slipway promote ${version} --to ${name}.`,
+  );
+}
+
+/** The revision that discarded the last draft of a version; 0 when none was discarded. */
+export function discardedAt(channels: Channels, version: string): number {
+  return Object.values(channels)
+    .flatMap(({ discarded = [] }) => discarded)
+    .filter((entry) => entry.version === version)
+    .reduce((last, { revision }) => Math.max(last, revision), 0);
+}
+
+/** The newest manifest, unless it was made before a draft was discarded: it may contain the files of that draft. */
+export function continued(
+  channels: Channels,
+  version: string,
+  newest: ManifestReference | undefined,
+): ManifestReference | undefined {
+  const isStale = (newest?.catalogRevision ?? 0) < discardedAt(channels, version);
+  return isStale ? undefined : newest;
+}
+
+export function withDraft(channel: ChannelJson, draft: DraftJson): ChannelJson {
+  const others = (channel.drafts ?? []).filter(({ version }) => version !== draft.version);
+  return { ...channel, drafts: [...others, draft] };
+}
+
+export function withoutDraft(channel: ChannelJson, version: string): ChannelJson {
+  const { drafts = [], ...rest } = channel;
+  const others = drafts.filter((draft) => draft.version !== version);
+  return others.length === 0 ? rest : { ...rest, drafts: others };
+}
+
+/**
+ * The draft that a channel has after a publisher added to a release. The first publisher fixes the expected targets.
+ *
+ * @param offer what the release will be offered with
+ * @throws AppError `release_differs` for other targets than those of the draft
+ */
+export function planDraft(
+  { clock }: Pick<WriterDeps, 'clock'>,
+  { channel: name, expect, mode, rollout: requested }: Admission & Holding,
+  channel: ChannelJson,
+  offer: OfferJson,
+): DraftJson {
+  const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
+  const before = draftIn(channel, offer.version);
+  if (before !== undefined && expect !== undefined) refuseOtherTargets(before, name, expect);
+  const asked = expect === undefined ? undefined : targetsJson(expect);
+  const targets = before === undefined ? (asked ?? channel.expect) : before.expect;
+  const stays = before?.rollout !== undefined && requested?.isFromBuild === true;
+  const rollout =
+    requested === undefined || stays
+      ? before?.rollout
+      : { text: requested.text, freeze_windows: [...requested.freezeWindows] };
+  return {
+    ...statement,
+    since: before?.since ?? new Date(clock.now()).toISOString(),
+    opens: mode === 'draft' ? 'on_command' : (before?.opens ?? 'when_complete'),
+    ...(targets === undefined || targets.length === 0 ? {} : { expect: targets }),
+    ...(rollout === undefined ? {} : { rollout }),
+  };
+}
+
+/** Whether the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
+export function isHeld(
+  draft: DraftJson,
+  { channel, mode, releasePartial }: Admission & Holding,
+): boolean {
+  if (releasePartial === true) return false;
+  const { missing } = describeDraft(channel, draft);
+  if (mode !== 'open') return draft.opens === 'on_command' || missing.length > 0;
+  if (missing.length > 0) throw incomplete(draft.version, channel, missing);
+  return false;
+}
+
+/** The error for a release that lacks builds. */
+export function incomplete(version: string, channel: string, missing: readonly Target[]): AppError {
+  return new AppError(
+    'release_incomplete',
+    `${version} has no build for these expected targets on ${channel}: ${targetNames(missing)}. Publish them first. To offer it without them, add --release-partial.`,
+  );
+}
+
+function refuseOtherTargets(draft: DraftJson, channel: string, asked: readonly Target[]): void {
+  const [fixed, other] = [draft.expect ?? [], targetsJson(asked)].map(
+    (targets) =>
+      targets.map(({ os: platform, arch }) => targetName({ platform, arch })).join(', ') || 'none',
+  );
+  if (fixed === other) return;
+  throw new AppError(
+    'release_differs',
+    `The first publish of ${draft.version} to ${channel} fixed the expected targets: ${fixed}. This command expects others: ${other}. Use the same list in every job, or leave it out. To offer ${draft.version} without waiting, run slipway publish ${draft.version}${optionOf(channel)} --release-partial.`,
+  );
+}
+
+/** Each target once, in the order of their names. */
+export function targetsJson(targets: readonly Target[]): NonNullable<ChannelJson['expect']> {
+  const byName = new Map(targets.map((target) => [targetName(target), target]));
+  return [...byName.keys()]
+    .sort()
+    .flatMap((name) => byName.get(name) ?? [])
+    .map(({ platform, arch }) => ({ os: platform, arch }));
+}

@@ -1,0 +1,106 @@
+import { shareText } from '../../domain/rollout-text.ts';
+import type {
+  ClientGroup,
+  ForeseenAnswer,
+  ForeseenUpdate,
+  InstalledVersions,
+} from './foresee-updates.ts';
+import { type SeenChecks, unlistedPart } from './seen-checks.ts';
+
+/** Groups of clients, and what these are offered, in words. */
+
+const NOTHING_NEWER = 'nothing newer';
+
+/** What the clients of a group get, and where they stay: `1.5.0`, `nothing newer: stays on 1.4.0`. */
+export function updateText(group: ForeseenUpdate): string {
+  return answerText(group) + staysText(group);
+}
+
+/** Where all clients of the group stay. */
+function staysText(group: ForeseenUpdate): string {
+  const { newest = null, oldest = null } = group.installed ?? {};
+  const stays = answerText(group) === NOTHING_NEWER && newest !== null && newest === oldest;
+  return stays ? `: stays on ${newest}` : '';
+}
+
+/** `1.4.0 to 1.2.0`, `1.2.0 and older (8% of checks)`, `new visitors` */
+export function installedText({ installed, seen }: ClientGroup): string {
+  if (installed === null) return 'new visitors';
+  const share = seen === null ? '' : ` (${percentText(seen)} of checks)`;
+  return `${versionsText(installed)}${share}`;
+}
+
+function versionsText({ newest, oldest, below }: InstalledVersions): string {
+  if (newest !== null && newest === oldest) return newest;
+  if (oldest === null) {
+    if (newest !== null) return `${newest} and older`;
+    return below === null ? 'any version' : `older than ${boundText(below)}`;
+  }
+  return newest === null
+    ? `from ${boundText(oldest)} to before ${below === null ? 'any newer' : boundText(below)}`
+    : `${newest} to ${boundText(oldest)}`;
+}
+
+/** The first possible version of a release is its first pre-release: `2.0.0-0` is written 2.0.0. */
+const boundText = (version: string): string => version.replace(/-0$/, '');
+
+/**
+ * Says which line is about a version that the channel never listed, and how many of the counted checks came from versions
+ * that no channel lists.
+ */
+export function clientSentences(
+  groups: readonly ClientGroup[],
+  seen: readonly SeenChecks[],
+): readonly string[] {
+  if (!groups.some(({ installed }) => installed !== null)) return [];
+  const unlisted = [...new Set(groups.map(({ channel }) => channel))].flatMap((channel) => {
+    const part = unlistedPart(seen, channel);
+    return part === 0
+      ? []
+      : [
+          `On ${channel}, ${percentText(part)} of the counted checks came from versions that no channel lists. No percentage includes them, because their versions are not known.`,
+        ];
+  });
+  return [
+    'Each line also covers versions that the channel never listed, up to its next newer version.',
+    ...unlisted,
+  ];
+}
+
+/** Formats a part from 0 to 1, such as `42.0%`. */
+export function percentText(part: number): string {
+  return `${(100 * part).toFixed(1)}%`;
+}
+
+/** What clients get: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
+export function answerText(answer: ForeseenAnswer): string {
+  const { reached } = answer;
+  if (reached.length === 0) return offeredText(answer);
+  const shares = reached.map(
+    ({ version, share }, index) =>
+      `${version} for ${shareText(share)}${index === 0 ? '' : ' of the others'}`,
+  );
+  return `${shares.join(', ')}, ${offeredText(answer)} for ${shares.length > 1 ? 'the rest' : 'others'}`;
+}
+
+function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
+  // Another reason than the rollouts is about a release that these clients cannot have at all.
+  if (offered === null && reached.length > 0) return 'nothing';
+  switch (reason) {
+    case 'offer':
+      return String(offered);
+    case 'paused':
+      return `nothing (${withheld} is paused)`;
+    case 'must_step_through':
+      return `nothing (${withheld} requires a release in between)`;
+    case 'unsupported_platform':
+    case 'unsupported_format':
+      return `nothing (${withheld} has no build of this kind)`;
+    case 'held_by_rollout':
+      return `nothing (${withheld} is at 0%)`;
+    case 'no_release':
+      return 'nothing';
+    default:
+      return NOTHING_NEWER;
+  }
+}

@@ -1,0 +1,324 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Channels } from '../../catalog/change.ts';
+import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
+import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import type { ChannelView } from '../../domain/channel.ts';
+import { type Decision, decideUpdate } from '../../domain/decide-update.ts';
+import { decideUpdates } from '../../domain/decide-updates.ts';
+import type { OfferedArtifact } from '../../domain/offer.ts';
+import { NO_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import {
+  boundariesOf,
+  compareVersions,
+  OLDEST_VERSION,
+  parseVersion,
+  type Version,
+  versionText,
+} from '../../domain/version.ts';
+import { countsOf, type SeenChecks, type SeenCounts } from './seen-checks.ts';
+
+/** Foresees which updates clients are offered after a change, with the decision that the service makes. */
+
+/** What clients of one kind are offered. */
+export interface ForeseenAnswer {
+  /** The version that every client is offered; null for none. */
+  readonly offered: string | null;
+  readonly reason: Decision['reason'];
+  /** The newest version above theirs that they are not offered; null otherwise. */
+  readonly withheld: string | null;
+  /**
+   * The versions that rollouts offer to a share of them instead, newest first. Each share is one of those that no newer
+   * rollout has reached. Empty when all get the same.
+   */
+  readonly reached: readonly { readonly version: string; readonly share: Share }[];
+}
+
+/**
+ * Neighboring versions, all from `oldest` on and below `below`: those that the channel lists or listed, and those that it
+ * never listed. A client may run any version: it may come from another update server.
+ */
+export interface InstalledVersions {
+  /** The newest of them that the channel lists or listed, or that clients were counted on; null: none of these. */
+  readonly newest: string | null;
+  /** The oldest; null: every older version, too. */
+  readonly oldest: string | null;
+  /** The next newer version that does not belong to them; null: every newer version belongs to them, too. */
+  readonly below: string | null;
+}
+
+/** Clients of a channel and target. */
+export interface ClientGroup {
+  readonly channel: string;
+  /** `linux-x64 appimage`. */
+  readonly target: string;
+  /** What they run. Null: nothing yet. They are new visitors, who get only what every client is offered. */
+  readonly installed: InstalledVersions | null;
+  /** Of the counted checks of the channel from this platform, the share that these clients made; null: no counts. */
+  readonly seen: number | null;
+}
+
+/** Clients that get the same answer. */
+export type ForeseenUpdate = ClientGroup & ForeseenAnswer;
+
+/**
+ * The updates that clients with one of the versions or an older one get, on every channel that shows an offer of them.
+ *
+ * Makes a decision for each target of the versions, for new visitors, and for each version up to them at which the answer
+ * can change: see {@link runnableVersions}. It assumes that the systems of the clients are new enough.
+ *
+ * @param before the state that still lists the versions, and so their targets
+ * @param after the state that the clients are answered from @param versions at least one; a group of clients has only
+ *   these versions, or none of them @param changed the channels on which the offers of the versions differ between the
+ *   two states @param now by the store's clock @param seen counted checks of the application
+ */
+export function foreseeUpdates(
+  { before, after }: { readonly before: Channels; readonly after: Channels },
+  versions: readonly string[],
+  changed: readonly string[],
+  now: number,
+  seen: readonly SeenChecks[] = [],
+): readonly ForeseenUpdate[] {
+  const about = new Set(versions);
+  const offers = channelEntries(before).flatMap(([, channel]) => channel.offers);
+  const targets = targetsOf(offers.filter(({ version }) => about.has(version)));
+  const newest = newestFirst(versions)[0];
+  const counts = countsOf(seen);
+  return [...viewsOf(after)]
+    .filter(([name, view]) => changed.includes(name) || seesChange(view, changed))
+    .flatMap(([name, view]) => {
+      const runnable = runnableVersions([view], [...versions, ...versionsOf(after, view)], counts);
+      const first = runnable.versions.findIndex(
+        (version) => newest === undefined || compareVersions(version, newest) <= 0,
+      );
+      const isAbout = nearestNamed(runnable, about);
+      return targets.flatMap((artifact) => {
+        const answered = answers(view, artifact, runnable.versions.slice(first), now);
+        const groups = groupVersions(
+          answered.map(({ version, of }) => ({
+            version,
+            of: { isNamed: isAbout.has(version), ...of },
+          })),
+          isSameGroup,
+          { listed: runnable.listed, above: runnable.versions[first - 1] },
+        );
+        const place = { channel: name, target: buildName(artifact) };
+        return [
+          ...groups.map(({ installed, of: { isNamed: _isNamed, ...foreseen } }) => ({
+            ...place,
+            installed,
+            seen: counts.shareOf(name, artifact.platform, installed),
+            ...foreseen,
+          })),
+          { ...place, installed: null, seen: null, ...visitorAnswer(view, artifact, now) },
+        ];
+      });
+    });
+}
+
+/** The given versions, and the unlisted versions between each of them and the next newer listed one. */
+function nearestNamed(
+  { versions, listed }: RunnableVersions,
+  about: ReadonlySet<string>,
+): ReadonlySet<Version> {
+  const found = new Set<Version>();
+  let isAbout = false;
+  for (const version of versions.toReversed()) {
+    const text = versionText(version);
+    if (listed.has(text)) isAbout = about.has(text);
+    if (isAbout) found.add(version);
+  }
+  return found;
+}
+
+type NamedAnswer = ForeseenAnswer & { readonly isNamed: boolean };
+
+function isSameGroup(a: NamedAnswer, b: NamedAnswer): boolean {
+  return (
+    a.isNamed === b.isNamed &&
+    a.reason === b.reason &&
+    a.withheld === b.withheld &&
+    haveSameOffer(a, b)
+  );
+}
+
+/** Whether clients are offered the same. The reasons for no offer may differ. */
+export function haveSameOffer(a: ForeseenAnswer, b: ForeseenAnswer): boolean {
+  return a.offered === b.offered && isDeepStrictEqual(a.reached, b.reached);
+}
+
+/** Whether a channel inherits offers of a changed one. */
+export function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
+  return inherits.some((name) => changed.includes(name));
+}
+
+/** The versions that a channel shows or showed, as texts. */
+export function versionsOf(channels: Channels, view: ChannelView): readonly string[] {
+  return [view.name, ...view.inherits].flatMap((name) => [
+    ...(channels[name]?.offers.map(({ version }) => version) ?? []),
+    ...(channels[name]?.retired ?? []),
+  ]);
+}
+
+/** The versions at which the answers to clients can change. */
+export interface RunnableVersions {
+  /** Newest first. A client gets what the next of them that is not newer than its own version gets. */
+  readonly versions: readonly Version[];
+  /** The ones that the channel lists or listed, or that clients were counted on. */
+  readonly listed: ReadonlySet<string>;
+}
+
+/**
+ * The versions for which to make a decision, so that every client is considered, whatever version it runs.
+ *
+ * Between two listed versions, clients see the same newer releases as those on the older one. Only a rule that names
+ * another version tells them apart, so the bounds of these rules are considered, too. The oldest possible version stands
+ * for clients older than all.
+ *
+ * @param views the channel, before and after a change @param listed the versions that it lists or listed
+ */
+export function runnableVersions(
+  views: readonly ChannelView[],
+  listed: readonly string[],
+  { versionsOn }: Pick<SeenCounts, 'versionsOn'>,
+): RunnableVersions {
+  const names = new Set([...listed, ...views.flatMap(({ name }) => versionsOn(name))]);
+  const ranges = new Set(views.flatMap(({ offers }) => offers.map(({ requires }) => requires)));
+  const known = newestFirst(names);
+  const isKnown = new Set(known.map(({ version }) => version));
+  const others = [OLDEST_VERSION, ...boundariesOf([...ranges].filter((range) => range !== null))];
+  const added = new Map(others.map((version) => [version.version, version]));
+  const versions = [...known, ...[...added.values()].filter((each) => !isKnown.has(each.version))];
+  return { versions: versions.sort((a, b) => compareVersions(b, a)), listed: names };
+}
+
+/** Each version once. */
+export function newestFirst(texts: Iterable<string>): readonly Version[] {
+  return [...new Set(texts)]
+    .map((text) => parseVersion(text))
+    .sort((a, b) => compareVersions(b, a));
+}
+
+/** One artifact for each target of the offers, in the order of their names. */
+export function targetsOf(
+  offers: readonly Pick<OfferJson, 'artifacts'>[],
+): readonly OfferedArtifact[] {
+  const targets = new Map<string, OfferedArtifact>();
+  for (const { artifacts } of offers) {
+    for (const { os, arch, format, signature_schemes: signatureSchemes = [] } of artifacts) {
+      const artifact = { platform: os, arch, format, minimumOsVersion: null, signatureSchemes };
+      targets.set(buildName(artifact), artifact);
+    }
+  }
+  return [...targets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, artifact]) => artifact);
+}
+
+/** `linux-x64 appimage` */
+export const buildName = ({
+  platform,
+  arch,
+  format,
+}: Pick<OfferedArtifact, 'platform' | 'arch' | 'format'>): string =>
+  `${platform}-${arch} ${format}`;
+
+/** The query of an updater that installs artifacts like this one. */
+export function updateQuestion(
+  channel: string,
+  { platform, arch, format }: OfferedArtifact,
+  currentVersion: Version | null,
+): UpdateQuery {
+  return {
+    application: '',
+    channel,
+    currentVersion,
+    platform,
+    arch,
+    formats: [format],
+    osVersion: null,
+    osGate: 'client',
+    installationId: null,
+    isManual: false,
+    allowDowngrade: false,
+    purpose: 'update',
+    signatureScheme: null,
+  };
+}
+
+/** A version that clients run, with a result for it. */
+interface OfVersion<T> {
+  readonly version: Version;
+  readonly of: T;
+}
+
+/** The answers to clients of a channel that install artifacts like this one. @param versions newest first */
+export function answers(
+  view: ChannelView,
+  artifact: OfferedArtifact,
+  versions: readonly Version[],
+  now: number,
+): readonly OfVersion<ForeseenAnswer>[] {
+  // The question states no id, so each release whose rollout is under way is held back.
+  const question = updateQuestion(view.name, artifact, null);
+  return decideUpdates(question, view, versions, now).map(({ version, decision }) => ({
+    version,
+    of: {
+      offered: decision.reason === 'offer' ? versionText(decision.offer.version) : null,
+      reason: decision.reason,
+      withheld: decision.reason === 'offer' ? null : (decision.path[0]?.version ?? null),
+      reached: decision.path.flatMap(({ version, outcome }) => {
+        const rollout = outcome === 'held_by_rollout' ? view.offerOf(version)?.rollout : null;
+        const share = rollout == null ? NO_CLIENTS : shareAt(rollout.ramp, now);
+        return share === NO_CLIENTS ? [] : [{ version, share }];
+      }),
+    },
+  }));
+}
+
+/**
+ * What a new visitor of a channel gets, who downloads an artifact like this one: a visitor states neither a version nor an
+ * installation id, so no rollout below 100 % reaches one.
+ */
+export function visitorAnswer(
+  view: ChannelView | undefined,
+  artifact: OfferedArtifact,
+  now: number,
+): ForeseenAnswer {
+  if (view === undefined) return NOTHING;
+  const question = { ...updateQuestion(view.name, artifact, null), purpose: 'download' as const };
+  const decision = decideUpdate(question, view, now);
+  if (decision.reason !== 'offer') return NOTHING;
+  return { ...NOTHING, offered: versionText(decision.offer.version), reason: 'offer' };
+}
+
+/** The answer where there is nothing to offer. */
+export const NOTHING: ForeseenAnswer = {
+  offered: null,
+  reason: 'no_release',
+  withheld: null,
+  reached: [],
+};
+
+/**
+ * Groups neighboring versions for which the same is true.
+ *
+ * @param versions newest first @param above the next version that is newer than all of them
+ */
+export function groupVersions<T>(
+  versions: readonly OfVersion<T>[],
+  isSame: (a: T, b: T) => boolean,
+  { listed, above }: Pick<RunnableVersions, 'listed'> & { readonly above: Version | undefined },
+): readonly { readonly installed: InstalledVersions; readonly of: T }[] {
+  const groups: { installed: InstalledVersions; of: T }[] = [];
+  let below = above === undefined ? null : versionText(above);
+  for (const { version, of } of versions) {
+    const text = versionText(version);
+    const newest = listed.has(text) ? text : null;
+    const oldest = version === OLDEST_VERSION ? null : text;
+    const last = groups.at(-1);
+    if (last !== undefined && isSame(last.of, of)) {
+      last.installed = { ...last.installed, newest: last.installed.newest ?? newest, oldest };
+    } else groups.push({ installed: { newest, oldest, below }, of });
+    below = text;
+  }
+  return groups;
+}

@@ -1,0 +1,74 @@
+import type { Channels } from '../../catalog/change.ts';
+import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import type { ChannelView } from '../../domain/channel.ts';
+import { decideUpdate } from '../../domain/decide-update.ts';
+import type { OfferedArtifact } from '../../domain/offer.ts';
+import { compareVersions, type Version, versionText } from '../../domain/version.ts';
+import type { ChannelStates } from './compare-channels.ts';
+import { targetsOf, updateQuestion } from './foresee-updates.ts';
+
+/**
+ * Foresees what a change means for AppImages that update with zsync. They install what they get without comparing
+ * versions, so they are offered nothing in place of an older release, and the tables of clients do not hold for them.
+ */
+
+export interface ForeseenZsync {
+  readonly channels: readonly string[];
+  /** What they are offered before the change. */
+  readonly before: string;
+  /** Null: nothing. Else an older release, which they install. */
+  readonly after: string | null;
+  /** Whether the release that they were offered can be offered again. */
+  readonly mayReturn: boolean;
+}
+
+/**
+ * The channels where these AppImages are offered nothing any more, or an older release than before.
+ *
+ * @param now by the store's clock
+ */
+export function foreseeZsync(
+  { before, after }: ChannelStates,
+  now: number,
+): readonly ForeseenZsync[] {
+  if (before === after) return [];
+  const appImages = targetsOf([...offersOf(before), ...offersOf(after)]).filter(
+    ({ format }) => format === 'appimage',
+  );
+  if (appImages.length === 0) return [];
+  const old = viewsOf(before);
+  const found = new Map<string, ForeseenZsync>();
+  for (const [channel, view] of viewsOf(after)) {
+    for (const artifact of appImages) {
+      const was = offered(old.get(channel), artifact, now);
+      const is = offered(view, artifact, now);
+      if (was === undefined || (is !== undefined && compareVersions(is, was) >= 0)) continue;
+      const version = versionText(was);
+      const mayReturn = view.offerOf(version)?.status === 'paused';
+      const facts = {
+        before: version,
+        after: is === undefined ? null : versionText(is),
+        mayReturn,
+      };
+      const key = JSON.stringify(facts);
+      const channels = new Set(found.get(key)?.channels).add(channel);
+      found.set(key, { ...facts, channels: [...channels] });
+    }
+  }
+  return [...found.values()];
+}
+
+function offersOf(channels: Channels) {
+  return Object.values(channels).flatMap(({ offers }) => offers);
+}
+
+function offered(
+  view: ChannelView | undefined,
+  artifact: OfferedArtifact,
+  now: number,
+): Version | undefined {
+  if (view === undefined) return undefined;
+  const question = updateQuestion(view.name, artifact, null);
+  const decision = decideUpdate({ ...question, osGate: 'server', installsOlder: true }, view, now);
+  return decision.reason === 'offer' ? decision.offer.version : undefined;
+}

@@ -1,0 +1,61 @@
+import type { Channels } from '../../catalog/change.ts';
+import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { divideMachines, type NamedMachine } from '../../domain/common-release.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+
+/** What clients need before a document for several machines states a release to them. */
+export interface CommonReleaseNeeds {
+  /** The machines that the release has no build for, and without which the document does not state it. */
+  readonly missing: readonly string[];
+  /** Whether clients have to state their version, because the release requires one. */
+  readonly needsVersion: boolean;
+  /** The machines whose clients have to state the version of their system, because their builds have a minimum. */
+  readonly needsOsVersion: readonly string[];
+  /** Whether the document does not state the release to any client that leaves out the version of its system. */
+  readonly isHeldByOsVersion: boolean;
+}
+
+/** When every rollout has ended. */
+const AT_THE_END = Number.POSITIVE_INFINITY;
+
+/**
+ * What keeps a document for several machines from stating a release, with the machines by their names in the document.
+ * Rollouts count as ended, because the publisher asks about the release.
+ *
+ * @param query the question for the document, with the channel's own name, of a client that states nothing
+ * @returns undefined when the document never states it: it is not active, or has no build for the machines
+ */
+export function checkCommonRelease(
+  channels: Channels,
+  version: string,
+  query: UpdateQuery,
+  machines: readonly NamedMachine[],
+): CommonReleaseNeeds | undefined {
+  const required = channels[query.channel]?.offers.find((offer) => offer.version === version);
+  const view = viewsOf(withoutRequirements(channels)).get(query.channel);
+  const offer = view?.offerOf(version);
+  if (view === undefined || offer === undefined || offer.status !== 'active') return undefined;
+  // A build that a client gets when it states its system is not missing.
+  const divide = (osGate: UpdateQuery['osGate']) =>
+    divideMachines({ ...query, osGate }, machines, view, offer, AT_THE_END);
+  const [all, withoutOsVersion] = [divide('client'), divide('server')];
+  if (all.getting.length === 0) return undefined;
+  const gated = all.getting.filter((name) => !withoutOsVersion.getting.includes(name));
+  return {
+    missing: all.holding,
+    needsVersion: required?.requires != null,
+    needsOsVersion: gated,
+    isHeldByOsVersion:
+      withoutOsVersion.getting.length === 0 ||
+      withoutOsVersion.holding.some((name) => gated.includes(name)),
+  };
+}
+
+function withoutRequirements(channels: Channels): Channels {
+  return Object.fromEntries(
+    Object.entries(channels).map(([name, channel]) => [
+      name,
+      { ...channel, offers: channel.offers.map((offer) => ({ ...offer, requires: null })) },
+    ]),
+  );
+}

@@ -1,0 +1,235 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  changeManifest,
+  refuseUnseen,
+  type WriterDeps,
+} from '../../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
+import { AppError } from '../../core/errors.ts';
+import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
+import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
+import { isSameRelease } from './merge-release.ts';
+
+interface NotesRequest extends Omit<ListedRequest, 'channel'> {
+  /** The new texts, by language. */
+  readonly set: ReleaseNotes;
+  /** The languages whose notes are removed. */
+  readonly remove: readonly string[];
+}
+
+/** The notes in one language before a correction and after it; null for none. */
+interface NoteChange {
+  readonly locale: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface NotesCorrected extends Committed {
+  /** The channels that list the release, without those that yanked it. */
+  readonly channels: readonly string[];
+  /** The number of the newest manifest that they name. */
+  readonly manifest: number;
+  readonly notes: readonly NoteChange[];
+}
+
+/** Enough for publishers of every platform that commit at the same moment. */
+const ROUNDS_MAX = 50;
+
+/**
+ * Corrects the notes of a release that is out: the next manifest has the new notes and is otherwise the same. One
+ * catalog revision then names it on every channel that lists the release. Channels that list different files of the
+ * release get a manifest each, so that no client is offered other files.
+ *
+ * @throws AppError `invalid_request`; `unknown_application`, `unknown_version`; `status_forbids` for a release that is
+ *   yanked or retired everywhere
+ */
+export async function correctNotes(deps: WriterDeps, asked: NotesRequest): Promise<NotesCorrected> {
+  const request = checkRequest({ ...asked, channel: undefined });
+  refuseContradiction(request);
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const revision = (await readRevision(deps, request.application))?.signed;
+    // Before a manifest with the new text is stored: it would stay in the store.
+    refuseUnseen(deps, request.application, revision);
+    const listing = await correctable(deps, revision?.channels ?? {}, request);
+    const catalogRevision = revision?.revision ?? 0;
+    const corrections = await correctManifests(deps, listing, request, catalogRevision);
+    const committed = await commitCorrections(deps, request, corrections);
+    if (committed !== 'overtaken') return { ...committed, notes: changesOf(corrections, request) };
+  }
+  throw new AppError(
+    'store_unavailable',
+    `Other publishers kept adding to ${request.version}. Run the same command again.`,
+  );
+}
+
+function refuseContradiction({ version, set, remove }: NotesRequest): void {
+  const given = Object.keys(set);
+  if (given.length === 0 && remove.length === 0) {
+    throw new AppError(
+      'invalid_request',
+      `Nothing to correct: give --file or --remove. "slipway show ${version}" prints the notes.`,
+    );
+  }
+  const both = remove.find((locale) => findLocale(given, locale) !== undefined);
+  if (both === undefined) return;
+  throw new AppError('invalid_request', `The notes in ${both} cannot be both set and removed.`);
+}
+
+type Listing = readonly (readonly [string, ChannelJson])[];
+
+/** The channels whose clients see the notes. */
+async function correctable(
+  deps: WriterDeps,
+  channels: Channels,
+  request: ListedRequest,
+): Promise<Listing> {
+  const listing = await channelsListing(deps, channels, request);
+  const visible = listing.filter(([, channel]) => visibleOffer(channel, request) !== undefined);
+  if (visible.length > 0) return visible;
+  const { version } = request;
+  const names = listing.map(([name]) => name).join(', ');
+  const offers = listing.flatMap(([, channel]) => channel.offers);
+  const yanked = offers.find((offer) => offer.version === version);
+  const reason = yanked?.reason == null ? '' : ` (${JSON.stringify(yanked.reason)})`;
+  throw new AppError(
+    'status_forbids',
+    `${version} was ${yanked === undefined ? 'retired' : 'yanked'} from ${names}${reason}. No client sees its notes, and it is never offered again.`,
+  );
+}
+
+function visibleOffer(
+  { offers }: ChannelJson,
+  { version }: Pick<ListedRequest, 'version'>,
+): OfferJson | undefined {
+  return offers.find((offer) => offer.version === version && offer.status !== 'yanked');
+}
+
+/** A listed manifest, and the one that replaces it; the same when its notes are right already. */
+interface Correction {
+  readonly from: ManifestReference;
+  readonly to: ManifestReference;
+}
+
+async function correctManifests(
+  deps: WriterDeps,
+  listing: Listing,
+  request: NotesRequest,
+  catalogRevision: number,
+): Promise<readonly Correction[]> {
+  const { application, version } = request;
+  const named = listing
+    .map(([, channel]) => visibleOffer(channel, request)?.manifest)
+    .filter((manifest) => manifest !== undefined);
+  const distinct = [...new Map(named.map((manifest) => [manifest.number, manifest])).values()];
+  const listed = await Promise.all(
+    distinct.map((manifest) => readManifest(deps, application, version, manifest)),
+  );
+  refuseUnknownLocale(listed, request);
+  const corrections: Correction[] = [];
+  // In their order: a later manifest has the files of the earlier ones, and promoting compares the numbers.
+  for (const from of listed.sort((a, b) => a.number - b.number)) {
+    const wanted = withNotes(from.release, request);
+    const isRight = isSameRelease(from.release, wanted);
+    const to = isRight
+      ? from
+      : await changeManifest(
+          deps,
+          application,
+          version,
+          async (newest) =>
+            newest !== undefined && isSameRelease(newest.release, wanted) ? undefined : wanted,
+          { catalogRevision },
+        );
+    corrections.push({ from, to });
+  }
+  return corrections;
+}
+
+function withNotes(release: Release, { set, remove }: NotesRequest): Release {
+  const notes: Record<string, string> = { ...release.notes };
+  const removed = new Set(release.notesRemoved);
+  for (const locale of [...remove, ...Object.keys(set)]) {
+    const known = findLocale(Object.keys(notes), locale);
+    if (known !== undefined) delete notes[known];
+    if (remove.includes(locale) && known !== undefined) removed.add(known);
+    const before = findLocale([...removed], locale);
+    if (!remove.includes(locale) && before !== undefined) removed.delete(before);
+  }
+  return { ...release, notes: { ...notes, ...set }, notesRemoved: [...removed].sort() };
+}
+
+function refuseUnknownLocale(
+  listed: readonly ManifestReference[],
+  { version, remove }: NotesRequest,
+): void {
+  const present = listed.flatMap(({ release }) => Object.keys(release.notes));
+  const known = [...present, ...listed.flatMap(({ release }) => release.notesRemoved)];
+  const unknown = remove.find((locale) => findLocale(known, locale) === undefined);
+  if (unknown === undefined) return;
+  const has = present.length === 0 ? 'none' : [...new Set(present)].sort().join(', ');
+  throw new AppError(
+    'invalid_request',
+    `${version} has no notes in ${JSON.stringify(unknown)}. It has notes in: ${has}.`,
+  );
+}
+
+/** @returns `overtaken` when a channel names another manifest of the version by now */
+async function commitCorrections(
+  deps: WriterDeps,
+  request: NotesRequest & ListedRequest,
+  corrections: readonly Correction[],
+): Promise<Omit<NotesCorrected, 'notes'> | 'overtaken'> {
+  const { application, version, reason } = request;
+  const byNumber = new Map(corrections.map(({ from, to }) => [from.number, to]));
+  const manifest = Math.max(...corrections.map(({ to }) => to.number));
+  let listed: readonly string[] | undefined;
+  const committed = await changeCatalog(deps, application, async (before) => {
+    listed = undefined;
+    const listing = await correctable(deps, before, request);
+    const edited: Record<string, ChannelJson> = {};
+    for (const [name, channel] of listing) {
+      const offer = visibleOffer(channel, request);
+      const to = byNumber.get(offer?.manifest.number ?? 0);
+      if (offer === undefined || to === undefined) return undefined;
+      if (to.number === offer.manifest.number) continue;
+      const corrected = { ...offer, manifest: { number: to.number, digest: to.digest } };
+      const others = channel.offers.filter((each) => each !== offer);
+      edited[name] = { ...channel, offers: [...others, corrected] };
+    }
+    listed = listing.map(([name]) => name);
+    const channels = Object.keys(edited);
+    if (channels.length === 0) return undefined;
+    const change = {
+      kind: 'notes',
+      version,
+      channels,
+      reason,
+      summary: summaryOf(request),
+    } as const;
+    return { change, channels: { ...before, ...edited } };
+  });
+  return listed === undefined ? 'overtaken' : { ...committed, channels: listed, manifest };
+}
+
+/** `de, und; removes fr` */
+function summaryOf({ set, remove }: NotesRequest): string {
+  const locales = Object.keys(set).sort().join(', ');
+  const removed = remove.length === 0 ? '' : `removes ${[...remove].sort().join(', ')}`;
+  return [locales, removed].filter((text) => text !== '').join('; ');
+}
+
+function changesOf(
+  corrections: readonly Correction[],
+  { set, remove }: NotesRequest,
+): readonly NoteChange[] {
+  return [...Object.keys(set), ...remove].map((locale) => {
+    const before = corrections.map(({ from: { release } }) => {
+      const known = findLocale(Object.keys(release.notes), locale);
+      return known === undefined ? null : (release.notes[known] ?? null);
+    });
+    return { locale, before: before.at(-1) ?? null, after: set[locale] ?? null };
+  });
+}

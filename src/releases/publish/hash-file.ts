@@ -1,0 +1,143 @@
+import { createHash, type Hash } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import type { BuiltFile } from '../../builds/build-output.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { openPlainFile } from '../../core/plain-file.ts';
+import type { DigestAlgorithm } from '../../domain/release.ts';
+import { SIGNED_HASH } from '../../domain/signature.ts';
+
+/** Large enough that hashing takes longer than reading. */
+const CHUNK_BYTES = 1024 * 1024;
+/** For smaller files, starting a thread takes longer than it saves. */
+const WORKER_BYTES_MIN = 64 * 1024 * 1024;
+
+/** Hex. */
+interface FileDigests {
+  readonly sha256: string;
+  readonly sha512: string;
+  /** When they were asked for. */
+  readonly sha1?: string;
+  readonly blake2b512?: string;
+}
+
+/** What clients of some formats compare, and what some signatures are over. */
+export type FurtherAlgorithm = 'sha1' | typeof SIGNED_HASH;
+type Algorithm = DigestAlgorithm | FurtherAlgorithm;
+
+/**
+ * Hashes a built file, and compares it with the digests that feeds state.
+ *
+ * @param further what to compute beside SHA-256 and SHA-512
+ * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
+ *   read
+ */
+export async function hashFile(
+  file: BuiltFile,
+  onProgress: (bytesDone: number) => void,
+  further: readonly FurtherAlgorithm[] = [],
+): Promise<FileDigests> {
+  const algorithms = new Set<Algorithm>(['sha256', 'sha512', ...further]);
+  for (const { algorithm } of file.stated) algorithms.add(algorithm);
+  const hashes = new Map<Algorithm, Hash>(
+    [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
+  );
+  // Hashes a large file with two threads: one for each digest that is always needed.
+  const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file, 'sha256') : undefined;
+  if (apart !== undefined) hashes.delete('sha256');
+  const size = await readThrough(file, (chunk, bytesDone) => {
+    for (const hash of hashes.values()) hash.update(chunk);
+    onProgress(bytesDone);
+  }).catch(async (error: unknown) => {
+    await apart?.stop();
+    throw unreadable(file, error);
+  });
+  if (size !== file.size) {
+    await apart?.stop();
+    throw new AppError(
+      'invalid_artifact',
+      `${file.path} changed while it was read (${file.size} bytes, then ${size}). Publish once the build has finished.`,
+    );
+  }
+  const digests = new Map([...hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')]));
+  if (apart !== undefined) digests.set('sha256', await apart.digest);
+  for (const { algorithm, hex, statedIn } of file.stated) {
+    const actual = digests.get(algorithm);
+    if (actual === hex.toLowerCase()) continue;
+    const differs = `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated.`;
+    throw new AppError(
+      'invalid_artifact',
+      `${differs} It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
+      { importDetail: `${differs} Copy it again from the other server.` },
+    );
+  }
+  const [sha1, blake2b512] = [digests.get('sha1'), digests.get(SIGNED_HASH)];
+  return {
+    sha256: digests.get('sha256') ?? '',
+    sha512: digests.get('sha512') ?? '',
+    ...(sha1 === undefined ? {} : { sha1 }),
+    ...(blake2b512 === undefined ? {} : { blake2b512 }),
+  };
+}
+
+/** Translates system errors; any other error is a bug. */
+function unreadable({ path }: BuiltFile, error: unknown): unknown {
+  const code = systemCode(error);
+  if (code === undefined) return error;
+  const why = `${path} cannot be read (${code}). Give this user access, or`;
+  return new AppError('invalid_artifact', `${why} build again.`, {
+    cause: error,
+    importDetail: `${why} copy it again from the other server.`,
+  });
+}
+
+/** CommonJS, because a worker that is given as text cannot be a module. */
+const WORKER = `
+const { createHash } = require('node:crypto');
+const { closeSync, openSync, readSync } = require('node:fs');
+const { parentPort, workerData } = require('node:worker_threads');
+const { algorithm, chunkBytes, path, size } = workerData;
+const hash = createHash(algorithm);
+const file = openSync(path, 'r');
+const buffer = Buffer.allocUnsafeSlow(chunkBytes);
+for (let bytes, left = size; left >= 0 && (bytes = readSync(file, buffer)) > 0; left -= bytes) {
+  hash.update(buffer.subarray(0, bytes));
+}
+closeSync(file);
+parentPort.postMessage(hash.digest('hex'));
+`;
+
+/** Hashes a whole file on another thread. */
+function hashInWorker({ path, size }: BuiltFile, algorithm: DigestAlgorithm) {
+  const workerData = { algorithm, chunkBytes: CHUNK_BYTES, path, size };
+  const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData });
+  const digest = new Promise<string>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  // Awaited later: until then a failure must not count as an unhandled rejection.
+  digest.catch(() => undefined);
+  return { digest, stop: () => worker.terminate() };
+}
+
+/**
+ * Reads a file through one buffer: a stream would allocate a buffer for every chunk. Ends when the file has grown:
+ * another process may write to it without an end.
+ */
+async function readThrough(
+  { path, size: expected }: BuiltFile,
+  use: (chunk: Uint8Array, bytesDone: number) => void,
+): Promise<number> {
+  const handle = await openPlainFile(path);
+  try {
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (let size = 0; ; ) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, size);
+      if (bytesRead === 0) return size;
+      size += bytesRead;
+      use(buffer.subarray(0, bytesRead), size);
+      if (size > expected) return size;
+    }
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,88 @@
+import { AppError } from '../../core/errors.ts';
+import { type Companion, factsOf } from '../../domain/companion.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
+
+/** Joins what several publishers state of files with the same bytes. */
+
+/**
+ * Refuses another Sparkle signature of a file that was offered, or of its deltas: it is never replaced, so clients would
+ * go on getting the first one. Two signatures of the same bytes are of two keys.
+ *
+ * @throws AppError `release_differs`
+ */
+export function refuseOtherSignature(version: string, existing: Artifact, added: Artifact): void {
+  const known = [existing, ...existing.companions];
+  for (const file of [added, ...added.companions]) {
+    const same = known.find(
+      ({ filename, sha256 }) => filename === file.filename && sha256 === file.sha256,
+    );
+    const [before, now] = [edValueOf(same?.signatures), edValueOf(file.signatures)];
+    if (before === undefined || now === undefined || before === now) continue;
+    throw new AppError(
+      'release_differs',
+      `${version} was published with another edSignature of ${file.filename}, of another key: ${before}. Clients go on getting that one, because what a channel offered is never replaced. Publish a new version that is signed with the present key.`,
+    );
+  }
+}
+
+function edValueOf(signatures: readonly ArtifactSignature[] = []): string | undefined {
+  return signatures.find(({ scheme }) => scheme === SPARKLE_ED25519)?.value;
+}
+
+/**
+ * Joins two descriptions of an artifact with the same bytes. What `first` states counts; signatures, companions and
+ * facts that it lacks are added.
+ *
+ * @param uploaded the one of them that names where the bytes are now
+ */
+export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
+  return {
+    ...first,
+    ...factsOf(first, second),
+    object: uploaded.object || first.object || second.object,
+    minimumOsVersion: first.minimumOsVersion ?? second.minimumOsVersion,
+    signatures: joinSignatures(first.signatures, second.signatures),
+    companions: [
+      ...first.companions.map((each) => joinCompanion(each, second, uploaded)),
+      ...second.companions.filter((added) => isAddable(added, first.companions)),
+    ],
+  };
+}
+
+/** The signatures, and those of schemes that they lack: Tauri's and Sparkle's may come from two runs. */
+function joinSignatures(
+  first: Artifact['signatures'],
+  others: Artifact['signatures'],
+): Artifact['signatures'] {
+  const added = others.filter((other) => first.every(({ scheme }) => scheme !== other.scheme));
+  return [...first, ...added];
+}
+
+/**
+ * Whether an artifact that is stored without a companion gets it. Another kind of file than it had, or a delta from
+ * another version; a second block map of other bytes would contradict the first.
+ */
+function isAddable(added: Companion, existing: readonly Companion[]): boolean {
+  return !existing.some(
+    ({ filename, kind, arch, base }) =>
+      filename === added.filename ||
+      (kind === added.kind && arch === added.arch && base === added.base),
+  );
+}
+
+/** Like {@link joinArtifacts}. An upload gets a new key when the named object is missing or corrupt. */
+function joinCompanion(first: Companion, other: Artifact, uploaded: Artifact): Companion {
+  const isSame = ({ filename, sha256 }: Companion): boolean =>
+    filename === first.filename && sha256 === first.sha256;
+  const second = other.companions.find(isSame);
+  const signatures = joinSignatures(first.signatures ?? [], second?.signatures ?? []);
+  const object = uploaded.companions.find(isSame)?.object || first.object || second?.object;
+  return {
+    ...first,
+    // A feed that was published later may state what was not known.
+    ...factsOf(first, second ?? {}),
+    ...(signatures.length === 0 ? {} : { signatures }),
+    object: object ?? '',
+  };
+}

@@ -1,0 +1,230 @@
+import { isDeepStrictEqual } from 'node:util';
+import { AppError } from '../../core/errors.ts';
+import type { CarriedDocument } from '../../domain/carried-document.ts';
+import { findNativeBuild } from '../../domain/compatible-arches.ts';
+import {
+  type Artifact,
+  findLocale,
+  identityName,
+  isSameFile,
+  type Release,
+} from '../../domain/release.ts';
+import { type Target, targetName } from '../../domain/target.ts';
+import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
+import { mergeCarried } from './merge-carried.ts';
+
+/** How a build tool describes a release. What a publisher states comes first. */
+export interface DescribedRelease {
+  readonly name: string | null;
+  /** Notes without a language; null: none. */
+  readonly notes: string | null;
+}
+
+/** The contribution of one publisher to a release that others may publish at the same time. */
+export interface Contribution {
+  readonly application: string;
+  readonly version: string;
+  /** ISO 8601, UTC; used when the release is new. */
+  readonly releasedAt: string;
+  /** Undefined keeps the value of the release. */
+  readonly notes: Release['notes'] | undefined;
+  /** What the build tool states; used where the release has no statement yet. */
+  readonly described: DescribedRelease;
+  readonly requires: string | undefined;
+  readonly mandatoryFor: string | undefined;
+  /** Added to the targets that the release states already. */
+  readonly endsNative: readonly Target[];
+  readonly provenance: Release['provenance'];
+  readonly artifacts: readonly Artifact[];
+  /** The documents that the publisher signed. */
+  readonly carried: readonly CarriedDocument[];
+}
+
+/**
+ * Adds a contribution to a release.
+ *
+ * Files that were offered are never replaced, because clients may have them. Files that were only uploaded may be
+ * replaced: a CI job that runs again builds other bytes.
+ *
+ * @param newest the newest manifest's release, offered or not
+ * @param offered the releases that some channel offers or offered
+ * @throws AppError `release_differs`
+ */
+export function mergeRelease(
+  newest: Release | undefined,
+  offered: readonly Release[],
+  mine: Contribution,
+): Release {
+  const fixed = new Map(
+    offered.flatMap((release) => release.artifacts.map((a) => [identityName(a), a])),
+  );
+  const artifacts = new Map(newest?.artifacts.map((a) => [identityName(a), a]));
+  for (const [name, artifact] of fixed) artifacts.set(name, artifact);
+  for (const artifact of mine.artifacts) {
+    const name = identityName(artifact);
+    const offeredArtifact = fixed.get(name);
+    const existing = offeredArtifact ?? artifacts.get(name);
+    if (existing !== undefined && isSameFile(existing, artifact)) {
+      // Clients may have what was offered. Of a draft, the newest build counts: it may be signed with another key.
+      const isOffered = offeredArtifact !== undefined;
+      if (isOffered) refuseOtherSignature(mine.version, existing, artifact);
+      const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
+      artifacts.set(name, joinArtifacts(first, second, artifact));
+    } else if (offeredArtifact !== undefined) {
+      throw differs(mine.version, offeredArtifact, artifact);
+    } else {
+      artifacts.set(name, artifact);
+    }
+  }
+  refuseSharedNames([...artifacts.values()], mine);
+  const base = offered.at(-1) ?? newest;
+  refuseEndedBuilds(mine, [...artifacts.values()]);
+  const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative).filter(
+    (target) => findNativeBuild([...artifacts.values()], target) === undefined,
+  );
+  return {
+    application: mine.application,
+    version: mine.version,
+    releasedAt: base?.releasedAt ?? mine.releasedAt,
+    ...mergeStatements(base, offered.length > 0, mine),
+    endsNative,
+    provenance: base?.provenance ?? mine.provenance,
+    artifacts: [...artifacts.values()].sort((a, b) => (identityName(a) < identityName(b) ? -1 : 1)),
+    carried: mergeCarried(newest, offered, mine),
+  };
+}
+
+/** Whether `release` has every artifact of `other` with the same bytes. */
+export function contains(release: Release, other: Pick<Release, 'artifacts'>): boolean {
+  const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
+  return other.artifacts.every((artifact) => {
+    const mine = artifacts.get(identityName(artifact));
+    return mine !== undefined && isSameFile(mine, artifact);
+  });
+}
+
+/** Whether two releases state the same, including where their bytes are. */
+export function isSameRelease(a: Release, b: Release): boolean {
+  return isDeepStrictEqual(a, b);
+}
+
+function mergeStatements(
+  base: Release | undefined,
+  isOffered: boolean,
+  mine: Contribution,
+): Pick<Release, 'name' | 'notes' | 'notesRemoved' | 'requires' | 'mandatoryFor'> {
+  const name = base?.name ?? mine.described.name;
+  if (base === undefined || !isOffered) {
+    return {
+      name,
+      notes: orDescribed(mine.notes ?? base?.notes ?? {}, [], mine),
+      notesRemoved: [],
+      requires: mine.requires ?? base?.requires ?? null,
+      mandatoryFor: mine.mandatoryFor ?? base?.mandatoryFor ?? null,
+    };
+  }
+  refuseChanged(base.version, '--requires', base.requires, mine.requires);
+  refuseChanged(base.version, '--mandatory-for', base.mandatoryFor, mine.mandatoryFor);
+  const { notesRemoved, requires, mandatoryFor } = base;
+  const notes = orDescribed(mergeNotes(base, mine.notes ?? {}), notesRemoved, mine);
+  return { name, notes, notesRemoved, requires, mandatoryFor };
+}
+
+/** The notes, or those of the build tool when a release has none and no operator removed them. */
+function orDescribed(
+  notes: Release['notes'],
+  removed: readonly string[],
+  { described }: Contribution,
+): Release['notes'] {
+  const hasOwn = Object.keys(notes).length > 0 || removed.length > 0;
+  return hasOwn || described.notes === null ? notes : { und: described.notes };
+}
+
+/** A publisher may add a language. What an operator corrected or removed stays as it is. */
+function mergeNotes(base: Release, added: Release['notes']): Release['notes'] {
+  const notes = { ...base.notes };
+  for (const [locale, text] of Object.entries(added)) {
+    const known = findLocale(Object.keys(notes), locale);
+    const isRemoved = findLocale(base.notesRemoved, locale) !== undefined;
+    if (isRemoved || (known !== undefined && notes[known] !== text)) {
+      throw notesDiffer(base.version, locale, known === undefined ? undefined : notes[known]);
+    }
+    notes[known ?? locale] = text;
+  }
+  return notes;
+}
+
+function notesDiffer(version: string, locale: string, existing: string | undefined): AppError {
+  const language = locale === 'und' ? '' : ` in ${locale}`;
+  const has =
+    existing === undefined
+      ? `had notes${language}, and they were removed`
+      : `has other notes${language} (${JSON.stringify(existing.slice(0, 80))})`;
+  const file = locale === 'und' ? 'FILE' : `${locale}=FILE`;
+  return new AppError(
+    'release_differs',
+    `${version} ${has}. Leave out --notes-file. To correct the notes of a release that is out: slipway notes ${version} --file ${file}.`,
+  );
+}
+
+/**
+ * Targets may be added to a release that was offered: its files stay the same, and more machines may install them. A
+ * native build that another publisher adds later removes its target again.
+ */
+function mergeTargets(existing: readonly Target[], added: readonly Target[]): readonly Target[] {
+  const targets = new Map([...existing, ...added].map((target) => [targetName(target), target]));
+  return [...targets.values()].sort((a, b) => (targetName(a) < targetName(b) ? -1 : 1));
+}
+
+function refuseEndedBuilds(mine: Contribution, artifacts: readonly Artifact[]): void {
+  for (const target of mine.endsNative) {
+    const native = findNativeBuild(artifacts, target);
+    if (native === undefined) continue;
+    throw new AppError(
+      'release_differs',
+      `${mine.version} has a native build for ${targetName(target)}: ${native.filename}. Leave out --end-native ${targetName(target)}, or publish a new version without that file.`,
+    );
+  }
+}
+
+function refuseChanged(
+  version: string,
+  option: string,
+  existing: string | null,
+  wanted: string | undefined,
+): void {
+  if (wanted === undefined || wanted === existing) return;
+  const has = existing === null ? 'none' : JSON.stringify(existing.slice(0, 80));
+  throw new AppError(
+    'release_differs',
+    `${version} was published with another ${option} (${has}), and clients may have acted on it. Leave the option out, or publish a new version.`,
+  );
+}
+
+/** The error for other files under a version that was published. */
+export function differs(version: string, existing: Artifact, wanted: Artifact): AppError {
+  const what =
+    existing.filename === wanted.filename
+      ? `its sha256 is ${existing.sha256.slice(0, 12)}…, and that of this file is ${wanted.sha256.slice(0, 12)}…`
+      : `its name is ${existing.filename}, and that of this file is ${wanted.filename}`;
+  return new AppError(
+    'release_differs',
+    `${version} was published with another ${identityName(existing)}: ${what}. A published file is never replaced. Publish a new version.`,
+  );
+}
+
+function refuseSharedNames(artifacts: readonly Artifact[], mine: Contribution): void {
+  const owners = new Map<string, string>();
+  for (const artifact of artifacts) {
+    for (const { filename } of [artifact, ...artifact.companions]) {
+      const owner = owners.get(filename);
+      if (owner !== undefined) {
+        throw new AppError(
+          'release_differs',
+          `Two artifacts of ${mine.version} have the name ${filename}: ${owner} and ${identityName(artifact)}. Give one of them another name with FILE,name=….`,
+        );
+      }
+      owners.set(filename, identityName(artifact));
+    }
+  }
+}

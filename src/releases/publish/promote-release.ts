@@ -1,0 +1,171 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../../catalog/change.ts';
+import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import { missingTargets } from '../../catalog/list-drafts.ts';
+import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { unknownApplication, unknownVersion } from '../../catalog/unknown-release.ts';
+import { AppError } from '../../core/errors.ts';
+import { parseChannelName } from '../../domain/channel.ts';
+import { newestFor } from '../../domain/decide-update.ts';
+import type { ArtifactIdentity } from '../../domain/release.ts';
+import type { Target } from '../../domain/target.ts';
+import { visitorOn } from '../../domain/update-query.ts';
+import { compareVersions, parseVersion, type Version, versionText } from '../../domain/version.ts';
+import { applicationSettingsOf } from '../applications/application-settings.ts';
+import { findOtherKeys, type OtherKeys } from '../applications/find-other-keys.ts';
+import {
+  type Admission,
+  admitToChannel,
+  leftBehindOn,
+  offersOf,
+  withOffer,
+  withRollout,
+} from '../channels/channel-rules.ts';
+import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
+import { incomplete, refuseDraft } from '../drafts/draft-rules.ts';
+import { refuseStranding } from './refuse-stranding.ts';
+
+interface PromoteRequest {
+  readonly application: string;
+  readonly version: string;
+  readonly to: string;
+  readonly create: boolean;
+  readonly allowPrerelease: boolean;
+  /** Whether to accept that the channel already offers a newer release to every target of this one. */
+  readonly allowOlder?: boolean;
+  readonly allowStranded?: boolean;
+  /** Whether to accept that the release lacks builds that the channel expects. */
+  readonly releasePartial?: boolean;
+  /** On this channel; undefined: every client is offered the release at once. */
+  readonly rollout?: Admission['rollout'];
+}
+
+interface Promoted extends Committed, OtherKeys {
+  readonly channel: string;
+  /** The id of the application's key for Tauri signatures; null: it has none. */
+  readonly tauriKeyId: string | null;
+  /** The targets that the release was built for. */
+  readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
+  /** Machines that stay on an older release of the channel, because it has native builds for them. */
+  readonly leftBehind: readonly Target[];
+  /** The status of the offer there: a paused one stays paused. */
+  readonly status: OfferJson['status'];
+  /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Offers a release on another channel: the same manifest, without an upload. Promoting it again adds the platforms
+ * that were published since. It also offers a release whose Tauri signatures are of another key than the application's,
+ * and names them: an operator may want to offer a release from before the key was replaced.
+ *
+ * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
+ *   anywhere, paused, a draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
+ *   `clients_stranded`, `release_incomplete` unless allowed
+ */
+export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
+  const { application } = request;
+  const version = parseVersion(request.version);
+  const channel = parseChannelName(request.to);
+  let facts: Omit<Promoted, keyof Committed | 'channel'> | undefined;
+  const committed = await changeCatalog(deps, application, async (channels, { settings }) => {
+    if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
+    const offers = offersOf(channels, request.version);
+    const own = offers.get(channel);
+    const newest = newestOf([...offers].filter(([name]) => name !== channel));
+    const source = newest ?? own;
+    if (source === undefined) throw unknownVersion(application, request.version, channels);
+    const admitted = admitToChannel(channels, version, { ...request, channel });
+    refuseDraft(admitted, channel, request.version);
+    const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
+    if (missing.length > 0 && request.releasePartial !== true) {
+      throw incomplete(request.version, channel, missing);
+    }
+    if (newest?.status === 'paused') {
+      throw new AppError(
+        'status_forbids',
+        `${request.version} is paused. Resume it before you promote it.`,
+      );
+    }
+    const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
+    const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
+    const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
+    const offer = isThere ? own : promoted;
+    const { channels: after, dropped } = isThere
+      ? { channels, dropped: [] }
+      : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
+          added: version,
+          now: deps.clock.now(),
+        });
+    const { tauriPubkey } = applicationSettingsOf(settings);
+    facts = {
+      ...(await findOtherKeys(deps, application, [offer], tauriPubkey)),
+      tauriKeyId: tauriPubkey?.keyId ?? null,
+      dropped,
+      status: offer.status,
+      builds: buildsOf(offer),
+      leftBehind: leftBehindOn(after, channel, version),
+    };
+    if (isThere) return undefined;
+    if (own === undefined) {
+      if (!request.allowStranded) refuseStranding(after, channel, offer);
+      if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
+    }
+    return {
+      change: {
+        ...{ kind: 'promote', version: request.version, channels: [channel], reason: null },
+        summary: own === undefined ? request.rollout?.text : undefined,
+      },
+      channels: after,
+    };
+  });
+  if (facts === undefined) throw new AppError('internal', 'Promoting ended without an offer.');
+  return { ...committed, channel, ...facts };
+}
+
+/** Among offers of the same manifest, prefers the paused one: the operator paused it for a reason. */
+function newestOf(offers: readonly (readonly [string, OfferJson])[]): OfferJson | undefined {
+  return offers
+    .map(([, offer]) => offer)
+    .sort(
+      (a, b) =>
+        b.manifest.number - a.manifest.number ||
+        Number(b.status === 'paused') - Number(a.status === 'paused'),
+    )
+    .at(0);
+}
+
+function buildsOf(offer: OfferJson): Promoted['builds'] {
+  return offer.artifacts.map(({ os: platform, arch }) => ({ platform, arch }));
+}
+
+/**
+ * Refuses a version older than the one that its clients are offered: no client goes back to an older version. The
+ * publisher most likely wants to withdraw the newer one.
+ *
+ * @throws AppError `older_version`
+ */
+function refuseOlder(channels: Channels, channel: string, version: Version, now: number): void {
+  const view = viewsOf(channels).get(channel);
+  const targets = view?.offerOf(versionText(version))?.artifacts ?? [];
+  const newer = targets.map(({ platform, arch }) => {
+    const newest = view === undefined ? undefined : newestFor(view, visitorOn(platform, arch), now);
+    return newest !== undefined && compareVersions(newest.version, version) > 0
+      ? newest
+      : undefined;
+  });
+  const [first] = newer;
+  if (first === undefined || newer.includes(undefined)) return;
+  const text = versionText(first.version);
+  const offers = offersOf(channels, text);
+  const offering = [channel, ...(view?.inherits ?? [])].find((name) => offers.has(name)) ?? channel;
+  const also = offering === channel ? '' : `, to clients of ${channel} too`;
+  throw new AppError(
+    'older_version',
+    `${offering} offers ${text}, which is newer than ${versionText(version)}${also}. Clients keep getting ${text}, and no client goes back to ${versionText(version)}. To move them off ${text}, publish a newer release and yank ${text}. To list ${versionText(version)} all the same, add --allow-older.`,
+  );
+}

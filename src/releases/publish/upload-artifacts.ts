@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import type { BuiltArtifact, BuiltFile } from '../../builds/build-output.ts';
+import { ensureUploaded } from '../../catalog/artifact-upload.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
+import {
+  type Companion,
+  DELTA,
+  factsOf,
+  type UpdaterFacts,
+  ZSYNC,
+} from '../../domain/companion.ts';
+import type { Format } from '../../domain/platform.ts';
+import type { Artifact } from '../../domain/release.ts';
+import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
+import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
+import { hasZsync, makeZsync } from './make-zsync.ts';
+
+/** The first steps of publishing: hash the files of a build and upload them. */
+
+export interface PublishProgress {
+  readonly phase: 'hash' | 'upload';
+  readonly filename: string;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+}
+
+export interface UploadDeps extends WriterDeps {
+  readonly onProgress: (progress: PublishProgress) => void;
+}
+
+interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
+  /** Its path on disk; the bytes of a file that publishing makes. */
+  readonly content: string | Uint8Array;
+  /** What the build tool states. */
+  readonly facts: UpdaterFacts;
+  readonly filename: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sha512: string;
+  /** Of a signed file, when its signature is verified. */
+  readonly blake2b512?: string;
+}
+
+export interface HashedArtifact {
+  readonly built: BuiltArtifact;
+  readonly main: HashedFile;
+  readonly companions: readonly HashedCompanion[];
+}
+
+type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
+
+/** The formats of Squirrel, Velopack and zsync, whose clients compare SHA-1. */
+const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
+
+/**
+ * Hashes every file once, and makes the zsync file of an AppImage that the build tool wrote none for.
+ *
+ * @param verifies whether the signatures will be verified
+ * @throws AppError `invalid_artifact`: see {@link hashFile}
+ */
+export async function hashArtifacts(
+  deps: UploadDeps,
+  artifacts: readonly BuiltArtifact[],
+  verifies: boolean,
+): Promise<readonly HashedArtifact[]> {
+  const hash = async (
+    file: BuiltFile,
+    further: readonly FurtherAlgorithm[],
+  ): Promise<HashedFile> => {
+    const { filename, size } = file;
+    const onProgress = (bytesDone: number): void =>
+      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
+    const digests = await hashFile(file, onProgress, further);
+    return { content: file.path, facts: file.facts ?? {}, filename, size, ...digests };
+  };
+  const hashed: HashedArtifact[] = [];
+  for (const built of artifacts) {
+    const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
+    const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
+    const main = await hash(built, isSigned ? [...compared, SIGNED_HASH] : compared);
+    const companions: HashedCompanion[] = [];
+    for (const companion of built.companions) {
+      const { kind, arch, base, signatures } = companion;
+      companions.push({
+        ...(await hash(companion, kind === DELTA ? compared : [])),
+        kind,
+        ...(arch === undefined ? {} : { arch }),
+        ...(base === undefined ? {} : { base }),
+        ...(signatures === undefined ? {} : { signatures }),
+      });
+    }
+    const zsync = await makeMissingZsync(built, main);
+    hashed.push({
+      built,
+      main,
+      companions: zsync === undefined ? companions : [...companions, zsync],
+    });
+  }
+  return hashed;
+}
+
+/** @returns undefined when the artifact needs none, or is too large for one */
+async function makeMissingZsync(
+  built: BuiltArtifact,
+  { sha1 }: HashedFile,
+): Promise<HashedCompanion | undefined> {
+  const { format, companions, path, filename, size } = built;
+  if (format !== 'appimage' || companions.some(({ kind }) => kind === ZSYNC)) return undefined;
+  if (sha1 === undefined || !hasZsync(filename, size)) return undefined;
+  const bytes = await makeZsync({ path, filename, size, sha1 });
+  return {
+    ...{
+      kind: ZSYNC,
+      filename: `${filename}.zsync`,
+      size: bytes.length,
+      content: bytes,
+      facts: {},
+    },
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha512: createHash('sha512').update(bytes).digest('hex'),
+  };
+}
+
+function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => string): Artifact {
+  const { built, main } = hashed;
+  const stored = (file: HashedFile) => ({
+    filename: file.filename,
+    size: file.size,
+    sha256: file.sha256,
+    sha512: file.sha512,
+    ...factsOf(file.facts, file),
+    object: objectOf(file),
+  });
+  return {
+    platform: built.platform,
+    arch: built.arch,
+    format: built.format,
+    ...stored(main),
+    minimumOsVersion: built.minimumOsVersion,
+    signatures: built.signatures,
+    companions: hashed.companions.map((file) => ({
+      kind: file.kind,
+      ...(file.arch === undefined ? {} : { arch: file.arch }),
+      ...(file.base === undefined ? {} : { base: file.base }),
+      ...(file.signatures === undefined ? {} : { signatures: file.signatures }),
+      ...stored(file),
+    })),
+  };
+}
+
+/** The artifact for checks before the upload, without the keys of its objects. */
+export function withPlannedObjects(hashed: HashedArtifact): Artifact {
+  return artifactWith(hashed, () => '');
+}
+
+/** Uploads files, unless an object of the same bytes can be used again. @param named artifacts of manifests, whose objects are used again */
+export async function uploadArtifacts(
+  deps: UploadDeps,
+  application: string,
+  hashed: readonly HashedArtifact[],
+  named: readonly Artifact[],
+): Promise<readonly { artifact: Artifact; uploaded: boolean }[]> {
+  const namedFiles = named.flatMap((artifact) => [artifact, ...artifact.companions]);
+  const results = [];
+  for (const item of hashed) {
+    const objects = new Map<HashedFile, string>();
+    let uploaded = false;
+    for (const file of [item.main, ...item.companions]) {
+      const { content, filename, size, sha256 } = file;
+      const outcome = await ensureUploaded(
+        deps,
+        application,
+        { content, filename, size, sha256 },
+        namedFiles,
+        (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
+      );
+      objects.set(file, outcome.object);
+      uploaded ||= outcome.uploaded;
+    }
+    results.push({ artifact: artifactWith(item, (file) => objects.get(file) ?? ''), uploaded });
+  }
+  return results;
+}

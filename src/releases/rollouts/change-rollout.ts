@@ -1,0 +1,167 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import {
+  planClockOf,
+  type RolloutJson,
+  rolloutOf,
+  storedRamp,
+  withClock,
+  withClockRead,
+} from '../../catalog/documents/rollout-document.ts';
+import { AppError } from '../../core/errors.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
+import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
+import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollout.ts';
+
+export type RolloutAction =
+  /** Starts another plan now; a percentage is a plan of one step. */
+  | { readonly kind: 'start'; readonly requested: RequestedRollout }
+  /** The share stays where it is until `unfreeze`. */
+  | { readonly kind: 'freeze' }
+  /** The plan goes on from where it was frozen. */
+  | { readonly kind: 'unfreeze' }
+  /** Every client is offered the release from now on. */
+  | { readonly kind: 'complete' };
+
+/** Without a channel: every channel where a rollout of the version is under way; if none, every channel that offers it. */
+interface RolloutRequest extends ListedRequest {
+  readonly action: RolloutAction;
+}
+
+/** The rollout of the version on one channel. */
+interface ChannelRollout {
+  readonly channel: string;
+  /** The share before the change and after it. */
+  readonly before: Share;
+  readonly after: Share;
+  readonly rollout: RolloutJson | undefined;
+}
+
+export interface RolloutChanged extends Committed {
+  readonly channels: readonly ChannelRollout[];
+}
+
+/**
+ * Changes the share of installations that is offered a release.
+ * Raising it only adds installations. Lowering it removes those that were added last; clients that have the release
+ * keep it.
+ *
+ * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `invalid_rollout`; `status_forbids` for a release that is
+ *   paused, yanked or retired, or that has no rollout to freeze
+ */
+export async function changeRollout(
+  deps: WriterDeps,
+  asked: RolloutRequest,
+): Promise<RolloutChanged> {
+  const request = checkRequest(asked);
+  let touched: readonly ChannelRollout[] = [];
+  const committed = await changeCatalog(deps, request.application, async (before) => {
+    const edited: Record<string, ChannelJson> = {};
+    const rollouts: ChannelRollout[] = [];
+    const listing = await channelsListing(deps, before, request);
+    const isNamed = request.channel !== undefined;
+    for (const [name, channel] of isNamed ? listing : concerned(deps, listing, request)) {
+      const offer = offerIn(channel, request);
+      const rollout = edit(deps, offer, name, request);
+      const facts = { channel: name, before: shareNow(deps, offer?.rollout) };
+      rollouts.push({ ...facts, after: shareNow(deps, rollout), rollout });
+      if (offer === undefined || rollout === offer.rollout) continue;
+      edited[name] = replaceRollout(channel, offer, rollout);
+    }
+    touched = rollouts;
+    if (Object.keys(edited).length === 0) return undefined;
+    const channels: Channels = { ...before, ...edited };
+    const { version, reason } = request;
+    return {
+      change: {
+        ...{ kind: 'rollout', version, channels: Object.keys(edited), reason },
+        summary: summaryOf(request.action),
+      },
+      channels,
+      needsRoom: request.action.kind === 'start',
+    };
+  });
+  return { ...committed, channels: touched };
+}
+
+function summaryOf(action: RolloutAction): string {
+  return action.kind === 'start' ? action.requested.text : action.kind;
+}
+
+function offerIn({ offers }: ChannelJson, request: RolloutRequest): OfferJson | undefined {
+  return offers.find(({ version }) => version === request.version);
+}
+
+/**
+ * The channels that a command without a channel changes: those where a rollout is under way. A release that every
+ * client of one channel has must not be taken back there because it is rolled out on another channel.
+ */
+function concerned(
+  deps: WriterDeps,
+  listing: readonly (readonly [string, ChannelJson])[],
+  request: RolloutRequest,
+): readonly (readonly [string, ChannelJson])[] {
+  const active = listing.filter(([, channel]) => offerIn(channel, request)?.status === 'active');
+  const underWay = active.filter(
+    ([, channel]) => shareNow(deps, offerIn(channel, request)?.rollout) < ALL_CLIENTS,
+  );
+  return [underWay, active, listing].find((channels) => channels.length > 0) ?? listing;
+}
+
+function shareNow({ clock }: WriterDeps, rollout: RolloutJson | undefined): Share {
+  return rollout === undefined ? ALL_CLIENTS : shareAt(storedRamp(rollout), clock.now());
+}
+
+/** @returns the next rollout; the present one when nothing changes */
+function edit(
+  deps: WriterDeps,
+  offer: OfferJson | undefined,
+  channel: string,
+  { version, action }: RolloutRequest,
+): RolloutJson | undefined {
+  const state = offer?.status ?? 'retired';
+  if (state !== 'active') {
+    const advice =
+      state === 'paused'
+        ? 'While it is paused, no client is offered it and its plan does not advance. To change the rollout, resume it first.'
+        : 'That is permanent. Publish a new version.';
+    throw new AppError('status_forbids', `${version} is ${state} on ${channel}. ${advice}`);
+  }
+  const rollout = offer?.rollout;
+  if (action.kind === 'start') {
+    const started = startRollout(deps, action.requested, rollout?.salt);
+    if (rollout === undefined && rolloutOf(started) === null) return undefined;
+    // The command may be a second try: starting again would take offers back.
+    const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
+    return runs ? rollout : started;
+  }
+  if (rollout === undefined || shareNow(deps, rollout) === ALL_CLIENTS) {
+    if (action.kind === 'complete') return rollout;
+    throw new AppError(
+      'status_forbids',
+      `Every client of ${channel} is offered ${version} already: there is nothing to ${action.kind}. To stop offering it: slipway pause ${version}.`,
+    );
+  }
+  if (action.kind === 'complete') {
+    return startRollout(deps, { text: '100%', freezeWindows: [] }, rollout.salt);
+  }
+  const isRunning = action.kind === 'unfreeze';
+  if (rollout.clock.running === isRunning) return rollout;
+  const read = withClockRead(rollout, deps.clock.now());
+  return withClock(read, { ...planClockOf(read), isRunning });
+}
+
+function replaceRollout(
+  channel: ChannelJson,
+  offer: OfferJson,
+  rollout: RolloutJson | undefined,
+): ChannelJson {
+  const { rollout: _before, ...rest } = offer;
+  const changed = rollout === undefined ? rest : { ...rest, rollout };
+  return { ...channel, offers: [...channel.offers.filter((o) => o !== offer), changed] };
+}

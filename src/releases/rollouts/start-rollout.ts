@@ -1,0 +1,45 @@
+import type { WriterDeps } from '../../catalog/change.ts';
+import { type RolloutJson, rolloutJsonOf } from '../../catalog/documents/rollout-document.ts';
+import { AppError } from '../../core/errors.ts';
+import { type PlanClock, type RolloutPlan, rampOf } from '../../domain/rollout-plan.ts';
+import { parseRollout } from '../../domain/rollout-text.ts';
+
+/** What a publisher asks for: see `parseRollout`. */
+export interface RequestedRollout {
+  readonly text: string;
+  readonly freezeWindows: readonly string[];
+  /** Whether the build tool states it, and not the command. */
+  readonly isFromBuild?: boolean;
+}
+
+/**
+ * Starts a rollout now.
+ *
+ * @param salt of the offer's rollout before this one: then the same installations are the first
+ * @throws AppError `invalid_rollout`
+ */
+export function startRollout(
+  { clock, randomness }: Pick<WriterDeps, 'clock' | 'randomness'>,
+  { text, freezeWindows }: RequestedRollout,
+  salt: string | undefined,
+): RolloutJson {
+  const at = clock.now();
+  const plan = parseRollout(text, freezeWindows, at);
+  const started: PlanClock = { at, elapsedMs: 0, isRunning: true };
+  refuseEndless(plan, started);
+  return rolloutJsonOf(salt ?? randomness.id(), plan, started);
+}
+
+function refuseEndless(plan: RolloutPlan, started: PlanClock): void {
+  const planned = plan.steps.at(-1)?.share;
+  const reached = rampOf(plan, started).points.at(-1)?.share;
+  if (planned === reached) return;
+  const detail =
+    'The plan cannot reach its last step, because the freeze windows leave too little time between them. Use fewer or shorter freeze windows.';
+  throw new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
+}
+
+/** Whether two rollouts have the same plan, whenever they began. */
+export function haveSamePlan(a: RolloutJson, b: RolloutJson): boolean {
+  return JSON.stringify([a.plan, a.freeze_windows]) === JSON.stringify([b.plan, b.freeze_windows]);
+}

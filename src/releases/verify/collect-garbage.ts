@@ -1,0 +1,85 @@
+import { readStoreTime } from '../../catalog/artifact-upload.ts';
+import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
+import { artifactsPrefix } from '../../catalog/keys.ts';
+import { readApplications } from '../../catalog/read.ts';
+import { unknownApplication } from '../../catalog/unknown-release.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { ObjectInfo } from '../../store/object-store.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+
+interface GarbageResult {
+  readonly application: string;
+  readonly objects: readonly ObjectInfo[];
+  readonly bytes: number;
+  /** Why nothing was removed; undefined when the unused objects are known. */
+  readonly refusal: string | undefined;
+}
+
+interface GarbageRequest {
+  /** Undefined: every application. */
+  readonly application: string | undefined;
+  /** Default: a week. Shorter in tests only: publishers rely on their uploads for a day. */
+  readonly ageMinMs?: number;
+}
+
+/**
+ * Removes artifacts that no manifest names and that are so old that no running publish will name them, and those of
+ * releases that every channel kept out long ago.
+ *
+ * When an application has a corrupt document, nothing of it is removed, and the command continues with the next
+ * application.
+ *
+ * @throws AppError `unknown_application`, and the store's
+ */
+export async function collectGarbage(
+  deps: AppendDeps,
+  request: GarbageRequest,
+): Promise<{ readonly results: readonly GarbageResult[]; readonly abandonedUploads: number }> {
+  const applications =
+    request.application === undefined
+      ? await readApplications(deps)
+      : [await knownApplication(deps, request.application)];
+  const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
+  // Uses the store's clock, because this machine's may be wrong.
+  const now = await readStoreTime(deps);
+  const limits = {
+    storedBefore: new Date(now - ageMinMs),
+    keptOutBefore: new Date(now - KEPT_OUT_AGE_MIN_MS),
+  };
+  const results: GarbageResult[] = [];
+  for (const application of applications) {
+    results.push(await collectOf(deps, application, limits));
+  }
+  const abandonedUploads = await deps.store.removeAbandonedUploads(limits.storedBefore);
+  return { results, abandonedUploads };
+}
+
+/** Also accepts an application that is not listed and has uploads: its first publish may have been interrupted. */
+async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
+  if ((await readApplications(deps)).includes(application)) return application;
+  for await (const _ of deps.store.list(artifactsPrefix(application))) return application;
+  throw await unknownApplication(deps, application);
+}
+
+async function collectOf(
+  deps: AppendDeps,
+  application: string,
+  limits: Parameters<typeof findGarbage>[2],
+): Promise<GarbageResult> {
+  try {
+    const objects = await findGarbage(deps, application, limits);
+    for (const object of objects) await remove(deps, object);
+    const bytes = objects.reduce((sum, { size }) => sum + size, 0);
+    return { application, objects, bytes, refusal: undefined };
+  } catch (error) {
+    if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+    return { application, objects: [], bytes: 0, refusal: error.message };
+  }
+}
+
+/** Keeps an object that changed since: another gc may have removed it, and a publisher uploaded it again. */
+async function remove({ store }: AppendDeps, found: ObjectInfo): Promise<void> {
+  const stored = await store.head(found.key);
+  if (stored?.lastModified.getTime() !== found.lastModified.getTime()) return;
+  await store.delete(found.key);
+}

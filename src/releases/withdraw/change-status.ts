@@ -1,0 +1,127 @@
+import {
+  type Channels,
+  type Committed,
+  changeCatalog,
+  type WriterDeps,
+} from '../../catalog/change.ts';
+import {
+  type ChannelJson,
+  channelEntries,
+  type OfferJson,
+} from '../../catalog/documents/revision-document.ts';
+import { refuseForgottenYank } from '../channels/channel-rules.ts';
+import { discardDrafts } from '../drafts/discard-draft.ts';
+import { type ForeseenUpdate, foreseeUpdates } from '../forecast/foresee-updates.ts';
+import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
+import { editStatus, type StatusVerb } from './edit-status.ts';
+
+export type { StatusVerb } from './edit-status.ts';
+
+/** How a channel lists a version. */
+export interface ListedStatus {
+  readonly channel: string;
+  readonly status: OfferJson['status'] | 'retired';
+  readonly reason: string | null;
+}
+
+export interface StatusChanged extends Committed {
+  /** The channels whose offer was changed; without a change, the channels that list the version. */
+  readonly channels: readonly string[];
+  /** Whether only the recorded reason was changed, so that clients get the same as before. */
+  readonly isReasonOnly: boolean;
+  /** The status of the version afterwards, on each channel that lists or listed it. */
+  readonly listed: readonly ListedStatus[];
+  /** The channels whose draft of the version was discarded. */
+  readonly discarded: readonly string[];
+  /** The updates that clients with this version or an older one get from now on; empty without a change. */
+  readonly clients: readonly ForeseenUpdate[];
+}
+
+/**
+ * Changes the status of a release, on one channel or on every channel that lists it, in one commit.
+ *
+ * - pause: it is not offered until it is resumed; clients that have it keep it. resume: undoes a pause.
+ * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
+ * - retire: the channel no longer lists it. A draft is discarded: its version is free again.
+ *
+ * With a reason, pause and yank also correct the reason of a release that is paused or yanked already.
+ *
+ * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `status_forbids`
+ */
+export async function changeStatus(
+  deps: WriterDeps,
+  verb: StatusVerb,
+  asked: ListedRequest,
+): Promise<StatusChanged> {
+  const request = checkRequest(asked);
+  let touched: readonly string[] = [];
+  let listed: readonly ListedStatus[] = [];
+  let discarded: readonly string[] = [];
+  let isReasonOnly = false;
+  let states: { readonly before: Channels; readonly after: Channels } | undefined;
+  const committed = await changeCatalog(deps, request.application, async (before, { revision }) => {
+    const now = deps.clock.now();
+    const drafts =
+      verb === 'retire' ? discardDrafts(before, request, { revision, now }) : undefined;
+    discarded = drafts?.names ?? [];
+    const present = drafts?.channels ?? before;
+    const listing = await listingOf(deps, present, request, discarded);
+    const edited = new Map<string, ChannelJson>();
+    const keepsStatus = (name: string): boolean =>
+      statusOn(present, name, request.version).status ===
+      statusOn(Object.fromEntries(edited), name, request.version).status;
+    for (const [name, channel] of listing) {
+      const edit = { versions: [request.version], reason: request.reason };
+      const changed = editStatus(channel, verb, edit, now);
+      if (changed !== undefined) edited.set(name, changed);
+    }
+    isReasonOnly = edited.size > 0 && [...edited.keys()].every(keepsStatus);
+    touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
+    const channels = { ...present, ...Object.fromEntries(edited) };
+    if (verb === 'retire') {
+      for (const name of edited.keys()) {
+        const offers = present[name]?.offers.filter(({ version }) => version === request.version);
+        refuseForgottenYank(name, offers ?? [], channels);
+      }
+    }
+    listed = listing.map(([name]) => statusOn(channels, name, request.version));
+    states = edited.size === 0 ? undefined : { before, after: channels };
+    if (edited.size === 0 && discarded.length === 0) return undefined;
+    const changed = [...new Set([...edited.keys(), ...discarded])];
+    return {
+      change: {
+        kind: verb,
+        version: request.version,
+        channels: changed,
+        reason: request.reason,
+        summary: isReasonOnly ? 'reason only' : undefined,
+      },
+      channels,
+    };
+  });
+  // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
+  const clients =
+    states === undefined
+      ? []
+      : foreseeUpdates(states, [request.version], touched, deps.clock.now());
+  return { ...committed, channels: touched, isReasonOnly, listed, discarded, clients };
+}
+
+/** Like {@link channelsListing}; empty when the version was only a draft, which is discarded. */
+async function listingOf(
+  deps: WriterDeps,
+  channels: Channels,
+  request: ListedRequest,
+  discarded: readonly string[],
+): Promise<readonly (readonly [string, ChannelJson])[]> {
+  const { channel: only, version } = request;
+  if (discarded.length === 0) return channelsListing(deps, channels, request);
+  return channelEntries(channels)
+    .filter(([name]) => only === undefined || name === only)
+    .filter(([, { offers }]) => offers.some((offer) => offer.version === version));
+}
+
+function statusOn(channels: Channels, channel: string, version: string): ListedStatus {
+  const offer = channels[channel]?.offers.find((candidate) => candidate.version === version);
+  return { channel, status: offer?.status ?? 'retired', reason: offer?.reason ?? null };
+}
