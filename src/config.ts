@@ -3,7 +3,6 @@ import { accountSettings } from './config/accounts.ts';
 import { brandSettings } from './config/brand.ts';
 import { captchaSettings } from './config/captcha.ts';
 import { contactSettings } from './config/contact.ts';
-import { usageSettings } from './config/metrics.ts';
 import { monitoringSettings } from './config/monitoring.ts';
 import { serviceSettings } from './config/service.ts';
 import { AppError, type FieldIssue } from './core/errors.ts';
@@ -11,6 +10,7 @@ import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
 import { storeSettings } from './store/open/settings.ts';
 import { legacySettings } from './updaters/legacy/settings.ts';
+import { usageSettings } from './usage/settings.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
 

@@ -1,9 +1,9 @@
 import type { CommandSettings } from '../../src/catalog/settings.ts';
-import type { UsageSettings } from '../../src/config/metrics.ts';
 import type { KeyArea } from '../../src/core/key-facts.ts';
 import type { SettingGroup } from '../../src/core/settings/setting.ts';
 import type { TierSettings } from '../../src/domain/tier.ts';
 import type { StoreSettings } from '../../src/store/open/settings.ts';
+import type { UsageSettings } from '../../src/usage/settings.ts';
 
 /** What the lists collect about all rooms and features, for commands that know none of them. */
 

@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/memory/catalog.ts';
-import type { UsageSettings } from '../config/metrics.ts';
 import type { TierSettings } from '../domain/tier.ts';
+import type { UsageSettings } from '../usage/settings.ts';
 import {
   createSharedMetrics,
   type MetricsRelay,
