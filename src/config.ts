@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { accountSettings } from './config/accounts.ts';
 import { brandSettings } from './config/brand.ts';
-import { captchaSettings } from './config/captcha.ts';
 import { contactSettings } from './config/contact.ts';
-import { monitoringSettings } from './config/monitoring.ts';
-import { serviceSettings } from './config/service.ts';
 import { AppError, type FieldIssue } from './core/errors.ts';
 import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
+import { captchaSettings } from './server/captcha/settings.ts';
+import { monitoringSettings } from './server/monitoring/settings.ts';
+import { serviceSettings } from './server/settings.ts';
 import { storeSettings } from './store/open/settings.ts';
 import { legacySettings } from './updaters/legacy/settings.ts';
 import { usageSettings } from './usage/settings.ts';

@@ -7,12 +7,12 @@ import { type Config, loadConfig } from './config.ts';
 import { isAppError } from './core/errors.ts';
 import { openLogOutput } from './core/log-output.ts';
 import { countProcessors, readEnvironment, systemClock, systemRandomness } from './core/system.ts';
-import { openMetricsServer } from './http/operations/metrics-server.ts';
-import type { AccessLogSettings } from './http/server/access-log.ts';
-import { explainListenError } from './http/server/listen-error.ts';
-import type { Facts } from './workers/message.ts';
-import { reservePort } from './workers/reserve-port.ts';
-import { openWorkerLink, type WorkerLink } from './workers/worker-link.ts';
+import type { AccessLogSettings } from './server/http/access-log.ts';
+import { explainListenError } from './server/http/listen-error.ts';
+import { openMetricsServer } from './server/metrics/metrics-server.ts';
+import type { Facts } from './server/workers/message.ts';
+import { reservePort } from './server/workers/reserve-port.ts';
+import { openWorkerLink, type WorkerLink } from './server/workers/worker-link.ts';
 
 /** The service's entry point: the only file of `src` that handles signals and exits. */
 
@@ -128,7 +128,7 @@ async function startService(to: WorkerLink | undefined): Promise<Running> {
 
 async function startPrimary(count: number): Promise<Running> {
   const { host, port } = config;
-  const { createWorkers } = await import('./workers/primary.ts');
+  const { createWorkers } = await import('./server/workers/primary.ts');
   const found = await reservePort(host, port).catch((error: unknown) => {
     throw explainListenError(error, { host, port, settings: { host: 'HOST', port: 'PORT' } });
   });

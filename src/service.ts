@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics } from 'prom-client';
 import { type AppDeps, type BuiltApp, buildApp } from './app.ts';
-import { detailedReadiness } from './http/operations/health.ts';
-import { openMetricsServer } from './http/operations/metrics-server.ts';
-import { explainListenError } from './http/server/listen-error.ts';
-import type { Facts } from './workers/message.ts';
-import { KERNEL_SHARES_PORTS } from './workers/reserve-port.ts';
-import type { WorkerLink } from './workers/worker-link.ts';
+import { detailedReadiness } from './server/health.ts';
+import { explainListenError } from './server/http/listen-error.ts';
+import { openMetricsServer } from './server/metrics/metrics-server.ts';
+import type { Facts } from './server/workers/message.ts';
+import { KERNEL_SHARES_PORTS } from './server/workers/reserve-port.ts';
+import type { WorkerLink } from './server/workers/worker-link.ts';
 
 /** The service in one process: all of it, or one worker of several. */
 export interface Service {

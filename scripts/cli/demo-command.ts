@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { OpenService } from '../../src/app/opened-service.ts';
+import type { OpenService } from '../../src/server/opened-service.ts';
 import { describeCommand } from './description.ts';
 import type { Runner } from './runner.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { OpenService } from '../../src/app/opened-service.ts';
+import type { OpenService } from '../../src/server/opened-service.ts';
 import {
   addApplicationOption,
   addDryRunOption,

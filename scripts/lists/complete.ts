@@ -1,4 +1,4 @@
-import type { OpenService } from '../../src/app/opened-service.ts';
+import type { OpenService } from '../../src/server/opened-service.ts';
 import { addAccountCommands } from '../cli/account-commands.ts';
 import { addConsoleCommand } from '../cli/console-command.ts';
 import { addDemoCommand } from '../cli/demo-command.ts';

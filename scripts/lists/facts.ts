@@ -1,8 +1,8 @@
-import { housekeepingKeys } from '../../src/app/keys.ts';
 import { catalogKeys } from '../../src/catalog/facts.ts';
 import { loadConfig, SETTING_GROUPS } from '../../src/config.ts';
 import { contactKeys } from '../../src/contact/facts.ts';
 import { accountKeys } from '../../src/identity/facts.ts';
+import { housekeepingKeys } from '../../src/server/housekeeping/keys.ts';
 import { probeKeys } from '../../src/store/keys.ts';
 import { usageKeys } from '../../src/usage/facts.ts';
 import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';

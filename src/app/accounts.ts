@@ -1,18 +1,14 @@
 import path from 'node:path';
 import type { AccountSettings } from '../config/accounts.ts';
-import type { ServiceSettings } from '../config/service.ts';
 import type { AppError } from '../core/errors.ts';
 import { openLocalSecret } from '../core/local-secret.ts';
 import type { Log } from '../core/log.ts';
 import type { Secret } from '../core/secret.ts';
 import { countProcessors } from '../core/system.ts';
-import type { Access } from '../http/access/access.ts';
 import { createAccess } from '../http/accounts/access.ts';
 import type { AccountsDeps } from '../http/accounts/accounts-deps.ts';
 import { billingRoutes } from '../http/accounts/billing.ts';
 import { accountRoutes } from '../http/accounts/routes.ts';
-import type { PartTags } from '../http/documentation/documents.ts';
-import { createAddressLimit } from '../http/server/address-limit.ts';
 import { createSigningKeys, importSigningKeys } from '../identity/access-tokens/signing-keys.ts';
 import { cleanUpIdentity } from '../identity/clean-up.ts';
 import { createIdentity, type Identity } from '../identity/identity.ts';
@@ -24,8 +20,12 @@ import {
 import { createEmbeddedProvider } from '../identity/providers/embedded.ts';
 import { createGotrueProvider } from '../identity/providers/gotrue.ts';
 import type { IdentityProvider } from '../identity/providers/identity-provider.ts';
+import type { Access } from '../server/access/access.ts';
+import type { PartTags } from '../server/documentation/documents.ts';
+import { createAddressLimit } from '../server/limits/address-limit.ts';
+import type { Part, PartDeps } from '../server/part.ts';
+import type { ServiceSettings } from '../server/settings.ts';
 import type { StoreSettings } from '../store/open/settings.ts';
-import type { Part, PartDeps } from './part.ts';
 
 interface AccountsPart extends Part {
   /** Undefined if IDENTITY_PROVIDER is off. */

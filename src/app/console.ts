@@ -9,7 +9,7 @@ import { isAppError } from '../core/errors.ts';
 import { readVersion } from '../core/system.ts';
 import type { TierSettings } from '../domain/tier.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
-import { explainListenError } from '../http/server/listen-error.ts';
+import { explainListenError } from '../server/http/listen-error.ts';
 import type { Publisher } from '../store/open/stores.ts';
 
 /** The console of a person at this machine. */

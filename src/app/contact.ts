@@ -3,9 +3,9 @@ import { createDelivery } from '../contact/delivery.ts';
 import { createIntake, type Intake } from '../contact/intake.ts';
 import { createMailer } from '../contact/mail.ts';
 import { removeOldMessages } from '../contact/retention.ts';
-import { createAddressLimit } from '../http/server/address-limit.ts';
 import { contactRoutes } from '../http/website/contact.ts';
-import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from './part.ts';
+import { createAddressLimit } from '../server/limits/address-limit.ts';
+import { OUTSIDE_PROBE_INTERVAL_MS, type Part, type PartDeps } from '../server/part.ts';
 
 const MAIL_PROBE_TIMEOUT_MS = 15_000;
 

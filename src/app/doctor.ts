@@ -1,5 +1,5 @@
 import { seenRequestRoutes } from '../http/operations/seen-request.ts';
-import type { Part } from './part.ts';
+import type { Part } from '../server/part.ts';
 
 /** Answers `slipway doctor --url`. */
 export function openDoctor(): Part {

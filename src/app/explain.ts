@@ -1,5 +1,5 @@
 import { explainRoutes } from '../http/accounts/explain.ts';
-import type { Part, PartDeps } from './part.ts';
+import type { Part, PartDeps } from '../server/part.ts';
 
 /** Explains to publishers which update a client gets, and why. */
 export function openExplain({ explain }: PartDeps): Part {

@@ -2,7 +2,7 @@ import type { CommandSettings } from '../catalog/settings.ts';
 import { createConsole } from '../console/console.ts';
 import { readVersion } from '../core/system.ts';
 import { serviceConsoleRoutes } from '../http/console/service-console.ts';
-import type { Part, PartDeps } from './part.ts';
+import type { Part, PartDeps } from '../server/part.ts';
 
 /** The console of the service. It only shows. */
 export function openServiceConsole(deps: PartDeps & { readonly config: CommandSettings }): Part {

@@ -1,7 +1,7 @@
 import type { BrandSettings } from '../config/brand.ts';
 import { pageRoutes } from '../http/pages/routes.ts';
+import type { Part, PartDeps } from '../server/part.ts';
 import { openBrand } from './brand.ts';
-import type { Part, PartDeps } from './part.ts';
 
 /** The pages for visitors. @throws AppError those of {@link openBrand} */
 export async function openWebsite({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Captcha } from '../captcha/captcha.ts';
 import type { Randomness } from '../core/clock.ts';
 import { AppError, isAppError } from '../core/errors.ts';
+import type { Captcha } from '../server/captcha/captcha.ts';
 import { type CreateDeps, createSettled } from '../store/sequence/create-settled.ts';
 import { isEnded } from '../store/sequence/end.ts';
 import { messagePrefix, transitionKey } from './keys.ts';

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pathOf } from '../../src/store/filesystem/names.ts';
-import { check, get, LATEST_VERSION } from '../http/support.ts';
+import { check, get, LATEST_VERSION } from '../server/support.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { json, slipway } from './support.ts';

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readMultipart } from '../http/bytes/multipart-reader.ts';
+import { readMultipart } from '../server/bytes/multipart-reader.ts';
 import { CHECK, CONTENT, DOCUMENT, FILE, type Proxied, SIZE, sha256 } from './proxied.ts';
 
 /** Answers arrive unaltered: documents, files and their ranges. */

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { release } from '../http/support.ts';
+import { release } from '../server/support.ts';
 import { hasProgram } from '../support/programs.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 

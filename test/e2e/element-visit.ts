@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { release } from '../http/support.ts';
+import { release } from '../server/support.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
   COUNT_SHIFTS,

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unescapeHtml } from '../http/pages/page-support.ts';
-import { release } from '../http/support.ts';
+import { release } from '../server/support.ts';
 import { generateTauriKey, signWithTauri } from '../support/minisign.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { makeSparkleKey } from '../support/sparkle-key.ts';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../cli/support.ts';
-import { CHECK_UPDATE } from '../http/support.ts';
+import { CHECK_UPDATE } from '../server/support.ts';
 import { killAll, startServer } from '../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';

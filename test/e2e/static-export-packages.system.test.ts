@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filesIn } from '../app/static-export/scene.ts';
 import { json, slipway } from '../cli/support.ts';
-import { setStatus } from '../http/support.ts';
+import { setStatus } from '../server/support.ts';
 import { publishBuild, seededBytes } from '../support/electron-build.ts';
 import {
   type BuiltPackage,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMessages } from '../../src/contact/inspect.ts';
 import { systemClock } from '../../src/core/system.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { release } from '../http/support.ts';
+import { release } from '../server/support.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { elf } from '../builds/materialize.ts';
-import { setStatus } from '../http/support.ts';
+import { setStatus } from '../server/support.ts';
 import { editedBytes, seededBytes } from '../support/electron-build.ts';
 import { hasProgram } from '../support/programs.ts';
 import { publish } from '../support/release.ts';

@@ -14,7 +14,7 @@ import {
   signIn,
   UNLIMITED,
 } from '../http/accounts/account-support.ts';
-import { CHECK_UPDATE, release } from '../http/support.ts';
+import { CHECK_UPDATE, release } from '../server/support.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createCountingStore } from '../support/counting-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/system.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { get, release } from '../http/support.ts';
+import { get, release } from '../server/support.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 

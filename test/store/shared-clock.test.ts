@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { removeOldMessages } from '../../src/contact/retention.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { cleanUpIdentity } from '../../src/identity/clean-up.ts';
-import { clockComponent } from '../../src/status/components.ts';
+import { clockComponent } from '../../src/server/status/components.ts';
 import { createDownloadLinks } from '../../src/store/download-links.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { CHECK_UPDATE, release } from '../http/support.ts';
+import { CHECK_UPDATE, release } from '../server/support.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
-import type { OpenService } from '../../../src/app/opened-service.ts';
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
 import { openTarget } from '../../../src/app/static-export/open-target.ts';
 import { AppError } from '../../../src/core/errors.ts';
+import type { OpenService } from '../../../src/server/opened-service.ts';
 import { type PlaceName, parsePlaceName } from '../../../src/store/open/place-name.ts';
 import { openContext } from '../context.ts';
 import { exportJson, printExport } from '../export-report.ts';

@@ -1,4 +1,4 @@
-import { LASTING } from '../../http/cache-control.ts';
+import { LASTING } from '../../server/http/cache-control.ts';
 import type { StaticContent, StaticFacts } from '../../store/static-target/static-target.ts';
 
 /** What an export writes, and what it leaves out. */

@@ -5,10 +5,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { ServiceDeps } from '../../answers/open-channel.ts';
 import type { Clock, Randomness } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { UNLIMITED } from '../../http/server/load.ts';
+import { UNLIMITED } from '../../server/limits/load.ts';
+import type { OpenedService, OpenService } from '../../server/opened-service.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { createSharedClock } from '../../store/shared-clock.ts';
-import type { OpenedService, OpenService } from '../opened-service.ts';
 
 /** The service in this process, which is asked what it answers. It does not listen, and writes nothing. */
 

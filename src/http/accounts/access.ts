@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { bearerOf } from '../../identity/access-tokens/access-token.ts';
 import type { Identity } from '../../identity/identity.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
-import type { Access } from '../access/access.ts';
+import type { Access } from '../../server/access/access.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { requireFeature, requirePrincipal } from './authenticate.ts';
 

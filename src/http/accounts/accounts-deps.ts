@@ -1,7 +1,7 @@
-import type { Captcha } from '../../captcha/captcha.ts';
 import type { TierTable } from '../../domain/tier.ts';
 import type { Identity } from '../../identity/identity.ts';
-import type { AddressLimit } from '../server/address-limit.ts';
+import type { Captcha } from '../../server/captcha/captcha.ts';
+import type { AddressLimit } from '../../server/limits/address-limit.ts';
 
 /** What all routes about accounts use. */
 export interface AccountsDeps {

@@ -5,8 +5,8 @@ import type { ChangeDeps } from '../../identity/accounts/change-account.ts';
 import type { Identity } from '../../identity/identity.ts';
 import { notSignedIn } from '../../identity/identity-errors.ts';
 import { type GuardedSession, guardSession } from '../../identity/sessions/check-session.ts';
-import type { SentRequest } from '../access/access.ts';
-import { noAccounts } from '../access/anonymous.ts';
+import type { SentRequest } from '../../server/access/access.ts';
+import { noAccounts } from '../../server/access/anonymous.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
 /** Which account sends a request, and what its tier allows. */

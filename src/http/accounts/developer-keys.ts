@@ -8,9 +8,9 @@ import {
   listDeveloperKeys,
   revokeDeveloperKey,
 } from '../../identity/developer-keys/developer-keys.ts';
-import { SIGNED_IN } from '../access/error-codes.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { SIGNED_IN } from '../../server/access/error-codes.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requireFeature, requirePrincipal } from './authenticate.ts';

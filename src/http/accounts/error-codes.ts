@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import { READING, SIGNED_IN } from '../access/error-codes.ts';
+import { READING, SIGNED_IN } from '../../server/access/error-codes.ts';
 
 /** Error codes of routes that change accounts: see also `access/error-codes.ts`. */
 

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Explainer } from '../../answers/explain/explain-live.ts';
 import { explanationJson } from '../../answers/explain/explanation-json.ts';
-import type { Access } from '../access/access.ts';
-import { SIGNED_IN } from '../access/error-codes.ts';
-import { forbidCaching } from '../conditional.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
-import { explainQuerySchema, explainRequestOf } from '../explain-request.ts';
+import type { Access } from '../../server/access/access.ts';
+import { SIGNED_IN } from '../../server/access/error-codes.ts';
+import type { App } from '../../server/deps.ts';
+import { explainQuerySchema, explainRequestOf } from '../../server/explain-request.ts';
+import { forbidCaching } from '../../server/http/conditional.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import { explanationSchema } from './explain-answer.ts';
 
 const schema = {

@@ -1,4 +1,4 @@
-import type { App } from '../deps.ts';
+import type { App } from '../../server/deps.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/accounts/account.ts';
-import { ACCOUNTS } from '../access/error-codes.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { ACCOUNTS } from '../../server/access/error-codes.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { WITH_BODY } from './error-codes.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeOwnPassword } from '../../identity/change-password.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import { signedOutWhenErased } from './account-error.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { asOwner, openIdentity, requirePrincipal } from './authenticate.ts';

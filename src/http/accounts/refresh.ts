@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isAppError } from '../../core/errors.ts';
 import { sessionEnded } from '../../identity/identity-errors.ts';
-import { ACCOUNTS } from '../access/error-codes.ts';
-import { FORGERY_HEADER } from '../access/forgery-header.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { ACCOUNTS } from '../../server/access/error-codes.ts';
+import { FORGERY_HEADER } from '../../server/access/forgery-header.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { WITH_BODY, WRITING } from './error-codes.ts';

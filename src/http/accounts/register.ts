@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../identity/accounts/account.ts';
 import { register as registerPerson } from '../../identity/register.ts';
-import { ACCOUNTS } from '../access/error-codes.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
+import { ACCOUNTS } from '../../server/access/error-codes.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 import { openIdentity } from './authenticate.ts';
 import { signalOfClient } from './client-signal.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDisplayName } from '../../domain/display-name.ts';
 import { CLIENT_PLATFORMS } from '../../identity/sessions/session-document.ts';
-import { NOT_A_NAME, word } from '../server/validation.ts';
+import { NOT_A_NAME, word } from '../../server/http/validation.ts';
 
 /** Fields that the bodies of several routes about accounts share, and their examples. */
 

@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { forbidCaching } from '../conditional.ts';
+import { forbidCaching } from '../../server/http/conditional.ts';
 import { registerAccount } from './account.ts';
 import { registerAccountSessions } from './account-sessions.ts';
 import type { AccountsDeps } from './accounts-deps.ts';

@@ -2,7 +2,7 @@ import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import type { ClientPlatform } from '../../identity/sessions/session-document.ts';
-import { FORGERY_HEADER } from '../access/forgery-header.ts';
+import { FORGERY_HEADER } from '../../server/access/forgery-header.ts';
 import type { CookieSettings } from './accounts-deps.ts';
 
 /** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Randomness } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { renderOpeningPage, renderRefusalPage } from '../../pages/console-page.ts';
-import type { App } from '../deps.ts';
+import type { App } from '../../server/deps.ts';
 import { PAGE_HEADERS } from './routes.ts';
 
 /**

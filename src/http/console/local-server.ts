@@ -3,10 +3,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Randomness } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
-import { registerFiles } from '../browser-files/routes.ts';
-import type { App } from '../deps.ts';
-import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../problem.ts';
-import { buildBase } from '../server/base-server.ts';
+import { registerFiles } from '../../server/browser-files.ts';
+import type { App } from '../../server/deps.ts';
+import { buildBase } from '../../server/http/base-server.ts';
+import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../../server/http/problem.ts';
 import { asksForPage, createLocalGuard, sendRefusalPage } from './local-guard.ts';
 import { type ConsoleRouteDeps, registerConsole } from './routes.ts';
 

@@ -7,10 +7,10 @@ import { AppError } from '../../core/errors.ts';
 import type { TierTable } from '../../domain/tier.ts';
 import { renderConsolePage } from '../../pages/console-page.ts';
 import { renderMarkdown } from '../../pages/markdown.ts';
-import type { BrowserFileDeps } from '../browser-files/routes.ts';
-import { etagOf, matchesEtag } from '../conditional.ts';
-import type { App } from '../deps.ts';
-import { explainQuerySchema, explainRequestOf } from '../explain-request.ts';
+import type { BrowserFileDeps } from '../../server/browser-files.ts';
+import type { App } from '../../server/deps.ts';
+import { explainQuerySchema, explainRequestOf } from '../../server/explain-request.ts';
+import { etagOf, matchesEtag } from '../../server/http/conditional.ts';
 import { changeRequestSchema, markdownSchema } from './change-request.ts';
 
 /** The routes of the console: one page for all screens, and the data of the screens. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import type { Access } from '../access/access.ts';
-import { type Load, shedLoad } from '../server/load.ts';
+import type { Access } from '../../server/access/access.ts';
+import { type Load, shedLoad } from '../../server/limits/load.ts';
 import { type ConsoleRouteDeps, registerConsole } from './routes.ts';
 
 interface ServiceConsoleDeps

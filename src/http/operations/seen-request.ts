@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { SEEN_REQUEST_PATH, type SeenRequest } from '../../operations/diagnose/seen-request.ts';
-import type { App } from '../deps.ts';
+import type { App } from '../../server/deps.ts';
 
 /**
  * Answers with what reaches the service of a request. `slipway doctor --url` uses it to check the proxies in front of

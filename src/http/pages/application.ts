@@ -6,10 +6,10 @@ import type { VisitorMachine } from '../../domain/visitor-machine.ts';
 import { suggestDownloads } from '../../operations/suggest-downloads.ts';
 import { renderApplicationPage } from '../../pages/application-page.ts';
 import type { PageSubject } from '../../pages/site.ts';
-import type { App } from '../deps.ts';
-import { word } from '../server/validation.ts';
-import { sharePage } from '../shared-answer.ts';
-import { ASKED_HINTS, MACHINE_HEADERS, visitorMachine } from '../visitor-machine.ts';
+import type { App } from '../../server/deps.ts';
+import { sharePage } from '../../server/http/shared-answer.ts';
+import { word } from '../../server/http/validation.ts';
+import { ASKED_HINTS, MACHINE_HEADERS, visitorMachine } from '../../server/visitor-machine.ts';
 import {
   answerFromChannel,
   type MadeAnswer,

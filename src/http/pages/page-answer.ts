@@ -5,9 +5,9 @@ import type { SharedAnswers } from '../../answers/shared-answers.ts';
 import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../pages/site.ts';
-import type { RouteDeps } from '../deps.ts';
-import { SECURITY_HEADERS } from '../server/security-headers.ts';
-import { type SharedAnswer, sendShared } from '../shared-answer.ts';
+import type { RouteDeps } from '../../server/deps.ts';
+import { SECURITY_HEADERS } from '../../server/http/security-headers.ts';
+import { type SharedAnswer, sendShared } from '../../server/http/shared-answer.ts';
 
 /** What the routes of the public pages share. */
 

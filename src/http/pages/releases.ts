@@ -4,9 +4,9 @@ import { type ChangelogQuery, listChangelog } from '../../operations/list-change
 import { ATOM_TYPE, renderAtom } from '../../pages/atom.ts';
 import { renderReleasesPage } from '../../pages/releases-page.ts';
 import type { ApplicationAndChannel, PageSubject } from '../../pages/site.ts';
-import type { App } from '../deps.ts';
-import { word } from '../server/validation.ts';
-import { sharePage } from '../shared-answer.ts';
+import type { App } from '../../server/deps.ts';
+import { sharePage } from '../../server/http/shared-answer.ts';
+import { word } from '../../server/http/validation.ts';
 import {
   answerFromChannel,
   type MadeAnswer,

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Captcha } from '../../captcha/captcha.ts';
 import type { Intake } from '../../contact/intake.ts';
 import {
   EMAIL_LENGTH_MAX,
@@ -10,9 +9,10 @@ import {
 } from '../../contact/transition.ts';
 import { AppError } from '../../core/errors.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
-import type { App } from '../deps.ts';
-import { errorResponses } from '../error-responses.ts';
-import { NOT_A_NAME } from '../server/validation.ts';
+import type { Captcha } from '../../server/captcha/captcha.ts';
+import type { App } from '../../server/deps.ts';
+import { errorResponses } from '../../server/http/error-responses.ts';
+import { NOT_A_NAME } from '../../server/http/validation.ts';
 
 /** Takes a message from the contact form: stores it, then answers. The mail is sent afterwards. */
 

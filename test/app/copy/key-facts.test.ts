@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { FACTS } from '../../../scripts/lists/facts.ts';
 import { createKeyReader } from '../../../src/app/copy/key-facts.ts';
-import { claimKey } from '../../../src/app/keys.ts';
 import * as identity from '../../../src/identity/keys.ts';
 import { isPrivate } from '../../../src/operations/copy/copy-plan.ts';
+import { claimKey } from '../../../src/server/housekeeping/keys.ts';
 import { verdictKey } from '../../../src/store/keys.ts';
 import { snapshotKey, totalKey } from '../../../src/usage/keys.ts';
 

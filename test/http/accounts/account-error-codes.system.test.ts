@@ -5,11 +5,11 @@ import { invite } from '../../../src/identity/accounts/invitations.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { renderEnvelope } from '../../../src/store/sequence/envelope.ts';
-import { type MonitoringStub as Stub, startMonitoringStub } from '../../monitoring/stub.ts';
+import { type MonitoringStub as Stub, startMonitoringStub } from '../../server/monitoring/stub.ts';
+import { createErrorLedger, get, release } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore, type StoreMethod } from '../../support/faulty-store.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { createErrorLedger, get, release } from '../support.ts';
 import {
   ACCOUNT,
   ANALYTICS,

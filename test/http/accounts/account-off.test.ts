@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { check, DOWNLOAD, get, LATEST_VERSION, release } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { check, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
 import {
   ACCOUNT,
   ANALYTICS,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';
+import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';
 import {
   ACCOUNT,
   ask,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { systemClock } from '../../../src/core/system.ts';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { type MonitoringStub as Stub, startMonitoringStub } from '../../monitoring/stub.ts';
+import { type MonitoringStub as Stub, startMonitoringStub } from '../../server/monitoring/stub.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import {

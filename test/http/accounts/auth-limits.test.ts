@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
 import { accountIdOf } from '../../../src/identity/accounts/account.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import { CHECK_UPDATE, LATEST_VERSION } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import {
   createTestService,
   type TestService,
   type TestServiceOptions,
 } from '../../support/service.ts';
-import { CHECK_UPDATE, LATEST_VERSION } from '../support.ts';
 import {
   ACCOUNT,
   type Answer,

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import argon2 from 'argon2';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { requestText } from '../../server/http/flood.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { requestText } from '../server/flood.ts';
 import { ACCOUNT, AUTH, ask, PASSWORD, UNLIMITED } from './account-support.ts';
 
 const DEVICE = { id: 'device-1', name: 'laptop' };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockAccount } from '../../../src/identity/lock-account.ts';
+import { release } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { release } from '../support.ts';
 import { ANALYTICS, ask, KEYS, type Person, signIn, UNLIMITED } from './account-support.ts';
 
 const DAY_MS = 86_400_000;

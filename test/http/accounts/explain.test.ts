@@ -4,10 +4,10 @@ import { setTier } from '../../../src/identity/accounts/change-account.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import { check, get, release } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { check, get, release } from '../support.ts';
 import {
   ask,
   EXPLAIN,

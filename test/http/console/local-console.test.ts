@@ -7,7 +7,7 @@ import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import { buildLocalConsole, type LocalConsole } from '../../../src/http/console/local-server.ts';
 import { openScene, type Scene } from '../../console/console-scene.ts';
-import { addressOf, registeredRoutes, spellingsOf } from '../server/addresses.ts';
+import { addressOf, registeredRoutes, spellingsOf } from '../../server/http/addresses.ts';
 
 /** The routes that need no key: their answers have no data. */
 const WITHOUT_KEY = ['/', '/console', '/console/*', '/assets/:file'];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setTier } from '../../../src/identity/accounts/change-account.ts';
+import { release } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import {
   AUTH,
@@ -9,7 +10,6 @@ import {
   signIn,
   UNLIMITED,
 } from '../accounts/account-support.ts';
-import { release } from '../support.ts';
 
 const OVERVIEW = '/console/api/apps/desktop/overview';
 

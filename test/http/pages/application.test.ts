@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DOWNLOAD, get, release, setStatus } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { DOWNLOAD, get, release, setStatus } from '../support.ts';
 import { AGENTS, buttonsOf, page, unescapeHtml, VARY } from './page-support.ts';
 
 const MAC_ARM = {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeCatalog } from '../../../src/catalog/change.ts';
+import { get, release, setDisplayName } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get, release, setDisplayName } from '../support.ts';
 import { page } from './page-support.ts';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';

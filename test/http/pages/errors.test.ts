@@ -4,13 +4,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { type PageRouteDeps, pageRoutes } from '../../../src/http/pages/routes.ts';
-import { UNLIMITED } from '../../../src/http/server/load.ts';
-import { acceptPrepared } from '../../../src/http/server/prepared-answer.ts';
-import { compileValidator } from '../../../src/http/server/validation.ts';
+import { acceptPrepared } from '../../../src/server/http/prepared-answer.ts';
+import { compileValidator } from '../../../src/server/http/validation.ts';
+import { UNLIMITED } from '../../../src/server/limits/load.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import {
+  createBreakableStore,
+  createSwitchedLoad,
+  get,
+  release,
+  setStatus,
+} from '../../server/support.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { createBreakableStore, createSwitchedLoad, get, release, setStatus } from '../support.ts';
 import { page } from './page-support.ts';
 
 const PAGES = ['/apps/NAME', '/apps/NAME/releases', '/apps/NAME/releases.atom'];

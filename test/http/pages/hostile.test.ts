@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { get, release } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get, release } from '../support.ts';
 import { buttonsOf, page } from './page-support.ts';
 
 const NOTES = [

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { MACHINE_HEADERS } from '../../../src/http/visitor-machine.ts';
+import { MACHINE_HEADERS } from '../../../src/server/visitor-machine.ts';
+import { get } from '../../server/support.ts';
 import type { TestService } from '../../support/service.ts';
-import { get } from '../support.ts';
 
 /** What the tests of the pages share. */
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf, childText, parseXml } from '../../../src/core/xml.ts';
+import { get, release, setDisplayName, setStatus } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get, release, setDisplayName, setStatus } from '../support.ts';
 import { page, unescapeHtml } from './page-support.ts';
 
 const BASE = 'https://updates.example.com/slipway';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { get } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
-import { get } from '../support.ts';
 import { page } from './page-support.ts';
 
 describe('GET /status', () => {

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Captcha } from '../../../src/captcha/captcha.ts';
 import { listMessages } from '../../../src/contact/inspect.ts';
 import { createIntake } from '../../../src/contact/intake.ts';
 import { AppError, type ErrorCode } from '../../../src/core/errors.ts';
-import type { App } from '../../../src/http/deps.ts';
-import { problemSchema } from '../../../src/http/error-responses.ts';
-import { buildBase } from '../../../src/http/server/base-server.ts';
 import { contactAnswerSchema, registerContact } from '../../../src/http/website/contact.ts';
+import type { Captcha } from '../../../src/server/captcha/captcha.ts';
+import type { App } from '../../../src/server/deps.ts';
+import { buildBase } from '../../../src/server/http/base-server.ts';
+import { problemSchema } from '../../../src/server/http/error-responses.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';

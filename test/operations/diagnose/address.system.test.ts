@@ -11,7 +11,7 @@ import { ask } from '../../../scripts/cli/ask.ts';
 import { readVersion, systemClock } from '../../../src/core/system.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
 import type { AddressDeps, Ask } from '../../../src/operations/diagnose/ask.ts';
-import { release } from '../../http/support.ts';
+import { release } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 
 /** `doctor --url`: a real service behind a proxy that does one thing wrong at a time. */

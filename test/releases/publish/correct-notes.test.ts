@@ -8,7 +8,7 @@ import { promoteRelease } from '../../../src/releases/publish/promote-release.ts
 import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { check, LATEST_VERSION, release as publishTo } from '../../http/support.ts';
+import { check, LATEST_VERSION, release as publishTo } from '../../server/support.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';

@@ -8,7 +8,7 @@ import {
   type RolloutChanged,
 } from '../../../src/releases/rollouts/change-rollout.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
-import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION } from '../../http/support.ts';
+import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

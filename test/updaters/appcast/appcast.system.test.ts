@@ -5,7 +5,7 @@ import type { Artifact, Release } from '../../../src/domain/release.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { renderAppcast } from '../../../src/updaters/appcast/appcast.ts';
-import { release as releaseFiles, setStatus } from '../../http/support.ts';
+import { release as releaseFiles, setStatus } from '../../server/support.ts';
 import { character } from '../../support/character.ts';
 import { rounds } from '../../support/rounds.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf, parseXml } from '../../../src/core/xml.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { createBreakableStore, release, setStatus } from '../../http/support.ts';
+import { createBreakableStore, release, setStatus } from '../../server/support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { release, setStatus } from '../../http/support.ts';
+import { release, setStatus } from '../../server/support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 
 /** Squirrel.Mac and Electron's MSIX updater install what they are given: their answers are held against that. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setStatus } from '../../http/support.ts';
+import { setStatus } from '../../server/support.ts';
 import {
   type BuiltPackage,
   buildPackages,

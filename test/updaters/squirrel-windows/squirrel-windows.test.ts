@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
-import { get, setStatus } from '../../http/support.ts';
+import { get, setStatus } from '../../server/support.ts';
 import {
   buildPackages,
   hashOf,

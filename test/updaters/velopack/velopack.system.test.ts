@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
-import { setStatus } from '../../http/support.ts';
+import { setStatus } from '../../server/support.ts';
 import {
   type BuiltPackage,
   buildPackages,

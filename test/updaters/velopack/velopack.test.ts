@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
-import { get, setStatus } from '../../http/support.ts';
+import { get, setStatus } from '../../server/support.ts';
 import {
   type BuiltPackage,
   buildPackages,

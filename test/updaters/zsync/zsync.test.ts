@@ -10,7 +10,7 @@ import { makeZsync } from '../../../src/releases/publish/make-zsync.ts';
 import type { ProtocolRequest } from '../../../src/updaters/protocol.ts';
 import { zsync } from '../../../src/updaters/zsync/zsync.ts';
 import { elf } from '../../builds/materialize.ts';
-import { setStatus } from '../../http/support.ts';
+import { setStatus } from '../../server/support.ts';
 import { character } from '../../support/character.ts';
 import { seededBytes } from '../../support/electron-build.ts';
 import { publish } from '../../support/release.ts';

@@ -1,0 +1,73 @@
+import { gzipSync } from 'node:zlib';
+import { negotiate } from '@fastify/accept-negotiator';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { BrowserFile, BrowserFiles } from '../browser-files/browser-files.ts';
+import { AppError } from '../core/errors.ts';
+import type { App } from './deps.ts';
+import { LASTING } from './http/cache-control.ts';
+import { type SharedAnswer, sendShared, shareAnswer } from './http/shared-answer.ts';
+import { type Load, shedLoad } from './limits/load.ts';
+
+export interface BrowserFileDeps {
+  /** Opened by the first request for a file. */
+  readonly browserFiles: () => Promise<BrowserFiles>;
+}
+
+/** Websites load these under a name that stays: a new version of Slipway reaches them within an hour. */
+const REVALIDATED = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800';
+
+/** The scripts and style sheets of the service's pages, and the elements for websites. */
+export function browserFileRoutes(
+  deps: BrowserFileDeps & { readonly load: Load },
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    shedLoad(app, deps.load);
+    registerFiles(app, deps, 'assets', LASTING);
+    registerFiles(app, deps, 'elements', REVALIDATED);
+  };
+}
+
+/** The answers of one file: as it is, and compressed. */
+interface FileAnswers {
+  readonly plain: SharedAnswer;
+  readonly gzip: SharedAnswer;
+}
+
+/** Registers the files of a folder, for a console that serves them itself as well. */
+export function registerFiles(
+  app: App,
+  { browserFiles }: BrowserFileDeps,
+  folder: 'assets' | 'elements',
+  cacheControl = LASTING,
+): void {
+  const answers = new Map<string, FileAnswers>();
+  const schema = { hide: true, params: z.object({ file: z.string() }) };
+  app.get(
+    `/${folder}/:file`,
+    { config: { localAccess: 'screen' }, schema },
+    async (request, reply) => {
+      const name = `${folder}/${request.params.file}`;
+      const file = (await browserFiles()).file(name);
+      if (file === undefined) {
+        throw new AppError('route_not_found', `This service has no file ${JSON.stringify(name)}.`);
+      }
+      const answer = answers.get(name) ?? answersOf(file, cacheControl);
+      answers.set(name, answer);
+      const encoding = negotiate(request.headers['accept-encoding'] ?? '', ['gzip']);
+      sendShared(request, reply, encoding === 'gzip' ? answer.gzip : answer.plain);
+    },
+  );
+}
+
+function answersOf({ contentType, bytes }: BrowserFile, cacheControl: string): FileAnswers {
+  const headers = {
+    'content-type': contentType,
+    'cache-control': cacheControl,
+    vary: 'Accept-Encoding',
+  };
+  return {
+    plain: shareAnswer(headers, bytes),
+    gzip: shareAnswer({ ...headers, 'content-encoding': 'gzip' }, gzipSync(bytes, { level: 9 })),
+  };
+}

@@ -1,0 +1,228 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
+import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
+import { AppError } from '../../core/errors.ts';
+import { renderDisposition } from '../../store/disposition.ts';
+import type { ObjectInfo, ObjectReader } from '../../store/object-store.ts';
+import { etagOf, evaluatePreconditions, isCurrent } from '../http/conditional.ts';
+import { ByteStream } from './byte-stream.ts';
+import {
+  type BodyPart,
+  composeMultipart,
+  contentRange,
+  lengthOf,
+  packBatches,
+} from './multipart.ts';
+
+/** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
+
+const TYPE = 'application/octet-stream';
+
+/**
+ * The reads of all answers that are under way at once. Fewer than the S3 client has connections: when quick reads fail,
+ * the reads use them, and the catalog needs some.
+ */
+const READS_MAX = 32;
+const BUFFER_BYTES = 256 * 1024;
+const BUFFERS_EACH = 4;
+/** Only the first large answers read ahead. Later ones use one small buffer: with many clients, most are slow. */
+const READING_AHEAD_MAX = 12;
+const SMALL_BUFFER_BYTES = 128 * 1024;
+const HALF_CLOSED_MAX_MS = 2_000;
+
+interface FileFacts {
+  /** Under which a browser saves the file. */
+  readonly filename: string;
+  /** The value of Cache-Control. */
+  readonly cacheControl: string;
+}
+
+export interface ByteAnswers {
+  /**
+   * Answers a GET or HEAD with the object, and closes the reader.
+   *
+   * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
+   * is closed: a short body must not look like a whole one.
+   *
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable` also for a client
+   *   that left before the first byte, and the store's
+   */
+  send(
+    reader: ObjectReader,
+    facts: FileFacts,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply>;
+}
+
+/** One for the whole process, whose memory and reads it limits. */
+export function createByteAnswers(): ByteAnswers {
+  const limit = pLimit(READS_MAX);
+  /** Answers that have not begun: the memory budget of connections does not count them yet. */
+  const starts = pLimit(READS_MAX);
+  let readingAhead = 0;
+  const spare: Buffer[] = [];
+
+  /** The stream closes the reader. */
+  const createBody = (
+    reader: ObjectReader,
+    parts: Iterable<BodyPart>,
+    length: number,
+  ): ByteStream => {
+    const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
+    if (isLarge) readingAhead += 1;
+    const bufferBytes = Math.min(length, isLarge ? BUFFER_BYTES : SMALL_BUFFER_BYTES);
+    return new ByteStream({
+      reader,
+      batches: packBatches(parts, bufferBytes),
+      bufferBytes,
+      buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
+      limit,
+      // Never longer than the buffers of all answers that read ahead.
+      spare: bufferBytes === BUFFER_BYTES ? spare : [],
+      onClose: () => {
+        if (isLarge) readingAhead -= 1;
+      },
+    });
+  };
+
+  const begin = async (body: ByteStream, { socket }: FastifyRequest['raw']): Promise<void> => {
+    const stopWatching = watchClient(socket, () => body.destroy());
+    try {
+      await starts(async () => (body.destroyed ? undefined : body.begin()));
+    } catch (error) {
+      // The failure is that of the aborted read.
+      if (!body.destroyed) throw error;
+    } finally {
+      stopWatching();
+    }
+    if (body.destroyed) {
+      throw new AppError(
+        'store_unavailable',
+        'The client left, or the store sent no byte in time.',
+      );
+    }
+  };
+
+  return {
+    async send(reader, facts, request, reply) {
+      let body: ByteStream | undefined;
+      try {
+        const answer = answerTo(request, reader.info, reply);
+        const length = lengthOf(answer.parts);
+        const hasBody = length > 0 && request.method !== 'HEAD';
+        if (hasBody) body = createBody(reader, answer.parts, length);
+        if (body !== undefined) await begin(body, request.raw);
+        writeHead(reply, answer, reader.info, { ...facts, length });
+      } catch (error) {
+        if (body === undefined) await reader.close();
+        else body.destroy();
+        throw error;
+      }
+      if (body === undefined) await reader.close();
+      return reply.send(body);
+    },
+  };
+}
+
+/**
+ * Calls `leave` when the client leaves before the answer begins. From then on, Fastify watches the connection.
+ *
+ * A client that left looks like one that closed its side after the request and still reads, until the server writes.
+ * The latter has {@link HALF_CLOSED_MAX_MS} to get the first byte.
+ *
+ * @returns stops watching
+ */
+function watchClient(socket: Socket, leave: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (): void => {
+    timer = setTimeout(leave, HALF_CLOSED_MAX_MS);
+  };
+  if (socket.destroyed) leave();
+  else if (socket.readableEnded) wait();
+  socket.once('end', wait).once('close', leave);
+  return () => {
+    clearTimeout(timer);
+    socket.off('end', wait).off('close', leave);
+  };
+}
+
+interface Answer {
+  readonly status: 200 | 206 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly parts: Iterable<BodyPart>;
+}
+
+/** @throws AppError `precondition_failed`, `range_not_satisfiable` */
+function answerTo(
+  { method, headers }: FastifyRequest,
+  info: ObjectInfo,
+  reply: FastifyReply,
+): Answer {
+  const precondition = evaluatePreconditions(headers, info);
+  if (precondition === 'not_modified') return { status: 304, headers: {}, parts: [] };
+  if (precondition === 'failed') {
+    const detail =
+      'The file does not match If-Match or If-Unmodified-Since: it is another version.';
+    throw new AppError('precondition_failed', detail);
+  }
+  // Section 14.2 of RFC 9110 defines Range for GET only.
+  const isRanged = method === 'GET' && isCurrent(headers['if-range'], info);
+  const { range } = headers;
+  const selection = parseRangeHeader(isRanged ? range : undefined, info.size);
+  if (selection.kind === 'none') throw noSuchRange(reply, info.size);
+  return select(selection, info, range);
+}
+
+/** The error for ranges beyond the end of a file of `size` bytes. Adds the size to the answer. */
+export function noSuchRange(reply: FastifyReply, size: number): AppError {
+  reply.header('content-range', `bytes */${size}`);
+  return new AppError(
+    'range_not_satisfiable',
+    `The file has ${size} bytes, and the requested range has none of them.`,
+  );
+}
+
+function writeHead(
+  reply: FastifyReply,
+  { status, headers }: Answer,
+  { etag, lastModified }: ObjectInfo,
+  { filename, cacheControl, length }: FileFacts & { readonly length: number },
+): void {
+  reply
+    .code(status)
+    .header('accept-ranges', 'bytes')
+    .header('etag', etag)
+    .header('last-modified', lastModified.toUTCString())
+    .header('cache-control', cacheControl)
+    .headers(headers);
+  if (status === 304) return;
+  reply.header('content-length', length).header('content-disposition', renderDisposition(filename));
+}
+
+function select(
+  selection: Exclude<Selection, { kind: 'none' }>,
+  { size, etag }: ObjectInfo,
+  range = '',
+): Answer {
+  const headers = { 'content-type': TYPE };
+  switch (selection.kind) {
+    case 'all':
+      return { status: 200, headers, parts: size === 0 ? [] : [{ start: 0, length: size }] };
+    case 'one': {
+      const { span } = selection;
+      return {
+        status: 206,
+        headers: { ...headers, 'content-range': contentRange(span, size) },
+        parts: [span],
+      };
+    }
+    case 'several': {
+      // A hash, so that no publisher can put the boundary into a file.
+      const boundary = etagOf(`${etag} ${range}`).slice(1, -1);
+      const { type, parts } = composeMultipart(selection.spans, { type: TYPE, size }, boundary);
+      return { status: 206, headers: { 'content-type': type }, parts };
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
+import type { ByteAnswers } from '../bytes/byte-answers.ts';
+import type { App } from '../deps.ts';
+import { LASTING } from '../http/cache-control.ts';
+
+/** Serves the files of a directory store, under signed links: a bucket serves its presigned URLs itself. */
+export interface FileRouteDeps {
+  readonly store: Pick<ObjectStore, 'open'>;
+  readonly bytes: ByteAnswers;
+  readonly clock: Clock;
+  /** @throws AppError `invalid_link` */
+  readonly verifyLink: (request: {
+    readonly method: string;
+    readonly key: string;
+    readonly query: Readonly<Record<string, unknown>>;
+    readonly now: Date;
+  }) => { readonly filename: string };
+  /**
+   * Undefined: there are no public addresses, and those of an earlier setting end.
+   *
+   * @throws AppError `invalid_link`
+   */
+  readonly verifyPublicLink:
+    | ((request: { readonly signature: string; readonly key: string }) => void)
+    | undefined;
+}
+
+const EXPIRING = 'private, max-age=0, must-revalidate';
+
+/** Not in the API documentation: clients get these links from other answers. */
+const hide = true;
+/** With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0. */
+const method = ['GET', 'HEAD'];
+
+export function registerFiles(app: App, deps: FileRouteDeps): void {
+  app.route({
+    method,
+    url: '/files/*',
+    schema: {
+      hide,
+      params: z.object({ '*': z.string() }),
+      querystring: z.record(z.string(), z.unknown()),
+    },
+    handler: async (request, reply) => {
+      const { method, query } = request;
+      const key = request.params['*'];
+      const now = new Date(deps.clock.now());
+      const { filename } = deps.verifyLink({ method, key, query, now });
+      const facts = { filename, cacheControl: EXPIRING };
+      return deps.bytes.send(await openOrRefuse(deps, key), facts, request, reply);
+    },
+  });
+  const { verifyPublicLink } = deps;
+  if (verifyPublicLink === undefined) return;
+  app.route({
+    method,
+    url: '/files/public/:signature/*',
+    schema: { hide, params: z.object({ signature: z.string(), '*': z.string() }) },
+    handler: async (request, reply) => {
+      const { signature, '*': key } = request.params;
+      verifyPublicLink({ signature, key });
+      const reader = await openOrRefuse(deps, key);
+      const facts = { filename: key.slice(key.lastIndexOf('/') + 1), cacheControl: LASTING };
+      return deps.bytes.send(reader, facts, request, reply);
+    },
+  });
+}
+
+async function openOrRefuse({ store }: FileRouteDeps, key: string): Promise<ObjectReader> {
+  const reader = await store.open(key);
+  if (reader === undefined) throw new AppError('unknown_file', 'This file was deleted.');
+  return reader;
+}

@@ -1,0 +1,70 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  createDialects,
+  type DialectAnswer,
+  type Dialects,
+} from '../../answers/feeds/answer-dialect.ts';
+import { isAppError } from '../../core/errors.ts';
+import { whenKnown } from '../../core/when-known.ts';
+import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
+import { tierOfRequest } from '../access/tier-of-request.ts';
+import type { RouteDeps } from '../deps.ts';
+import { etagOf } from '../http/conditional.ts';
+import { count, sendAnswer } from '../http/send-answer.ts';
+import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
+import { sendFile } from './send-file.ts';
+
+/** Passes requests to the dialects of updaters, whatever their address, and sends the answers. */
+
+/** What the requests of all dialects share. */
+export interface Feeds {
+  readonly deps: RouteDeps & { readonly downloads: RecentDownloads };
+  readonly dialects: Dialects;
+}
+
+/** One for all addresses of dialects, so that each document is rendered once. */
+export function createFeeds(deps: RouteDeps): Feeds {
+  return {
+    deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
+    dialects: createDialects({ ...deps, etagOf }),
+  };
+}
+
+/**
+ * Answers with a document of the dialect, or with a file of a release.
+ *
+ * @param asked called only when it is needed
+ */
+export function answerInDialect(
+  { deps, dialects }: Feeds,
+  protocol: Protocol,
+  asked: () => ProtocolRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  const { method, url, headers, query } = request;
+  const fail = (error: unknown): never => {
+    // Only a document that accepts POST alone refuses the method of a request that has a route.
+    if (isAppError(error, 'method_not_allowed')) reply.header('allow', 'POST');
+    throw error;
+  };
+  try {
+    const tier = tierOfRequest(deps, request);
+    const answered = dialects.answer({ protocol, method, url, headers, query, asked }, tier);
+    const sent = whenKnown(answered, (answer) => send(deps, answer, request, reply));
+    return sent instanceof Promise ? sent.catch(fail) : sent;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function send(
+  deps: Feeds['deps'],
+  answer: DialectAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void | Promise<void> {
+  if (answer.kind !== 'document') return sendFile(deps, answer, request, reply);
+  count(deps.usage, answer.counted);
+  sendAnswer(request, reply, answer.answer);
+}

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Clock } from '../core/clock.ts';
+import type { App } from './deps.ts';
+import { prepareHeaders } from './http/prepared-headers.ts';
+
+interface HealthDeps {
+  readonly catalog: Pick<Catalog, 'health'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+/** Bounded: there may be thousands of applications, and every client can read the answer. */
+const APPLICATIONS_SHOWN_MAX = 10;
+
+/** For orchestrators. Liveness ignores the store: a restart would not repair it. */
+export function healthRoutes(deps: HealthDeps): FastifyPluginAsyncZod {
+  return async (app) => registerHealth(app, deps);
+}
+
+function registerHealth(app: App, deps: HealthDeps): void {
+  // Otherwise too many clients could make an orchestrator restart the process.
+  const options = { config: { answersAlways: true }, schema: { hide: true } };
+  const alive = prepareHeaders({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  });
+  app.get('/livez', options, (_request, reply) => {
+    reply.sendPrepared(200, alive, '{"status":"ok"}');
+  });
+  app.get('/readyz', options, (_request, reply) => {
+    const { isReady, document } = publicReadiness(deps);
+    reply.header('cache-control', 'no-store').code(isReady ? 200 : 503);
+    if (!isReady) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
+    reply.send(document);
+  });
+}
+
+/** Counts problems instead of describing them: descriptions name keys and paths of the store. */
+function publicReadiness(deps: HealthDeps): {
+  readonly isReady: boolean;
+  readonly document: object;
+} {
+  const { isReady, document } = detailedReadiness(deps);
+  const { problems, catalogs, ...rest } = document;
+  const counted = Object.fromEntries(
+    worstOf(Object.entries(catalogs)).map(([name, { problems: own, ...catalog }]) => [
+      name,
+      { ...catalog, problems_count: own.length },
+    ]),
+  );
+  return {
+    isReady,
+    document: {
+      ...rest,
+      problems_count: problems.length,
+      applications: Object.keys(catalogs).length,
+      catalogs: counted,
+    },
+  };
+}
+
+type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
+
+/** Selects the worst catalogs: without a state, from disk, with problems, in this order; equally bad ones by name. */
+function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
+  if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
+  const rank = ({ source, problems }: Readable): number =>
+    2 * ['none', 'saved', 'live'].indexOf(source) + (problems.length > 0 ? 0 : 1);
+  return catalogs
+    .toSorted(([a, one], [b, other]) => rank(one) - rank(other) || (a < b ? -1 : 1))
+    .slice(0, APPLICATIONS_SHOWN_MAX);
+}
+
+/** For the operator only: its problems name keys and paths of the store. */
+export function detailedReadiness({ catalog, clock }: HealthDeps) {
+  const { ready, problems, applications } = catalog.health();
+  const catalogs = Object.fromEntries(
+    Object.entries(applications).map(([name, { revision, source, confirmedAt, problems }]) => [
+      name,
+      {
+        revision,
+        source,
+        age_seconds:
+          confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
+        problems,
+      },
+    ]),
+  );
+  return {
+    isReady: ready,
+    document: { status: ready ? ('ready' as const) : ('not_ready' as const), problems, catalogs },
+  };
+}

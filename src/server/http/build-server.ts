@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+import type { App } from '../deps.ts';
+import { collectDocuments, type DocumentSettings } from '../documentation/documents.ts';
+import type { Load } from '../limits/load.ts';
+import { buildBase } from './base-server.ts';
+import { registerCors } from './cors.ts';
+import type { ServerSettings } from './server-options.ts';
+
+interface ServerDeps {
+  readonly metrics: Registry;
+  /** Stopped with the server. */
+  readonly load: Load;
+  /** The origins whose pages may send cookies and access tokens. */
+  readonly origins: readonly string[];
+  /** Absolute, without a trailing slash. */
+  readonly publicUrl: () => string;
+  readonly documents: DocumentSettings;
+  /** In the order of the OpenAPI documents. */
+  readonly routes: readonly FastifyPluginAsyncZod[];
+}
+
+/** The whole server; it does not listen yet. */
+export async function buildServer(settings: ServerSettings, deps: ServerDeps): Promise<App> {
+  const { metrics, load, origins, publicUrl, documents, routes } = deps;
+  const app = await buildBase(settings, metrics);
+  app.addHook('onClose', async () => load.stop());
+  await registerCors(app, { origins, ownOrigin: () => new URL(publicUrl()).origin });
+  // Comes before the routes that the documents describe.
+  await collectDocuments(app, documents);
+  for (const plugin of routes) await app.register(plugin);
+  return app;
+}

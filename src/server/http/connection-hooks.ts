@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../../core/errors.ts';
+import { type Connections, HEADERS_MAX } from '../limits/connections.ts';
+import { overloaded } from '../limits/load.ts';
+
+/** Hooks of every route that deal with the connection of the request. */
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route also answers when there are too many connections, or when no memory is left for clients. */
+    readonly answersAlways?: boolean;
+  }
+}
+
+const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.config.answersAlways === true;
+
+/**
+ * The error for a request whose address does not begin with a slash; otherwise undefined. The router would take the path
+ * out of an absolute address such as `GET http://any/livez HTTP/1.1`, which clients send to a forward proxy (RFC 9112,
+ * section 3.2). An attacker could use it to pass a guard in front of this service that knows only the usual form.
+ */
+function refuseAddress(address: string | undefined): AppError | undefined {
+  if (address?.startsWith('/') === true) return undefined;
+  const detail = 'The address in the first line of a request must begin with a slash.';
+  return new AppError('invalid_request', detail);
+}
+
+/** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
+export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { httpVersion, rawHeaders, socket } = request.raw;
+    if (connections?.of(socket)?.isRefused === true && !answersAlways(request)) {
+      reply.header('connection', 'close');
+      return done(overloaded());
+    }
+    const refusal = refuseAddress(request.raw.url);
+    if (refusal !== undefined) return done(refusal);
+    if (rawHeaders.length >= 2 * HEADERS_MAX) {
+      const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
+      return done(new AppError('invalid_request', detail));
+    }
+    // RFC 9112, section 3.2. Node takes the first of several, and a proxy may take another one.
+    const hosts = countHosts(rawHeaders);
+    const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+    const detail = 'HTTP/1.1 needs one Host header.';
+    done(isRefused ? new AppError('invalid_request', detail) : undefined);
+  });
+}
+
+/** @param rawHeaders names and values in turn */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
+}
+
+/** Headers that describe the body, and not an error sent in its place. */
+const BODY_HEADERS = ['etag', 'content-length', 'content-range', 'content-disposition'];
+
+/** Counts the memory of an answer until the client has read it: see `connection.ts`. */
+export function holdAnswers(app: FastifyInstance, connections: Connections | undefined): void {
+  if (connections === undefined) return;
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const connection = connections.of(request.raw.socket);
+    if (connection === undefined || connection.holdAnswer(payload)) return done(null, payload);
+    if (payload instanceof Readable) payload.destroy();
+    for (const name of BODY_HEADERS) reply.removeHeader(name);
+    if (answersAlways(request)) done(null, '{}');
+    else done(overloaded());
+  });
+}
+
+/**
+ * Once `draining` aborts, every answer asks its client to close the connection. Otherwise a client could send its
+ * next request on a connection that is about to be cut. Once the server closes, it also closes each connection after
+ * its last answer: keep-alive would outlast the time that the process has left.
+ */
+export function closeAfterLastAnswer(
+  app: FastifyInstance,
+  draining: AbortSignal | undefined,
+): void {
+  let stopping = false;
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (draining?.aborted === true) reply.header('connection', 'close');
+    done();
+  });
+  app.addHook('onResponse', (_request, _reply, done) => {
+    if (stopping) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
+}
+
+/** Node answers 417 to an unknown Expect, which may be ignored (RFC 9110, section 10.1.1). */
+export function acceptExpectations({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}

@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answer, Counted, HeaderRecord } from '../../answers/answer.ts';
+import type { UsageCounter } from '../../usage/usage-counter.ts';
+import { matchesEtag } from './conditional.ts';
+import { OPEN_HEADERS } from './cors.ts';
+import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
+
+/** Sends and counts the answers of `answers/`. */
+
+type Headers = Pick<FastifyRequest, 'headers'>;
+
+/** Sends an answer that pages of any origin may read, or 304 when the client already has its body. */
+export function sendAnswer({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
+  const { status, own, isShared } = answer;
+  const { etag } = answer.headers;
+  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) {
+    reply.sendPrepared(304, unchanged(answer.headers), null);
+  } else reply.sendPrepared(status, open(answer.headers), bodyOf(answer), own, isShared);
+}
+
+/**
+ * Sends an answer of an open path that no cache stores. Only a browser reads the headers of CORS, and it sends an
+ * Origin.
+ */
+export function sendUncached({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
+  const prepare = headers.origin === undefined ? forPrograms : forPages;
+  reply.sendPrepared(answer.status, prepare(answer.headers), bodyOf(answer), answer.own);
+}
+
+export function count(usage: UsageCounter, counted: Counted): void {
+  if (counted?.kind === 'check') usage.countCheck(counted.check);
+  else if (counted !== undefined) usage.countLink(counted.link);
+}
+
+const open = once((headers) => prepareHeaders({ ...OPEN_HEADERS, ...headers }));
+const unchanged = once(({ 'content-type': _type, ...lasting }) =>
+  prepareHeaders({ ...OPEN_HEADERS, ...lasting }),
+);
+const forPrograms = once(prepareHeaders);
+const forPages = once((headers) => prepareHeaders({ ...headers, ...OPEN_HEADERS }));
+
+/** Prepares the headers of each record once, however many answers have them. */
+function once(
+  prepare: (headers: HeaderRecord) => PreparedHeaders,
+): (headers: HeaderRecord) => PreparedHeaders {
+  const known = new WeakMap<HeaderRecord, PreparedHeaders>();
+  return (headers) => {
+    const found = known.get(headers);
+    if (found !== undefined) return found;
+    const prepared = prepare(headers);
+    known.set(headers, prepared);
+    return prepared;
+  };
+}
+
+function bodyOf({ body }: Answer): string | Buffer | null {
+  if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) return body;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

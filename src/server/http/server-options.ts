@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from 'fastify';
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Connections } from '../limits/connections.ts';
+import type { AccessLogSettings } from './access-log.ts';
+import { BODY_BYTES_MAX } from './json-body.ts';
+import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
+
+/** Limits and conventions of every route. */
+
+/** The limit of versions, names and file names in addresses. */
+const PARAMETER_LENGTH_MAX = 1024;
+/**
+ * The limit for receiving the whole request. A request that takes longer is an attack or comes from a broken client.
+ */
+const REQUEST_TIMEOUT_MS = 15_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** electron-updater asks for up to 1,000 ranges at once, which takes 23 KB for a file of gigabytes. Node's default is 16 KiB. */
+const HEADER_BYTES_MAX = 32 * 1024;
+
+const HTTP_OPTIONS: ServerOptions = {
+  maxHeaderSize: HEADER_BYTES_MAX,
+  // `refuseRequests` answers a request without Host: Node's own answer is not a problem document.
+  requireHostHeader: false,
+  // Must not exceed requestTimeout: Node swaps the two otherwise.
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+  keepAliveTimeout: IDLE_TIMEOUT_MS,
+};
+
+export interface ServerSettings {
+  readonly logger: FastifyBaseLogger;
+  /** Undefined: no request is logged. */
+  readonly accessLog?: AccessLogSettings | undefined;
+  readonly trustProxy: boolean | string;
+  /** For the Date header of prepared answers; undefined: Node's own. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Aborted when the process begins to stop: see `closeAfterLastAnswer`. */
+  readonly draining?: AbortSignal;
+  /** The path of PUBLIC_URL, without a trailing slash. Default: none. */
+  readonly basePath?: string;
+  /** Undefined for a server that does not listen. */
+  readonly connections?: Connections;
+}
+
+export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Server> {
+  const { connections, basePath = '' } = settings;
+  return {
+    loggerInstance: settings.logger,
+    trustProxy: settings.trustProxy,
+    logController: new LogController({ disableRequestLogging: true }),
+    ...(connections === undefined
+      ? {}
+      : { serverFactory: (handler) => connections.createServer(handler, HTTP_OPTIONS) }),
+    ...(basePath === '' ? {} : { rewriteUrl: ({ url }) => withoutBase(url ?? '/', basePath) }),
+    bodyLimit: BODY_BYTES_MAX,
+    forceCloseConnections: 'idle',
+    // Requests on open connections are still answered. Fastify's own 503 is not a problem document.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
+    genReqId,
+    // Creating a logger for each request costs as much as a tenth of an answer: lines name the request themselves.
+    childLoggerFactory: (logger) => logger,
+    frameworkErrors: (error, request, reply) =>
+      // No hook runs for these errors.
+      sendProblem(error, request, reply.header('x-request-id', request.id)),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, connections),
+  };
+}
+
+/** Accepts addresses with and without the path of PUBLIC_URL: a proxy may strip it. No route begins with it. */
+function withoutBase(url: string, basePath: string): string {
+  if (!url.startsWith(basePath)) return url;
+  const rest = url.slice(basePath.length);
+  if (rest.startsWith('/')) return rest;
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : url;
+}
+
+/**
+ * Keeps the request id of a proxy, so that all logs share it; replaces an id that is not plain text. Node reads random
+ * bytes for 128 ids at a time, so that an id needs no system call.
+ */
+function genReqId(request: { headers: IncomingMessage['headers'] }): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+/** Answers input that is not valid HTTP with a problem document, and closes the connection. */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  connections: Connections | undefined,
+): void {
+  const connection = connections?.of(socket);
+  const end = (): void => {
+    // The client would read a second answer as a part of the one that is being sent.
+    if (!socket.writable || connection?.current?.headersSent === true) socket.destroy();
+    else socket.end(renderBrokenRequest(error));
+  };
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else if (connection === undefined) end();
+  else connection.endAfterAnswers(end);
+}
+
+function problemOfBroken(code: string | undefined): AppError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request took too long to arrive.');
+    case 'HPE_HEADER_OVERFLOW':
+      return new AppError(
+        'headers_too_long',
+        `The address and the headers of a request may have ${HEADER_BYTES_MAX} bytes together. Ask for fewer ranges at a time.`,
+      );
+    default:
+      return new AppError('invalid_request', 'This is not a valid HTTP request.');
+  }
+}
+
+function renderBrokenRequest(error: NodeJS.ErrnoException): string {
+  const problem = problemOfBroken(error.code);
+  const body = JSON.stringify(problemOf(problem, randomUUID()));
+  return `HTTP/1.1 ${statusOf(problem.code)} ${STATUS_CODES[statusOf(problem.code)]}\r\nContent-Type: ${PROBLEM_TYPE}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+}

@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type HeaderRecord, TEXT_MAX } from '../../answers/answer.ts';
+import type { Clock } from '../../core/clock.ts';
+import { etagOf, matchesEtag } from './conditional.ts';
+import { OPEN_HEADERS } from './cors.ts';
+import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
+
+/** Answers that many clients get: each is rendered once, with its entity tag, and sent many times. */
+
+/** An answer, ready to be sent. */
+export interface SharedAnswer {
+  readonly status: number;
+  readonly headers: PreparedHeaders;
+  /** Text when it is short: Node sends a short text together with the headers. */
+  readonly body: string | Buffer | null;
+  /** Undefined: the client cannot ask whether the answer has changed. */
+  readonly revalidation: { readonly etag: string; readonly headers: PreparedHeaders } | undefined;
+  /** False for an answer to one request: its bytes count as memory of its client. Absent: true. */
+  readonly isShared?: boolean;
+}
+
+/**
+ * A 200 with an entity tag, which pages of any origin may read.
+ *
+ * @param headers in lower case; `content-type` and `cache-control` are among them
+ * @param isLasting false for an answer that is soon replaced: then it stays text, which counts as memory of every client
+ *   that does not read it. Otherwise such clients could make the process keep one version of it for each second.
+ */
+export function shareAnswer(
+  headers: HeaderRecord,
+  content: string | Uint8Array,
+  isLasting = true,
+): SharedAnswer {
+  return sharePage({ ...OPEN_HEADERS, ...headers }, content, isLasting);
+}
+
+/** Like {@link shareAnswer}, for an answer that only pages of this service may read. */
+export function sharePage(
+  headers: HeaderRecord,
+  content: string | Uint8Array,
+  isLasting = true,
+): SharedAnswer {
+  const bytes = Buffer.from(content);
+  const isText = typeof content === 'string' && (!isLasting || bytes.length <= TEXT_MAX);
+  const etag = etagOf(bytes);
+  const all: HeaderRecord = { ...headers, etag };
+  const { 'content-type': _type, ...lasting } = all;
+  return {
+    status: 200,
+    headers: prepareHeaders(all),
+    body: isText ? content : bytes,
+    revalidation: { etag, headers: prepareHeaders(lasting) },
+  };
+}
+
+/** Sends the answer, or 304 when the client already has its body. */
+export function sendShared(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  reply: FastifyReply,
+  answer: SharedAnswer,
+): void {
+  const { status, body, revalidation, isShared } = answer;
+  if (revalidation !== undefined && matchesEtag(headers['if-none-match'], revalidation.etag)) {
+    reply.sendPrepared(304, revalidation.headers, null);
+  } else reply.sendPrepared(status, answer.headers, body, undefined, isShared);
+}
+
+const RENDERED_AGAIN_AFTER_MS = 1_000;
+
+/** Answers about the state of the service, which changes all the time: each is at most one second old. */
+export interface BriefAnswers<Answer = SharedAnswer> {
+  /**
+   * @param question as in `SharedAnswers`: it must be one of a limited number of names
+   * @param make makes an answer that is not lasting: see {@link shareAnswer}
+   */
+  get(question: string, make: () => Answer): Answer;
+}
+
+export function createBriefAnswers<Answer = SharedAnswer>(
+  clock: Pick<Clock, 'now'>,
+): BriefAnswers<Answer> {
+  const answers = new Map<string, Answer>();
+  let since = Number.NEGATIVE_INFINITY;
+  return {
+    get: (question, make) => {
+      const now = clock.now();
+      if (Math.abs(now - since) >= RENDERED_AGAIN_AFTER_MS) {
+        answers.clear();
+        since = now;
+      }
+      const answer = answers.get(question) ?? make();
+      answers.set(question, answer);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Catalog } from '../../catalog/memory/catalog.ts';
+import { releaseNameOf, type Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { Clock } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
+import { newestFirst, type Offer } from '../../domain/offer.ts';
+import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
+import { versionText } from '../../domain/version.ts';
+
+/** An offer that not every client gets: its rollout is not complete, or it is paused. */
+export interface UnfinishedOffer {
+  readonly application: string;
+  /** The channel that has the offer itself, and not one that inherits it. */
+  readonly channel: string;
+  readonly version: string;
+  readonly status: 'active' | 'paused';
+  /** The share that the rollout has reached. A paused offer goes to no client, whatever its share is. */
+  readonly share: Share;
+}
+
+/** Older offers of a channel are left out. */
+const PER_CHANNEL_MAX = 10;
+const TOTAL_MAX = 1_000;
+
+/**
+ * Lists the offers that not every client gets, also those of restricted channels. Reads memory only.
+ *
+ * @returns lists them by application; never throws, and leaves out an application whose catalog cannot be used
+ */
+export function createRolloutLister(deps: {
+  readonly catalog: Pick<Catalog, 'health' | 'application'>;
+  /** With the store's time: rollouts advance by it. */
+  readonly clock: Pick<Clock, 'now'>;
+}): () => readonly UnfinishedOffer[] {
+  // Cached: searching thousands of offers takes longer than rendering the other metrics.
+  const bySnapshot = new WeakMap<Snapshot, ReadonlyMap<string, readonly Offer[]>>();
+  const listOf = (application: string, now: number): readonly UnfinishedOffer[] => {
+    const snapshot = deps.catalog.application(application).snapshot();
+    const channels = bySnapshot.get(snapshot) ?? candidatesOf(snapshot);
+    bySnapshot.set(snapshot, channels);
+    return [...channels].flatMap(([channel, offers]) =>
+      offers
+        .map((offer) => describe(application, channel, offer, now))
+        .filter(({ status, share }) => status === 'paused' || share < ALL_CLIENTS)
+        .slice(0, PER_CHANNEL_MAX),
+    );
+  };
+  return () => {
+    const now = deps.clock.now();
+    const listed: UnfinishedOffer[] = [];
+    for (const application of Object.keys(deps.catalog.health().applications).sort()) {
+      try {
+        listed.push(...listOf(application, now));
+      } catch (error) {
+        if (!isAppError(error)) throw error;
+      }
+    }
+    return listed.slice(0, TOTAL_MAX);
+  };
+}
+
+/** By channel, newest first: the offers that are paused, or have a rollout, complete or not. */
+function candidatesOf({ revision, leftOut }: Snapshot): ReadonlyMap<string, readonly Offer[]> {
+  const isCandidate = ({ status, rollout }: Offer): boolean =>
+    status === 'paused' || (status === 'active' && rollout !== null);
+  return new Map(
+    [...revision.channels].map(([name, { offers }]) => [
+      name,
+      offers
+        .filter((offer) => isCandidate(offer) && !leftOut.has(releaseNameOf(offer)))
+        .sort(newestFirst),
+    ]),
+  );
+}
+
+function describe(
+  application: string,
+  channel: string,
+  { version, status, rollout }: Offer,
+  now: number,
+): UnfinishedOffer {
+  return {
+    application,
+    channel,
+    version: versionText(version),
+    status: status === 'paused' ? 'paused' : 'active',
+    share: rollout === null ? ALL_CLIENTS : shareAt(rollout.ramp, now),
+  };
+}

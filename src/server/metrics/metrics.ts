@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Catalog } from '../../catalog/memory/catalog.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Usage } from '../../usage/usage.ts';
+import type { Connections } from '../limits/connections.ts';
+import { measureCatalog } from './catalog-metrics.ts';
+import { measureUsage } from './usage-metrics.ts';
+
+/**
+ * Metrics of this process for Prometheus. They contain nothing about users. The metrics of several workers are added
+ * up, where `aggregator` names nothing else.
+ */
+
+export function createMetrics(deps: {
+  /** The store's metrics are in it already: the store is opened first. */
+  readonly registry: Registry;
+  readonly build: { readonly version: string; readonly node: string };
+  readonly catalog: Catalog;
+  /** With the store's time. */
+  readonly clock: Clock;
+  readonly connections: Pick<Connections, 'counts'>;
+  readonly usage: Pick<Usage, 'series'>;
+}): void {
+  const { registry, build } = deps;
+  new Gauge({
+    name: 'slipway_build_info',
+    help: 'The versions of Slipway and Node; always 1.',
+    aggregator: 'max',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ ...build }, 1);
+  measureCatalog(registry, deps);
+  measureConnections(registry, deps.connections);
+  measureUsage(registry, deps.usage);
+}
+
+function measureConnections(registry: Registry, connections: Pick<Connections, 'counts'>): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'slipway_http_connections',
+    help: 'Client connections: open, and the maximum.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { open, max } = connections.counts();
+      this.set({ kind: 'open' }, open);
+      this.set({ kind: 'max' }, max);
+    },
+  });
+  new Gauge({
+    name: 'slipway_http_held_bytes',
+    help: 'Memory held for clients that do not read their answers or do not finish their requests.',
+    registers,
+    collect() {
+      this.set(connections.counts().heldBytes);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_refused_total',
+    help: 'Connections refused because of the limit. The log says how to raise it.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections.counts().refused);
+    },
+  });
+  new Counter({
+    name: 'slipway_http_connections_cut_total',
+    help: 'Connections that the server closed: out of memory, read too slowly, or idle.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(connections.counts().cut)) {
+        this.inc({ reason }, count);
+      }
+    },
+  });
+}
+
+/** Measures every request by route and status. */
+export function countRequests(app: FastifyInstance, registry: Registry): void {
+  const duration = new Histogram({
+    name: 'slipway_http_request_duration_seconds',
+    help: 'From the first byte of a request to the last byte of its answer.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
+    registers: [registry],
+  });
+  // By route and not by address: clients choose addresses, and every label value costs memory.
+  const unknown = createObserver(duration, 'none');
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) unknown(request, reply);
+    done();
+  });
+  app.addHook('onRoute', (route) => {
+    const observe = createObserver(duration, route.url);
+    const others = [route.onResponse ?? []].flat();
+    route.onResponse = [
+      ...others,
+      (request, reply, done) => {
+        observe(request, reply);
+        done();
+      },
+    ];
+  });
+}
+
+type RequestDuration = Histogram<'route' | 'method' | 'status'>;
+
+/** Measures the requests of a route. It looks each combination of labels up once: that costs more than counting. */
+function createObserver(
+  duration: RequestDuration,
+  route: string,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const byMethod = new Map<
+    string,
+    Map<number, Histogram.Internal<'route' | 'method' | 'status'>>
+  >();
+  return ({ method }, { statusCode, elapsedTime }) => {
+    const byStatus = byMethod.get(method) ?? new Map();
+    byMethod.set(method, byStatus);
+    const child = byStatus.get(statusCode) ?? duration.labels(route, method, String(statusCode));
+    byStatus.set(statusCode, child);
+    child.observe(elapsedTime / 1000);
+  };
+}

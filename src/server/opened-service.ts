@@ -1,0 +1,37 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Clock, Randomness } from '../core/clock.ts';
+import type { TierSettings } from '../domain/tier.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { LegacySettings } from '../updaters/legacy/settings.ts';
+import type { App } from './deps.ts';
+import type { Load } from './limits/load.ts';
+import type { ServiceSettings } from './settings.ts';
+
+/** How a command opens the service in its own process. */
+
+/** @throws AppError, such as `invalid_configuration` */
+export type OpenService = (deps: OpenServiceDeps) => Promise<OpenedService>;
+
+interface OpenServiceDeps {
+  /** The settings are read from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly randomness: Randomness;
+  readonly logger: FastifyBaseLogger;
+  /** Default: the store that the settings name. */
+  readonly store?: ObjectStore;
+  /** Too much load is answered with 503. Default: measured in this process. */
+  readonly load?: Load;
+  /** Answers from the store alone: asks no other service, and needs none of the settings for that. */
+  readonly onlyAnswers?: boolean;
+}
+
+/** Start or refresh `catalog`, then listen, or ask with `http.inject`. */
+export interface OpenedService {
+  readonly config: ServiceSettings & LegacySettings & TierSettings;
+  readonly http: App;
+  readonly catalog: Catalog;
+  /** Sets the address that clients use when PUBLIC_URL is not set. Call it once the service listens. */
+  learnAddress(url: string): void;
+}

@@ -1,0 +1,17 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { type Load, shedLoad } from './limits/load.ts';
+import { registerStatus, type StatusRouteDeps } from './status/status-route.ts';
+import { type LiveMetricsDeps, registerLiveMetrics } from './usage/live-metrics.ts';
+
+interface WebsiteRouteDeps extends StatusRouteDeps, LiveMetricsDeps {
+  readonly load: Load;
+}
+
+/** What a website shows without an account: the status and public metrics. */
+export function websiteRoutes(deps: WebsiteRouteDeps): FastifyPluginAsyncZod {
+  return async (app) => {
+    shedLoad(app, deps.load);
+    registerStatus(app, deps);
+    registerLiveMetrics(app, deps);
+  };
+}

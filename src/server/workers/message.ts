@@ -1,0 +1,91 @@
+import type { CatalogReport } from '../../catalog/following/relay.ts';
+import type { MetricsUpdate } from '../../usage/shared-metrics.ts';
+import type { ComponentUpdate } from '../status/status.ts';
+
+/** What the primary process and its workers send each other: plain JSON. */
+
+/** What one worker found and the others take over. */
+export type Report = CatalogReport | ComponentUpdate | MetricsUpdate;
+
+/** The metrics and the readiness of one worker. */
+export interface Measurement {
+  /** As `Registry.getMetricsAsJSON` of prom-client returns them. */
+  readonly metrics: readonly object[];
+  /** The document of `/readyz` for operators. */
+  readonly readiness: Readiness;
+}
+
+export interface Readiness {
+  readonly status: 'ready' | 'not_ready';
+}
+
+/** What the log says about the service. */
+export interface Facts {
+  readonly address: string;
+  /** The address that clients use. */
+  readonly public_url: string;
+  /** Why the service cannot answer updates yet; missing when it can. */
+  readonly problem?: string;
+  /** How many applications were known at the start. */
+  readonly applications: number;
+}
+
+export type ToPrimary =
+  /** The worker has loaded its code and can take over reports. */
+  | { readonly kind: 'joined' }
+  /** The worker answers clients. */
+  | { readonly kind: 'listening'; readonly facts: Facts }
+  /** The worker cannot start, or cannot go on, and ends now. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Sent every second: the event loop of the worker is not blocked. */
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'report'; readonly report: Report }
+  /** The worker wants to do work that takes a whole processor. */
+  | { readonly kind: 'turn_asked' | 'turn_ended'; readonly request: number }
+  | { readonly kind: 'measured'; readonly request: number; readonly measurement: Measurement };
+
+export type ToWorker =
+  /** The answer to `joined`, with the newest reports of the other workers. */
+  | {
+      readonly kind: 'welcome';
+      readonly leads: boolean;
+      /** Whether other workers answer clients already. */
+      readonly othersAnswer: boolean;
+      readonly reports: readonly Report[];
+    }
+  /** The worker is the leader from now on: it polls the store. */
+  | { readonly kind: 'lead' }
+  /** Another worker is the leader from now on. */
+  | { readonly kind: 'follow' }
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'measure'; readonly request: number }
+  | { readonly kind: 'turn_granted'; readonly request: number }
+  | { readonly kind: 'stop' };
+
+/** Libraries send messages over the same channel. */
+const CHANNEL = 'slipway';
+
+export interface Envelope<Message> {
+  readonly channel: string;
+  readonly message: Message;
+}
+
+export function seal<Message>(message: Message): Envelope<Message> {
+  return { channel: CHANNEL, message };
+}
+
+/** @returns the message; undefined when a library sent it */
+export function open<Message>(envelope: Partial<Envelope<Message>>): Message | undefined {
+  return envelope.channel === CHANNEL ? envelope.message : undefined;
+}
+
+/** Whether only the leader may send the report. A leader that was replaced while it hung does not know so yet. */
+export function isLeadersReport(report: Report): boolean {
+  return report.kind.startsWith('catalog_');
+}
+
+/** A newer report replaces an older one with the same name. */
+export function nameOfReport(report: Report): string {
+  if ('application' in report) return `${report.kind} ${report.application}`;
+  return 'id' in report ? `${report.kind} ${report.id}` : report.kind;
+}
