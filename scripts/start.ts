@@ -1,7 +1,7 @@
+import { runCommandLine } from '../src/cli/command-line.ts';
+import type { Edition } from '../src/cli/edition.ts';
+import type { Session } from '../src/cli/terminal.ts';
 import { readEnvironment } from '../src/core/system.ts';
-import { runCommandLine } from './cli/command-line.ts';
-import type { Edition } from './cli/edition.ts';
-import type { Session } from './cli/terminal.ts';
 
 /** Runs the command line in this process. Imported when it is certain that Node is new enough for it. */
 export function startCommandLine(edition: Edition): void {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
+import type { AddCommands } from '../../src/cli/runner.ts';
 import { readVersion } from '../../src/core/system.ts';
-import type { AddCommands } from '../cli/runner.ts';
 import { SERVICE_COMMANDS } from '../lists/complete.ts';
 import { renderLicences } from './licences.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addDryRunOption, addJsonOption } from './arguments.ts';
-import { type Description, describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+import { addDryRunOption, addJsonOption } from '../../src/cli/arguments.ts';
+import { type Description, describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 
 /** Commands for accounts, and for the keys that sign access tokens. */
 

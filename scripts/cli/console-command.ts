@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 
 export function addConsoleCommand(program: Command, run: Runner): void {
   program.commandsGroup('Run the service:');

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import { addDryRunOption, addJsonOption, parseCount } from '../../src/cli/arguments.ts';
+import { type Description, describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 import { MESSAGE_STATES } from '../../src/contact/message-state.ts';
-import { addDryRunOption, addJsonOption, parseCount } from './arguments.ts';
-import { type Description, describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
 
 /** The commands for messages from the contact form. */
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addDryRunOption, addJsonOption } from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+import { addDryRunOption, addJsonOption } from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 
 const PLACE = 'a directory (a DATA_DIR), or s3://BUCKET[/PREFIX]';
 

@@ -1,8 +1,8 @@
+import { firstLines, formatBytes, printableText } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import { counted } from '../../src/core/counted.ts';
 import { type CopiedObject, isPrivate, tallyOf } from '../../src/operations/copy/copy-plan.ts';
 import type { CopyResult } from '../../src/operations/copy/copy-store.ts';
-import { firstLines, formatBytes, printableText } from './output.ts';
-import { print, type Terminal } from './terminal.ts';
 
 /** What `slipway copy` prints. */
 

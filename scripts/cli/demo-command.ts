@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 import type { OpenService } from '../../src/server/opened-service.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
-import type { Terminal } from './terminal.ts';
 
 /**
  * The command that shows Slipway on this machine.

@@ -1,6 +1,8 @@
 import { stat, statfs } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import path from 'node:path';
+import type { Environment, Facts } from '../../src/cli/facts.ts';
+import type { Diagnose, DiagnosedStore, Terminal } from '../../src/cli/terminal.ts';
 import { systemCode } from '../../src/core/errors.ts';
 import { didYouMean } from '../../src/core/name-hint.ts';
 import { findWriteProblem } from '../../src/core/own-directory.ts';
@@ -8,8 +10,6 @@ import { readVersion, systemClock } from '../../src/core/system.ts';
 import { type DiagnoseDeps, diagnose, type Space } from '../../src/operations/diagnose/diagnose.ts';
 import { objectsDirectory, openSigner, publicAddressOf } from '../../src/store/open/stores.ts';
 import { ask } from './ask.ts';
-import type { Environment, Facts } from './facts.ts';
-import type { Diagnose, DiagnosedStore, Terminal } from './terminal.ts';
 
 /** The checks of a store, with what they know of this machine. */
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { addJsonOption } from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+import { addJsonOption } from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 
 /** The command that tests a store, its settings and a running service. */
 

@@ -1,6 +1,6 @@
+import { alignColumns } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import type { Check } from '../../src/core/check.ts';
-import { alignColumns } from './output.ts';
-import { print, type Terminal } from './terminal.ts';
 
 const REMEDY = '→ ';
 

@@ -1,4 +1,13 @@
 import type { Command } from 'commander';
+import {
+  addApplicationOption,
+  addAtOption,
+  addJsonOption,
+  parseWordArgument,
+  SuggestingOption,
+} from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 import { parseChannelName } from '../../src/domain/channel.ts';
 import {
   FORMATS,
@@ -9,15 +18,6 @@ import {
 } from '../../src/domain/platform.ts';
 import { PROCESSOR_ARCHES } from '../../src/domain/target.ts';
 import { parseClientVersion } from '../../src/domain/version.ts';
-import {
-  addApplicationOption,
-  addAtOption,
-  addJsonOption,
-  parseWordArgument,
-  SuggestingOption,
-} from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
 
 /** The command that explains decisions. */
 

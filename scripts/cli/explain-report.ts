@@ -7,8 +7,8 @@ import {
   reasonRows,
   remarks,
 } from '../../src/answers/explain/explanation.ts';
-import { alignColumns, printableText, printTable } from './output.ts';
-import { print, type Terminal } from './terminal.ts';
+import { alignColumns, printableText, printTable } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 
 /**
  * What `slipway explain` prints: first the answer, then the reasons, then what would change it. A table of every rule

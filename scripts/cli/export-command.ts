@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import type { OpenService } from '../../src/server/opened-service.ts';
 import {
   addApplicationOption,
   addDryRunOption,
   addJsonOption,
   RepeatableOption,
-} from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+} from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
+import type { OpenService } from '../../src/server/opened-service.ts';
 
 /**
  * The command that writes what a static server needs to answer in place of the service.

@@ -1,8 +1,8 @@
 import type { ExportResult } from '../../src/app/static-export/export-static.ts';
 import type { LeftOut } from '../../src/app/static-export/plan.ts';
+import { firstLines, formatBytes, printableText } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import { counted, listed } from '../../src/core/counted.ts';
-import { firstLines, formatBytes, printableText } from './output.ts';
-import { print, type Terminal } from './terminal.ts';
 
 /** What `slipway export` prints. */
 

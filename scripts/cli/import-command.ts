@@ -1,10 +1,14 @@
 import { type Command, Option } from 'commander';
 import { SOURCE_KINDS } from '../../src/build-output/sources/source.ts';
+import {
+  addApplicationOption,
+  addChangeOptions,
+  addConsentOption,
+} from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../src/domain/channel.ts';
 import { parseArch } from '../../src/domain/platform.ts';
-import { addApplicationOption, addChangeOptions, addConsentOption } from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
 
 /** The command that takes over the history of another update server. */
 

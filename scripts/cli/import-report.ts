@@ -1,11 +1,11 @@
 import type { ImportSource } from '../../src/build-output/sources/source.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { firstLines, printableText, printWhenLive } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import { counted } from '../../src/core/counted.ts';
 import { newestTextFirst } from '../../src/domain/version.ts';
 import type { ImportedRelease, ImportResult } from '../../src/operations/import-releases.ts';
 import type { PlacedRelease } from '../../src/operations/place-releases.ts';
-import type { Context } from './context.ts';
-import { firstLines, printableText, printWhenLive } from './output.ts';
-import { print, type Terminal } from './terminal.ts';
 
 /** The output of `slipway import`. */
 

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
+import { addApplicationOption, addDryRunOption, addJsonOption } from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../src/domain/channel.ts';
-import { addApplicationOption, addDryRunOption, addJsonOption } from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
 
 /** The command that writes the first settings and the CI file of a project. */
 export function addInitCommand(program: Command, run: Runner): void {

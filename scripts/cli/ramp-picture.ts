@@ -1,5 +1,5 @@
-import { showsBlocks } from './bars.ts';
-import type { Environment } from './facts.ts';
+import { showsBlocks } from '../../src/cli/bars.ts';
+import type { Environment } from '../../src/cli/facts.ts';
 import { axisEnd, sharesAt, timeLabel, type VersionRamp } from './version-ramp.ts';
 
 /** The versions of a fleet over time, drawn with characters. */

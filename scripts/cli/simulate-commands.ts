@@ -5,9 +5,9 @@ import {
   addJsonOption,
   parseCount,
   RepeatableOption,
-} from './arguments.ts';
-import { describeCommand } from './description.ts';
-import type { Runner } from './runner.ts';
+} from '../../src/cli/arguments.ts';
+import { describeCommand } from '../../src/cli/description.ts';
+import type { Runner } from '../../src/cli/runner.ts';
 
 /** The command that foresees updates. */
 

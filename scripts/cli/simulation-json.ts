@@ -1,9 +1,9 @@
+import { stateJson } from '../../src/cli/state-report.ts';
 import { machineName } from '../../src/domain/fleet.ts';
 import type { GroupFate } from '../../src/domain/simulate-updates.ts';
 import { versionText } from '../../src/domain/version.ts';
 import type { SimulationSummary } from '../../src/releases/forecast/summarize-simulation.ts';
 import type { SimulationReport } from './simulation.ts';
-import { stateJson } from './state-report.ts';
 
 /** Every number of a simulation, for `slipway simulate --json`. */
 export function simulationJson({

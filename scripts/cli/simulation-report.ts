@@ -1,3 +1,4 @@
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import type { Stranded, Waiting } from '../../src/releases/forecast/summarize-simulation.ts';
 import { charactersOf, drawRamp } from './ramp-picture.ts';
 import type { SimulationReport } from './simulation.ts';
@@ -11,7 +12,6 @@ import {
   printTotals,
   sumOf,
 } from './simulation-tables.ts';
-import { print, type Terminal } from './terminal.ts';
 import { rampOf } from './version-ramp.ts';
 
 /** What `slipway simulate` prints for readers. */

@@ -1,7 +1,7 @@
+import { alignColumns } from '../../src/cli/output.ts';
+import { print, type Terminal } from '../../src/cli/terminal.ts';
 import type { FateRow, VersionTotal } from '../../src/releases/forecast/summarize-simulation.ts';
-import { alignColumns } from './output.ts';
 import type { SimulationReport } from './simulation.ts';
-import { print, type Terminal } from './terminal.ts';
 import { timeLabel } from './version-ramp.ts';
 
 /** The tables of `slipway simulate`. */

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Command, Help } from 'commander';
-import { descriptionOf } from '../cli/description.ts';
-import { createProgram } from '../cli/program.ts';
+import { descriptionOf } from '../../src/cli/description.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { COMPLETE } from '../lists/complete.ts';
 import { renderTable } from './table.ts';
 

@@ -1,11 +1,11 @@
+import type { Edition } from '../../src/cli/edition.ts';
+import type { AddCommands } from '../../src/cli/runner.ts';
+import { addServeCommand } from '../../src/cli/serve/commands.ts';
 import type { OpenService } from '../../src/server/opened-service.ts';
 import { addAccountCommands } from '../cli/account-commands.ts';
 import { addConsoleCommand } from '../cli/console-command.ts';
 import { addDemoCommand } from '../cli/demo-command.ts';
-import type { Edition } from '../cli/edition.ts';
 import { addExportCommand } from '../cli/export-command.ts';
-import type { AddCommands } from '../cli/runner.ts';
-import { addServeCommand } from '../cli/serve-command.ts';
 import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from './publisher.ts';
 
 /** Only the commands that run the service load it. */

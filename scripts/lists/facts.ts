@@ -1,11 +1,11 @@
 import { catalogKeys } from '../../src/catalog/facts.ts';
+import type { CommandConfig, Environment, Facts } from '../../src/cli/facts.ts';
 import { loadConfig, SETTING_GROUPS } from '../../src/config.ts';
 import { contactKeys } from '../../src/contact/facts.ts';
 import { accountKeys } from '../../src/identity/facts.ts';
 import { housekeepingKeys } from '../../src/server/housekeeping/keys.ts';
 import { probeKeys } from '../../src/store/keys.ts';
 import { usageKeys } from '../../src/usage/facts.ts';
-import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
 
 /** What every command that opens a store may need to know. Its imports load no code of the service. */
 export const FACTS: Facts = {

@@ -1,21 +1,21 @@
-import { addAppCommands } from '../cli/app-commands.ts';
-import { addChannelCommands } from '../cli/channel-commands.ts';
-import { addCompletionCommand } from '../cli/completion-command.ts';
+import { addAppCommands } from '../../src/cli/apps/commands.ts';
+import { addChannelCommands } from '../../src/cli/channels/commands.ts';
+import { addCompletionCommand } from '../../src/cli/completion/commands.ts';
+import { addFeedsCommand } from '../../src/cli/feeds/commands.ts';
+import { addInspectCommands } from '../../src/cli/inspect/commands.ts';
+import { addGcCommand, addVerifyCommand } from '../../src/cli/maintain/commands.ts';
+import { addPublishCommands } from '../../src/cli/publish/commands.ts';
+import type { AddCommands } from '../../src/cli/runner.ts';
+import { addStatsCommand } from '../../src/cli/stats/commands.ts';
+import type { Roles } from '../../src/cli/terminal.ts';
+import { addWithdrawCommands } from '../../src/cli/withdraw/commands.ts';
 import { addContactCommands } from '../cli/contact-commands.ts';
 import { addCopyCommand } from '../cli/copy-command.ts';
 import { addDoctorCommand } from '../cli/doctor-command.ts';
 import { addExplainCommands } from '../cli/explain-commands.ts';
-import { addFeedsCommand } from '../cli/feeds-commands.ts';
 import { addImportCommand } from '../cli/import-command.ts';
 import { addInitCommand } from '../cli/init-command.ts';
-import { addInspectCommands } from '../cli/inspect-commands.ts';
-import { addGcCommand, addVerifyCommand } from '../cli/maintain-commands.ts';
-import { addPublishCommands } from '../cli/publish-commands.ts';
-import type { AddCommands } from '../cli/runner.ts';
 import { addSimulateCommand } from '../cli/simulate-commands.ts';
-import { addStatsCommand } from '../cli/stats-commands.ts';
-import type { Roles } from '../cli/terminal.ts';
-import { addWithdrawCommands } from '../cli/withdraw-commands.ts';
 
 /** What the publisher in one file and the complete package have. Commands are in the order of the help. */
 

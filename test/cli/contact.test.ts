@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT } from '../../scripts/cli/exit-code.ts';
+import { EXIT } from '../../src/cli/exit-code.ts';
 import { createDelivery } from '../../src/contact/delivery.ts';
 import { createIntake } from '../../src/contact/intake.ts';
 import { createFakeMailer, keysOf, silent, submission } from '../contact/support.ts';

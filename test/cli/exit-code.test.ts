@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { EXIT, exitCodeOf } from '../../scripts/cli/exit-code.ts';
+import { EXIT, exitCodeOf } from '../../src/cli/exit-code.ts';
 import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import { startFakeS3 } from '../store/s3/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';

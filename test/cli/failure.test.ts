@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../scripts/cli/failure.ts';
 import { COMPLETE } from '../../scripts/lists/complete.ts';
+import { sentenceOf } from '../../src/cli/failure.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { hashFile } from '../../src/releases/publish/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
@@ -46,7 +46,7 @@ describe('the message of a failure', () => {
     const environment = () => {
       throw Object.assign(new Error('x'), { code: 'EACCES', syscall: 'access', path: '.env' });
     };
-    const { runCommandLine } = await import('../../scripts/cli/command-line.ts');
+    const { runCommandLine } = await import('../../src/cli/command-line.ts');
     let stderr = '';
     const write = (text: string) => {
       stderr += text;

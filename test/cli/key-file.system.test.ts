@@ -6,7 +6,7 @@ import { ROOT } from './support.ts';
 
 /** A key from a pipe, as the shell makes one for `<(…)` and for `/dev/stdin`. A named pipe could block for ever. */
 
-const MODULE = path.join(ROOT, 'scripts/cli/key-file.ts');
+const MODULE = path.join(ROOT, 'src/cli/key-file.ts');
 const PROGRAM = `import { readKey } from ${JSON.stringify(MODULE)};
 await readKey(process.argv[1], '--tauri-pubkey').then(console.log, (error) => console.log(error.message));`;
 

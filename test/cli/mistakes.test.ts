@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProgress } from '../../scripts/cli/progress.ts';
+import { createProgress } from '../../src/cli/progress.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { placeOf } from '../../scripts/cli/place.ts';
+import { placeOf } from '../../src/cli/place.ts';
 import { loadConfig } from '../../src/config.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseRangeArgument } from '../../scripts/cli/arguments.ts';
+import { parseRangeArgument } from '../../src/cli/arguments.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Environment } from '../facts.ts';
+import type { Environment } from '../../../src/cli/facts.ts';
 
 /**
  * The directory of a demo: DATA_DIR, else `data/NAME`.

@@ -1,8 +1,8 @@
 import type { PackageManager, PackageRun, Project } from '../../../src/builds/project/project.ts';
+import { feedUrl, PLACEHOLDER } from '../../../src/cli/feeds/describe-feeds.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { type Target, targetName } from '../../../src/domain/target.ts';
 import { velopack } from '../../../src/updaters/velopack/velopack.ts';
-import { feedUrl, PLACEHOLDER } from '../describe-feeds.ts';
 import type { Choices } from './choices.ts';
 
 /** The jobs that build a project on a CI service. The files of the CI services have what differs between them. */

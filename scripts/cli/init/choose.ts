@@ -2,10 +2,10 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Project } from '../../../src/builds/project/project.ts';
 import { namesIn, readText } from '../../../src/builds/project/project-files.ts';
+import type { Facts } from '../../../src/cli/facts.ts';
 import { AppError, isAppError } from '../../../src/core/errors.ts';
 import { parseApplicationName } from '../../../src/domain/channel.ts';
 import { refuseReservedName } from '../../../src/domain/reserved-name.ts';
-import type { Facts } from '../facts.ts';
 import {
   type Choices,
   CI_CHOICES,

@@ -1,6 +1,6 @@
+import type { Facts } from '../../../src/cli/facts.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { SettingGroup } from '../../../src/core/settings/setting.ts';
-import type { Facts } from '../facts.ts';
 import { type Choices, settingsOf } from './choices.ts';
 
 /** The `.env` file: the first settings that a project needs, each with its description. */

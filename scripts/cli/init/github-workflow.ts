@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import type { Project } from '../../../src/builds/project/project.ts';
+import { indented } from '../../../src/cli/output.ts';
 import type { Platform } from '../../../src/domain/platform.ts';
 import { targetName } from '../../../src/domain/target.ts';
-import { indented } from '../output.ts';
 import { type BuildJobs, buildCommands, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, createCommand, NO_BUILD, packageFolder } from './ci-settings.ts';

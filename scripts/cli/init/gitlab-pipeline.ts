@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Project } from '../../../src/builds/project/project.ts';
-import { indented } from '../output.ts';
+import { indented } from '../../../src/cli/output.ts';
 import { type BuildJobs, buildCommands, type Job, type Needs, planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, createCommand, NO_BUILD, packageFolder } from './ci-settings.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
+import { printableText } from '../../../src/cli/output.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { printableText } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
 
 /** Questions to the publisher at a terminal. Enter takes the default. */
 

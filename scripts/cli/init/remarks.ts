@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { Monorepo } from '../../../src/builds/project/monorepo.ts';
 import type { Project } from '../../../src/builds/project/project.ts';
+import { shown } from '../../../src/cli/place.ts';
 import { AppError } from '../../../src/core/errors.ts';
-import { shown } from '../place.ts';
 import { planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, createCommand } from './ci-settings.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Project } from '../../../src/builds/project/project.ts';
+import { alignColumns, printableText } from '../../../src/cli/output.ts';
+import { shown } from '../../../src/cli/place.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { DEFAULT_CHANNEL } from '../../../src/domain/channel.ts';
 import { targetName } from '../../../src/domain/target.ts';
-import { alignColumns, printableText } from '../output.ts';
-import { shown } from '../place.ts';
-import { print, type Terminal } from '../terminal.ts';
 import { planJobs } from './build-jobs.ts';
 import { type Choices, settingsOf } from './choices.ts';
 import type { IgnoredNames } from './git-ignore.ts';

@@ -1,8 +1,8 @@
 import type { Project } from '../../../src/builds/project/project.ts';
+import { feedUrl, PLACEHOLDER, setUpFor } from '../../../src/cli/feeds/describe-feeds.ts';
+import { textLines } from '../../../src/cli/feeds/feeds-report.ts';
+import { protocolNamed } from '../../../src/cli/protocol-named.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../../src/domain/signature.ts';
-import { feedUrl, PLACEHOLDER, setUpFor } from '../describe-feeds.ts';
-import { textLines } from '../feeds-report.ts';
-import { protocolNamed } from '../protocol-named.ts';
 import type { Choices } from './choices.ts';
 
 /** What the developer puts into the application itself, as `slipway feeds --updater` prints it. */

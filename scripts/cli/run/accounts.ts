@@ -1,5 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { requireConsent } from '../../../src/cli/consent.ts';
+import { type Context, openContext } from '../../../src/cli/context.ts';
+import { alignColumns, formatTime, printJson, printTable } from '../../../src/cli/output.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { readAccount } from '../../../src/identity/accounts/account.ts';
 import type { Account } from '../../../src/identity/accounts/account-document.ts';
@@ -17,10 +21,6 @@ import {
 import { eraseAccount } from '../../../src/identity/erase-account.ts';
 import { lockAccount, unlockAccount } from '../../../src/identity/lock-account.ts';
 import { listSessions, type SessionSummary } from '../../../src/identity/sessions/list-sessions.ts';
-import { requireConsent } from '../consent.ts';
-import { type Context, openContext } from '../context.ts';
-import { alignColumns, formatTime, printJson, printTable } from '../output.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly json: boolean;

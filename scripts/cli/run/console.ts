@@ -5,10 +5,10 @@ import { pathToFileURL } from 'node:url';
 import open from 'open';
 import { pino } from 'pino';
 import { openLocalConsole } from '../../../src/app/console.ts';
+import { openContext } from '../../../src/cli/context.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { systemRandomness } from '../../../src/core/system.ts';
 import { renderOpeningPage } from '../../../src/pages/console-page.ts';
-import { openContext } from '../context.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 interface ConsoleOptions {
   readonly port?: number;

@@ -1,11 +1,17 @@
+import { openContext } from '../../../src/cli/context.ts';
+import {
+  alignColumns,
+  formatTime,
+  printableText,
+  printJson,
+  printTable,
+} from '../../../src/cli/output.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import type { ContactSettings } from '../../../src/config/contact.ts';
 import { eraseExisting } from '../../../src/contact/erase.ts';
 import { listMessages, type ShownMessage, showMessage } from '../../../src/contact/inspect.ts';
 import type { MessageState } from '../../../src/contact/message-state.ts';
 import { redeliverMessage } from '../../../src/contact/redeliver.ts';
-import { openContext } from '../context.ts';
-import { alignColumns, formatTime, printableText, printJson, printTable } from '../output.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 export async function list(
   terminal: Terminal,

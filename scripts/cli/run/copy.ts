@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { openCopy } from '../../../src/app/copy/open-copy.ts';
+import { EXIT } from '../../../src/cli/exit-code.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import { placeOf } from '../../../src/cli/place.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { copyStore } from '../../../src/operations/copy/copy-store.ts';
 import type { StoreSettings } from '../../../src/store/open/settings.ts';
 import { copyJson, printCopy } from '../copy-report.ts';
-import { EXIT } from '../exit-code.ts';
-import { printJson } from '../output.ts';
-import { placeOf } from '../place.ts';
-import { createProgress } from '../progress.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 interface CopyOptions {
   readonly fromEnv?: string;

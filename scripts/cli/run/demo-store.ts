@@ -1,11 +1,11 @@
+import { alignColumns, indented, printTable } from '../../../src/cli/output.ts';
+import { shown } from '../../../src/cli/place.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { openPublisher } from '../../../src/store/open/stores.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
 import { type FilledStore, fillDemoStore } from '../demo/fill-demo-store.ts';
-import { alignColumns, indented, printTable } from '../output.ts';
-import { shown } from '../place.ts';
-import { createProgress } from '../progress.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 /** The same releases and counts each time, except for the time at which they end. */
 const SEED = 20;

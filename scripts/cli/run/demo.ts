@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
+import type { Environment } from '../../../src/cli/facts.ts';
+import { shown } from '../../../src/cli/place.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import type { OpenedService, OpenService } from '../../../src/server/opened-service.ts';
 import { demoDirectory } from '../demo/demo-directory.ts';
-import type { Environment } from '../facts.ts';
-import { shown } from '../place.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 const OS_BY_NODE: Readonly<Record<string, string>> = {
   win32: 'windows',

@@ -1,14 +1,14 @@
+import { openContext } from '../../../src/cli/context.ts';
+import { EXIT } from '../../../src/cli/exit-code.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { parseHttpUrl } from '../../../src/core/settings/kinds.ts';
 import { readVersion, systemClock } from '../../../src/core/system.ts';
 import { diagnoseAddress } from '../../../src/operations/diagnose/address.ts';
 import { ask } from '../ask.ts';
-import { openContext } from '../context.ts';
 import { diagnoseStore } from '../diagnose-deps.ts';
 import { printChecks, printSummary } from '../doctor-report.ts';
-import { EXIT } from '../exit-code.ts';
-import { printJson } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface DoctorOptions {
   readonly url?: string;

@@ -4,6 +4,11 @@ import {
 } from '../../../src/answers/explain/explain-update.ts';
 import { explanationJson } from '../../../src/answers/explain/explanation-json.ts';
 import { findStatusChanges, type StatusChange } from '../../../src/catalog/find-status-change.ts';
+import { appOption } from '../../../src/cli/arguments.ts';
+import { openContext } from '../../../src/cli/context.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import { protocolNamed } from '../../../src/cli/protocol-named.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { known } from '../../../src/core/name-hint.ts';
 import type { RevisionReference } from '../../../src/domain/revision-reference.ts';
@@ -11,12 +16,7 @@ import type { TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
 import type { Protocol } from '../../../src/updaters/protocol.ts';
 import { servedFormats } from '../../../src/updaters/registry.ts';
-import { appOption } from '../arguments.ts';
-import { openContext } from '../context.ts';
 import { reportExplanation } from '../explain-report.ts';
-import { printJson } from '../output.ts';
-import { protocolNamed } from '../protocol-named.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface ExplainOptions {
   readonly app?: string;

@@ -1,14 +1,14 @@
 import { exportStatic } from '../../../src/app/static-export/export-static.ts';
 import { openTarget } from '../../../src/app/static-export/open-target.ts';
+import { openContext } from '../../../src/cli/context.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import { shown } from '../../../src/cli/place.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { OpenService } from '../../../src/server/opened-service.ts';
 import { type PlaceName, parsePlaceName } from '../../../src/store/open/place-name.ts';
-import { openContext } from '../context.ts';
 import { exportJson, printExport } from '../export-report.ts';
-import { printJson } from '../output.ts';
-import { shown } from '../place.ts';
-import { createProgress } from '../progress.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface ExportOptions {
   readonly app?: string;

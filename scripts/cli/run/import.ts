@@ -1,6 +1,15 @@
 import { readImportSource } from '../../../src/build-output/sources/read-source.ts';
 import { readSourceRelease } from '../../../src/build-output/sources/read-source-release.ts';
 import type { ImportSource, SourceKind } from '../../../src/build-output/sources/source.ts';
+import type { ChangeOptions } from '../../../src/cli/arguments.ts';
+import { requireConsent } from '../../../src/cli/consent.ts';
+import { type Context, openContext } from '../../../src/cli/context.ts';
+import { EXIT } from '../../../src/cli/exit-code.ts';
+import { differenceJson, printDifference } from '../../../src/cli/forecast/difference-report.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import { createProgress, type Progress } from '../../../src/cli/progress.ts';
+import { statedRollout } from '../../../src/cli/publish/rollout-report.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { counted } from '../../../src/core/counted.ts';
 import type { Arch } from '../../../src/domain/platform.ts';
 import { type ImportDeps, importReleases } from '../../../src/operations/import-releases.ts';
@@ -11,16 +20,7 @@ import {
   unservedSentence,
 } from '../../../src/releases/forecast/foresee-unserved.ts';
 import type { PublishProgress } from '../../../src/releases/publish/upload-artifacts.ts';
-import type { ChangeOptions } from '../arguments.ts';
-import { requireConsent } from '../consent.ts';
-import { type Context, openContext } from '../context.ts';
-import { differenceJson, printDifference } from '../difference-report.ts';
-import { EXIT } from '../exit-code.ts';
 import { hasRefused, importJson, importQuestion, printImported } from '../import-report.ts';
-import { printJson } from '../output.ts';
-import { createProgress, type Progress } from '../progress.ts';
-import { statedRollout } from '../rollout-report.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 interface ImportOptions extends ChangeOptions {
   readonly app?: string;

@@ -1,7 +1,9 @@
 import { findMonorepo } from '../../../src/builds/project/monorepo.ts';
 import { readProject } from '../../../src/builds/project/read-project.ts';
-import { isInteractive } from '../consent.ts';
-import { sayDryRun } from '../context.ts';
+import { isInteractive } from '../../../src/cli/consent.ts';
+import { sayDryRun } from '../../../src/cli/context.ts';
+import { printJson } from '../../../src/cli/output.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
 import { choose, type InitOptions, readExisting } from '../init/choose.ts';
 import { planIgnored } from '../init/git-ignore.ts';
 import { planFiles } from '../init/planned-files.ts';
@@ -9,8 +11,6 @@ import { openQuestions } from '../init/questions.ts';
 import { atRoot, remarksOn } from '../init/remarks.ts';
 import { type InitResult, initJson, printFiles, printFound, printInit } from '../init/report.ts';
 import { checkPlaces, writeChanges } from '../init/write-files.ts';
-import { printJson } from '../output.ts';
-import type { Terminal } from '../terminal.ts';
 
 interface CommandOptions extends InitOptions {
   readonly yes: boolean;

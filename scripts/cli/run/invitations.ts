@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { type Context, openContext } from '../../../src/cli/context.ts';
+import { formatTime, printJson, printTable } from '../../../src/cli/output.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import { normalizeEmail } from '../../../src/identity/accounts/account.ts';
 import {
@@ -8,9 +11,6 @@ import {
   invite,
   listInvitations,
 } from '../../../src/identity/accounts/invitations.ts';
-import { type Context, openContext } from '../context.ts';
-import { formatTime, printJson, printTable } from '../output.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly json: boolean;

@@ -1,10 +1,10 @@
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import type { AccountSettings } from '../../../src/config/accounts.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import {
   createSigningKeys,
   rotateSigningKeys,
 } from '../../../src/identity/access-tokens/signing-keys.ts';
-import { print, type Terminal } from '../terminal.ts';
 
 export async function keys(
   terminal: Terminal,

@@ -1,6 +1,11 @@
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { findRevision, readCatalog } from '../../../src/catalog/find-revision.ts';
+import { type Context, openContext } from '../../../src/cli/context.ts';
+import { formatTime, printableText, printJson } from '../../../src/cli/output.ts';
+import { createProgress } from '../../../src/cli/progress.ts';
+import { sayState } from '../../../src/cli/state-report.ts';
+import { print, type Terminal } from '../../../src/cli/terminal.ts';
 import { AppError, systemCode } from '../../../src/core/errors.ts';
 import { readPlainFile } from '../../../src/core/plain-file.ts';
 import { DEFAULT_CHANNEL, parseChannelName } from '../../../src/domain/channel.ts';
@@ -17,15 +22,10 @@ import {
 import { summarizeSimulation } from '../../../src/releases/forecast/summarize-simulation.ts';
 import { periodOf } from '../../../src/usage/adoption.ts';
 import { readUsage } from '../../../src/usage/read-usage.ts';
-import { type Context, openContext } from '../context.ts';
-import { formatTime, printableText, printJson } from '../output.ts';
-import { createProgress } from '../progress.ts';
 import { renderRampSvg } from '../ramp-svg.ts';
 import type { SimulationReport } from '../simulation.ts';
 import { simulationJson } from '../simulation-json.ts';
 import { printSimulation } from '../simulation-report.ts';
-import { sayState } from '../state-report.ts';
-import { print, type Terminal } from '../terminal.ts';
 import { rampOf } from '../version-ramp.ts';
 
 interface SimulateOptions {

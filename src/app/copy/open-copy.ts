@@ -1,4 +1,4 @@
-import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
+import type { Environment, Facts } from '../../cli/facts.ts';
 import type { Clock, Randomness } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CopyDeps } from '../../operations/copy/copy-side.ts';

@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util';
-import type { Environment, Facts } from '../../../scripts/cli/facts.ts';
+import type { Environment, Facts } from '../../cli/facts.ts';
 import { AppError, isAppError, systemCode } from '../../core/errors.ts';
 import { readPlainFile } from '../../core/plain-file.ts';
 import type { PlaceName } from '../../store/open/place-name.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SHELLS } from '../../../scripts/cli/completion/shells.ts';
+import { SHELLS } from '../../../src/cli/completion/shells.ts';
 import { ROOT, slipway } from '../support.ts';
 
 const scriptFor = async (shell: string) => slipway(['completion', shell], { cwd: ROOT });

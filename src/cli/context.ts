@@ -1,0 +1,118 @@
+import { hostname, userInfo } from 'node:os';
+import type { ChangeKind } from '../catalog/documents/revision-document.ts';
+import { systemClock, systemRandomness } from '../core/system.ts';
+import type { ChannelStates } from '../releases/forecast/compare-channels.ts';
+import { openPublisher, type Publisher } from '../store/open/stores.ts';
+import { askAboutVisitors } from './consent.ts';
+import type { CommandConfig, Environment } from './facts.ts';
+import { missingStore, type Place, placeOf, type Subject } from './place.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** The settings and the store, as commands use them. A feature names its own settings as `Own`. */
+export interface Context<Own = unknown> extends Publisher {
+  readonly config: CommandConfig & Own;
+  readonly actor: string;
+  /** Undefined for a command that changes nothing. */
+  readonly beforeCommit: ((kind: ChangeKind, states: ChannelStates) => Promise<void>) | undefined;
+  readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
+  /** The store that the command works on. Every output names it. */
+  readonly place: Place;
+}
+
+interface OpenOptions {
+  readonly subject?: Subject;
+  readonly mayBeNew?: boolean;
+  readonly onlyReads?: boolean;
+  readonly writesTo?: string;
+}
+
+/**
+ * Opens the store that the settings name.
+ *
+ * @param mayBeNew whether the command may create a directory store; otherwise a missing store is an error
+ * @param onlyReads keeps all writes in memory, as in a dry run
+ * @param writesTo what the command writes to, when that is not the store; for sentences
+ * @throws AppError `invalid_configuration`, also when there is no store, and the store's
+ */
+export async function openContext<Own = unknown>(
+  terminal: Terminal,
+  { subject = 'releases', mayBeNew = false, onlyReads = false, writesTo }: OpenOptions = {},
+): Promise<Context<Own>> {
+  const env = terminal.environment();
+  const { session } = terminal;
+  const { loadConfig } = await terminal.facts();
+  const given = loadConfig<Own>(env, 'command');
+  const trial = session?.trial;
+  const config = trial === undefined ? given : { ...given, defaultApplication: trial.application };
+  const place = placeOf(config, subject);
+  if (session !== undefined) {
+    session.place = place;
+    session.defaultApplication = config.defaultApplication;
+  }
+  const mayChange = subject === 'releases' && !onlyReads && session?.isDryRun === false;
+  if (mayChange) session.hasWritten = false;
+  const publisher =
+    trial?.publisher ??
+    (await openPublisher({
+      config,
+      clock: systemClock,
+      randomness: systemRandomness,
+      isDryRun: onlyReads || session?.isDryRun === true,
+      onWrite: () => {
+        if (mayChange) session.hasWritten = true;
+      },
+    }));
+  if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
+  sayDryRun(terminal, writesTo ?? place.text);
+  const review: Context['beforeCommit'] = (kind, states) =>
+    askAboutVisitors(terminal, kind, states, publisher.clock.now());
+  return {
+    ...publisher,
+    // The console changes nothing from here, and asks in the browser.
+    beforeCommit: session?.isDryRun === undefined ? undefined : review,
+    rehearse: () => ({ ...publisher.rehearse(), beforeCommit: undefined }),
+    skipCorrupt: session?.skipCorrupt ?? [],
+    config,
+    place,
+    actor: actorOf(env),
+    provenance: provenanceOf(env),
+  };
+}
+
+/** Printed before the output of a dry run, so that its sentences are not taken for changes. */
+export function sayDryRun(terminal: Terminal, writesTo: string): void {
+  const { session } = terminal;
+  if (session?.isDryRun !== true || session.printsJson) return;
+  print(
+    terminal,
+    `Dry run: nothing is written to ${writesTo}. Without --dry-run, the command prints:`,
+  );
+}
+
+/** Who runs the command, for the history: as the CI service or the system names the user. */
+function actorOf(env: Environment): string {
+  const name = env.SLIPWAY_ACTOR ?? env.GITHUB_ACTOR ?? env.GITLAB_USER_LOGIN;
+  return name ?? `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user id may have no name.
+    return 'unknown';
+  }
+}
+
+/** Reads the variables of GitHub Actions and GitLab CI. */
+function provenanceOf(env: Environment): Context['provenance'] {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID } = env;
+  const run =
+    GITHUB_SERVER_URL && GITHUB_REPOSITORY && GITHUB_RUN_ID
+      ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}`
+      : undefined;
+  return {
+    commit: env.GITHUB_SHA ?? env.CI_COMMIT_SHA ?? null,
+    buildUrl: run ?? env.CI_JOB_URL ?? null,
+  };
+}

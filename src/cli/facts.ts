@@ -1,0 +1,36 @@
+import type { CommandSettings } from '../catalog/settings.ts';
+import type { KeyArea } from '../core/key-facts.ts';
+import type { SettingGroup } from '../core/settings/setting.ts';
+import type { TierSettings } from '../domain/tier.ts';
+import type { StoreSettings } from '../store/open/settings.ts';
+import type { UsageSettings } from '../usage/settings.ts';
+
+/** What the lists collect about all rooms and features, for commands that know none of them. */
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings that commands of the core use. */
+export interface CommandConfig
+  extends StoreSettings,
+    CommandSettings,
+    TierSettings,
+    Pick<UsageSettings, 'countersFlushMs'> {
+  readonly publicUrl: string | undefined;
+}
+
+export interface Facts {
+  /**
+   * Reads all settings. A feature names its own ones as `Own`.
+   *
+   * @param program commands need no settings that only serving needs
+   * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a secret
+   */
+  readonly loadConfig: <Own = unknown>(
+    env: Environment,
+    program: 'service' | 'command',
+  ) => CommandConfig & Own;
+  /** Every setting with its description, in the groups of the settings reference. */
+  readonly settingGroups: readonly SettingGroup[];
+  /** The keys of everything that is stored. */
+  readonly keys: readonly KeyArea[];
+}

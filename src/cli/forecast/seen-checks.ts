@@ -1,0 +1,32 @@
+import { waitAtMost } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
+import { SEEN_DAYS, type SeenChecks, seenSince } from '../../releases/forecast/seen-checks.ts';
+import { periodOf } from '../../usage/adoption.ts';
+import { readUsage } from '../../usage/read-usage.ts';
+import type { Context } from '../context.ts';
+
+const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** Bounded: an operator waits for the preview, perhaps while a bad release is out. */
+const WAIT_MAX_MS = 3_000;
+
+/**
+ * The checks that clients made, for a preview. Empty where a publisher may not read the counts, and when they cannot be
+ * read quickly.
+ */
+export async function readSeenChecks(
+  context: Context,
+  application: string,
+): Promise<readonly SeenChecks[]> {
+  let seen: readonly SeenChecks[] = [];
+  const read = async (): Promise<void> => {
+    const { rows } = await readUsage({ ...context, store: context.privateStore, log: QUIET });
+    seen = seenSince(rows, application, periodOf(context.clock.now(), SEEN_DAYS).from);
+  };
+  try {
+    await waitAtMost(context.clock, WAIT_MAX_MS, read());
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+  }
+  return seen;
+}

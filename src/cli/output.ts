@@ -1,0 +1,109 @@
+import { printableText } from '../core/printable.ts';
+import { formatTime } from '../core/time-text.ts';
+import { whenLive } from '../releases/when-live.ts';
+import type { CommandConfig } from './facts.ts';
+import { print, type Terminal } from './terminal.ts';
+
+export { formatTime, printableText };
+
+/** The output of commands. */
+
+/** Prints the result of a command as JSON, with the store and whether it was a dry run. */
+export function printJson(terminal: Terminal, value: object): void {
+  const { place, isDryRun } = terminal.session ?? {};
+  const facts = {
+    ...(place === undefined ? {} : { store: place.name }),
+    ...(isDryRun === undefined ? {} : { dry_run: isDryRun }),
+  };
+  print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
+}
+
+/** Prints rows in aligned columns, and a dash for an empty cell. */
+export function printTable(
+  terminal: Terminal,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
+  for (const line of alignColumns([header.map((title) => title.toUpperCase()), ...rows])) {
+    print(terminal, line);
+  }
+}
+
+export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
+  const cells = rows.map((row) => row.map((cell) => printable(cell) || '-'));
+  const widths = (cells[0] ?? []).map((_, column) =>
+    Math.max(...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/**
+ * Cuts the cells of some columns, so that each line fits a width. The widest column is cut first.
+ *
+ * @param rows the first one decides the number of columns @param cut the indexes of the columns that may be cut
+ */
+export function fitColumns(
+  rows: readonly (readonly string[])[],
+  widthMax: number,
+  cut: readonly number[],
+): readonly (readonly string[])[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  let excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - widthMax;
+  for (; excess > 0; excess--) {
+    const widest = Math.max(...cut.map((column) => widths[column] ?? 0));
+    const column = cut.find((each) => widths[each] === widest);
+    if (column === undefined || widest <= CUT_WIDTH_MIN) break;
+    widths[column] = widest - 1;
+  }
+  return rows.map((row) =>
+    row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return cell.length <= width ? cell : `${cell.slice(0, width - 1)}…`;
+    }),
+  );
+}
+
+const LINES_MAX = 40;
+
+/** The first lines, and how many there are more. */
+export function firstLines(lines: readonly string[], most = LINES_MAX): readonly string[] {
+  const more = lines.length - most;
+  return more <= 0 ? lines : [...lines.slice(0, most), `and ${more} more; --json has all of them`];
+}
+
+/** The same lines, further to the right. Empty lines stay empty. */
+export function indented(spaces: number, lines: readonly string[]): readonly string[] {
+  return lines.map((line) => (line === '' ? '' : `${' '.repeat(spaces)}${line}`));
+}
+
+/** Between two columns. */
+const GAP = '  ';
+const CUT_WIDTH_MIN = 8;
+
+/** Stored texts may contain control sequences for terminals. */
+function printable(text: string): string {
+  return printableText(text).replace(/[\n\t]/g, ' ');
+}
+
+export { formatBytes } from '../core/counted.ts';
+
+/** Prints when running services answer with a change. */
+export function printWhenLive(
+  terminal: Terminal,
+  { config }: { readonly config: Pick<CommandConfig, 'catalogPollMs'> },
+  announced: boolean,
+): void {
+  print(terminal, whenLive(config, announced));
+}
+
+/** The sentence after a change to a paused release. */
+export function staysPaused(version: string, channel: string): string {
+  return `It stays paused on ${channel}: clients get it after "slipway resume ${version}".`;
+}

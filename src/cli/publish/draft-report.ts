@@ -1,0 +1,29 @@
+import { optionOf } from '../../catalog/draft-text.ts';
+import type { ListedDraft } from '../../catalog/list-drafts.ts';
+
+export { waitsFor } from '../../catalog/draft-text.ts';
+
+/** What commands say about drafts. */
+
+/** What to do next with a draft, in whole sentences. */
+export function nextForDraft({ channel, draft, missing }: ListedDraft): string {
+  const open = `slipway publish ${draft.version}${optionOf(channel)}`;
+  if (missing.length === 0) return `To offer it, run ${open}.`;
+  const later =
+    draft.opens === 'when_complete'
+      ? 'The publish that adds the last missing build offers it to clients.'
+      : `Publish the missing builds, then run ${open}.`;
+  return `${later} To offer it without them, run ${open} --release-partial.`;
+}
+
+/** The draft as `--json` prints it. */
+export function draftJson({ channel, draft, missing }: ListedDraft): object {
+  const { expect = [], rollout = null } = draft;
+  return {
+    channel,
+    ...draft,
+    expect,
+    rollout,
+    missing: missing.map(({ platform, arch }) => ({ os: platform, arch })),
+  };
+}

@@ -1,0 +1,313 @@
+import { basename } from 'node:path';
+import type { BuildOutput, SkippedFile } from '../../builds/build-output.ts';
+import { NOT_KNOWN } from '../../builds/identify.ts';
+import { targetNames } from '../../catalog/list-drafts.ts';
+import { counted, listed } from '../../core/counted.ts';
+import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
+import { findNativeBuild, isNativeOn, nativeArches } from '../../domain/compatible-arches.ts';
+import type { Artifact, Release } from '../../domain/release.ts';
+import { type Target, targetName } from '../../domain/target.ts';
+import type { PublishResult } from '../../releases/publish/publish-release.ts';
+import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
+import { isServed, PROTOCOLS } from '../../updaters/registry.ts';
+import { appOption } from '../arguments.ts';
+import { droppedSentence, mistypedChannel } from '../channels/channel-report.ts';
+import type { Context } from '../context.ts';
+import type { CommandConfig } from '../facts.ts';
+import { printDifference } from '../forecast/difference-report.ts';
+import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+import { blockmapWarnings } from './blockmap-report.ts';
+import { bundleVersionWarnings } from './bundle-version-report.ts';
+import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
+import { latestJsonWarnings } from './latest-json-report.ts';
+import { leftBehindSentences } from './left-behind.ts';
+import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
+import {
+  edSignatureSentences,
+  edSignaturesJson,
+  signatureSentences,
+  signaturesJson,
+} from './signature-report.ts';
+import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
+
+/** The output of `slipway publish`. */
+
+const SKIPPED_NAMED_MAX = 4;
+
+export function reportJson(result: Compared, build: BuildOutput): object {
+  return {
+    app: result.application,
+    version: result.version,
+    channel: result.channel,
+    status: result.status,
+    rollout: result.rollout ?? null,
+    draft: result.held === null ? null : draftJson(result.held),
+    catalog_revision: result.revision,
+    manifest: result.manifest,
+    changed: result.changed,
+    newer_version: result.newerVersion,
+    left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
+    warnings: warningsOf(result, build),
+    signatures: signaturesJson(result),
+    sparkle_signatures: edSignaturesJson(result),
+    dropped: result.dropped,
+    created_channel: result.createdChannel && result.changed,
+    artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
+      os: artifact.platform,
+      arch: artifact.arch,
+      format: artifact.format,
+      filename: artifact.filename,
+      size: artifact.size,
+      differential: isDifferential(artifact),
+      deltas: deltaBases(artifact),
+      sha256: artifact.sha256,
+      sha512: artifact.sha512,
+      uploaded,
+    })),
+    signed: signedJson(build),
+    skipped: build.skipped.map(({ path, reason }) => ({ path, reason })),
+  };
+}
+
+interface Compared extends PublishResult {
+  readonly earlier: EarlierReleases;
+}
+
+interface Printed extends Compared {
+  readonly place: string;
+  readonly isNewStore: boolean;
+  /** By the store's clock. */
+  readonly now: number;
+  readonly config: Pick<CommandConfig, 'catalogPollMs' | 'defaultApplication'>;
+  /** The targets that the command expects. */
+  readonly expected: readonly Target[];
+}
+
+/** Prints the result of a publish. Warnings come last and apart, so that the publisher sees them. */
+export async function printPublished(
+  terminal: Terminal,
+  context: Context,
+  result: Printed,
+  build: BuildOutput,
+): Promise<void> {
+  const { channel, place } = result;
+  print(terminal, headline(result));
+  for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
+  for (const sentence of signedSentences(build)) print(terminal, sentence);
+  const skipped = build.skipped.filter(({ isLoss }) => !isLoss);
+  if (skipped.length > 0) print(terminal, skippedSentence(skipped));
+  if (result.isNewStore) print(terminal, `Created the store in ${place}.`);
+  if (result.createdChannel && result.changed) {
+    print(
+      terminal,
+      result.inherits !== null
+        ? `Created the channel ${channel} for pre-releases: its clients also get the releases of ${result.inherits}.`
+        : `Created the channel ${channel}.`,
+    );
+    print(
+      terminal,
+      result.held === null
+        ? `For its addresses, and the lines to configure updaters: slipway feeds${appOption(result.application, result.config.defaultApplication)} --channel ${channel}`
+        : 'Clients see it when it offers its first release.',
+    );
+  }
+  if (build.staged !== null) {
+    print(
+      terminal,
+      `${build.staged.statedIn} states the stagingPercentage ${build.staged.percentage}. Slipway uses it only for a new release, and only when you do not give --rollout.`,
+    );
+  }
+  for (const sentence of result.held === null ? offerSentences(result) : heldSentences(result)) {
+    print(terminal, sentence);
+  }
+  const remarks = warningsOf(result, build);
+  for (const note of remarks.filter((each) => !isWarning(each))) print(terminal, note);
+  const { defaultApplication } = result.config;
+  for (const sentence of [
+    ...signatureSentences(result, defaultApplication),
+    ...edSignatureSentences(result, defaultApplication),
+  ]) {
+    print(terminal, sentence);
+  }
+  if (result.changed && result.held === null) printWhenLive(terminal, result, result.announced);
+  await printDifference(terminal, context, result.application, result);
+  const warnings = remarks.filter(isWarning);
+  if (warnings.length > 0) print(terminal);
+  for (const warning of warnings) print(terminal, warning);
+}
+
+const isWarning = (remark: string): boolean => remark.startsWith('Warning: ');
+
+/** Names the files first that may be packages: a publisher may have expected them in the release. */
+function skippedSentence(skipped: readonly SkippedFile[]): string {
+  const isUnknown = ({ reason }: SkippedFile) => reason.startsWith(NOT_KNOWN);
+  const ordered = [...skipped.filter(isUnknown), ...skipped.filter((each) => !isUnknown(each))];
+  const names = listed(
+    ordered.map(({ path }) => basename(path)),
+    SKIPPED_NAMED_MAX,
+  );
+  return `Skipped ${counted(skipped.length, 'path')} of the build: ${names}. The same command with --dry-run --json lists each with the reason.`;
+}
+
+function headline(result: Printed): string {
+  const { application, version, channel, place, held, changed, artifacts } = result;
+  const where = `in ${place} (catalog revision ${result.revision})`;
+  if (held !== null) {
+    const did = changed
+      ? `Added ${counted(artifacts.length, 'file')} to`
+      : 'Nothing to do: these files are in';
+    return `${did} the draft ${version} of ${channel} ${where}; it ${waitsFor(held)}. Clients see nothing of it yet.`;
+  }
+  if (changed) return `Published ${application} ${version} to ${channel} ${where}.`;
+  const files = artifacts.length === 0 ? '' : ' with these files';
+  return `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place}${files} (catalog revision ${result.revision}).`;
+}
+
+/** How clients can download less than the whole file. */
+function differencesOf(artifact: Artifact): readonly string[] {
+  const bases = deltaBases(artifact);
+  return [
+    ...(isDifferential(artifact) ? ['differential'] : []),
+    ...(bases.length === 0 ? [] : [`delta from ${bases.join(' and ')}`]),
+    ...(artifact.companions.some(({ kind }) => kind === ZSYNC) ? ['zsync'] : []),
+  ];
+}
+
+/** The files of this command; when a draft was opened, all files that clients now get. */
+function fileRows({ artifacts, release, changed }: Printed): readonly (readonly string[])[] {
+  const row = (artifact: Artifact, state: string) => [
+    artifact.platform,
+    artifact.arch,
+    artifact.format,
+    artifact.filename,
+    formatBytes(artifact.size),
+    [state, ...differencesOf(artifact)].join(', '),
+  ];
+  if (artifacts.length === 0 && changed)
+    return release.artifacts.map((each) => row(each, 'offered'));
+  return artifacts.map(({ artifact, uploaded }) =>
+    row(artifact, uploaded ? 'uploaded' : 'already stored'),
+  );
+}
+
+function heldSentences(result: Printed): readonly string[] {
+  return result.held === null ? [] : [nextForDraft(result.held)];
+}
+
+function offerSentences(result: Printed): readonly string[] {
+  const { application, version, channel, release, expected } = result;
+  const draft = result.before[channel]?.drafts?.find((each) => each.version === version);
+  const share = presentShare(result.rollout, result.now);
+  const planned = plannedShares(result.rollout, result.now);
+  const missing = expected.filter((target) => !findNativeBuild(release.artifacts, target));
+  return [
+    ...(draft !== undefined && result.changed
+      ? [
+          `It was a draft since ${formatTime(draft.since)}, and has builds for ${platformsOf(release.artifacts)}.`,
+        ]
+      : []),
+    ...(missing.length > 0
+      ? [
+          `It has no build for ${targetNames(missing)}. --expect holds back only a release that is not offered yet.`,
+        ]
+      : []),
+    ...(result.changed && result.status === 'paused' ? [staysPaused(version, channel)] : []),
+    ...(result.status === 'active' && share !== EVERY_CLIENT
+      ? [
+          `${application} ${version} is offered to ${share} of the installations of ${channel}. ${nextOf(version, planned)}`,
+        ]
+      : []),
+    ...(result.newerVersion === null
+      ? []
+      : [
+          `${channel} also offers ${result.newerVersion}, which is newer. Clients that get ${result.newerVersion} are not offered ${version}.`,
+        ]),
+    ...leftBehindSentences({ ...result, builds: release.artifacts }),
+    ...(result.dropped.length === 0 ? [] : [droppedSentence(channel, result.dropped)]),
+  ];
+}
+
+function platformsOf(builds: readonly Build[]): string {
+  return [...new Set(builds.map(nameOf))].join(', ');
+}
+
+/** @param planned see `plannedShares` */
+function nextOf(version: string, planned: string): string {
+  if (planned === '')
+    return `To offer it to every client, run slipway rollout ${version} --complete.`;
+  if (planned !== 'frozen') return `The plan is: ${planned}.`;
+  return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
+}
+
+/** Another job may have published the files of another platform, and has printed the remarks about them. */
+function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
+  const platforms = result.artifacts.map(({ artifact }) => artifact.platform);
+  const { artifacts } = result.release;
+  const own = artifacts.filter(({ platform }) => platforms.includes(platform));
+  const release = { ...result.release, artifacts: platforms.length === 0 ? artifacts : own };
+  const lost = build.skipped.filter(({ isLoss }) => isLoss);
+  return [
+    ...channelWarnings(result),
+    ...lost.map(({ path, reason }) => `Warning: ${basename(path)} is not published: ${reason}.`),
+    ...(build.withoutFeed === undefined
+      ? []
+      : [
+          `Warning: there is no latest*.yml beside ${basename(build.withoutFeed)}. electron-builder writes it when its configuration has "publish", and an application that was built without "publish" does not find its updates. "slipway feeds --updater electron" prints the lines; then build again.`,
+        ]),
+    ...feedWarnings(release),
+    ...signedWarnings({ ...result, release }, build, result.earlier),
+    ...bundleVersionWarnings(release, result.earlier),
+    ...blockmapWarnings(release, result.earlier),
+    ...latestJsonWarnings(result),
+    ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
+  ];
+}
+
+function channelWarnings({ channel, version, changed, held, before }: Compared) {
+  const mistyped = changed ? mistypedChannel(channel, version, before) : undefined;
+  if (mistyped === undefined) return [];
+  const undo =
+    held === null
+      ? `slipway promote ${version} --to CHANNEL, and then slipway channels remove ${channel} --force`
+      : `slipway retire ${version} --channel ${channel}, and publish again`;
+  return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
+}
+
+/** Warns of what clients of the feeds would not get: the publisher would not notice. */
+function feedWarnings(release: Release): readonly string[] {
+  const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
+    release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
+  );
+  return [...misnamed.map((sentence) => `Warning: ${sentence}`), ...unservedWarnings(release)];
+}
+
+function unservedWarnings({ artifacts }: Release): readonly string[] {
+  const unserved = artifacts.filter((artifact) => !isServed(artifact));
+  const served = artifacts.filter(isServed);
+  const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact]));
+  return [...targets].map(([name, { platform, arch }]) => {
+    const formats = unserved.filter((a) => nameOf(a) === name).map(({ format }) => format);
+    const what = `no updater feed can serve ${formats.join(', ')} for ${name}`;
+    const machines = machinesOf({ platform, arch });
+    const lacking = machines.filter((machine) => !served.some((a) => isFor(a, machine)));
+    if (lacking.length === 0) {
+      const others = served.filter((a) => machines.some((machine) => isFor(a, machine)));
+      const beside = [...new Set(others.map(({ format }) => format))].join(', ');
+      return `Note: ${what}; its updaters get the ${beside}.`;
+    }
+    const where =
+      lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
+    return `Warning: ${what}, and the release has nothing else ${where}. Downloads and check-update do offer it; "slipway feeds" shows what each updater takes.`;
+  });
+}
+
+const nameOf = ({ platform, arch }: Build): string => `${platform}-${arch}`;
+type Build = Pick<Artifact, 'platform' | 'arch'>;
+
+const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
+  nativeArches(arch).map((each) => ({ platform, arch: each }));
+
+/** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
+const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
+  artifact.platform === platform && isNativeOn(arch, artifact);

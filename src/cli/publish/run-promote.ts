@@ -1,0 +1,88 @@
+import { offersReleases } from '../../releases/channels/channel-rules.ts';
+import { promoteRelease } from '../../releases/publish/promote-release.ts';
+import { otherKeyLines, otherKeysJson } from '../apps/other-keys-report.ts';
+import type { ChangeOptions } from '../arguments.ts';
+import { droppedSentence } from '../channels/channel-report.ts';
+import { requireConsent, runWithConsent } from '../consent.ts';
+import { openContext } from '../context.ts';
+import { differenceJson, printDifference } from '../forecast/difference-report.ts';
+import { wideQuestion } from '../forecast/wide-change.ts';
+import { printJson, printWhenLive, staysPaused } from '../output.ts';
+import { print, type Terminal } from '../terminal.ts';
+import { leftBehindSentences } from './left-behind.ts';
+import { requestedRollout } from './rollout-report.ts';
+
+interface PromoteOptions extends ChangeOptions {
+  readonly app?: string;
+  readonly to: string;
+  readonly create: boolean;
+  readonly allowPrerelease: boolean;
+  readonly allowOlder: boolean;
+  readonly allowStranded: boolean;
+  readonly releasePartial: boolean;
+  readonly rollout?: string;
+  readonly freezeWindow?: readonly string[];
+}
+
+export async function promote(
+  terminal: Terminal,
+  version: string,
+  options: PromoteOptions,
+): Promise<void> {
+  const context = await openContext(terminal);
+  const application = options.app ?? context.config.defaultApplication;
+  const { to, create, allowPrerelease, allowOlder, allowStranded, releasePartial } = options;
+  const allowed = { allowOlder, allowStranded, releasePartial };
+  const promoted = await runWithConsent(terminal, allowed, async (given) => {
+    const rollout = requestedRollout(options);
+    const request = { application, version, to, create, allowPrerelease, rollout, ...given };
+    await requireConsent(terminal, async () => {
+      const would = await promoteRelease({ ...context, ...context.rehearse() }, request);
+      const isWide =
+        would.changed && would.status === 'active' && offersReleases(would.before, would.channel);
+      if (!isWide) return undefined;
+      const about = { version, channels: [would.channel] };
+      return wideQuestion(context, application, `Promoting ${version}`, would, about);
+    });
+    return promoteRelease(context, request);
+  });
+  const { channel, revision, changed, announced, status } = promoted;
+  if (options.json) {
+    printJson(terminal, {
+      app: application,
+      version,
+      channel,
+      status,
+      catalog_revision: revision,
+      changed,
+      dropped: promoted.dropped,
+      ...otherKeysJson(promoted),
+      left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
+      ...(await differenceJson(terminal, context, application, promoted)),
+    });
+    return;
+  }
+  if (changed) {
+    print(
+      terminal,
+      `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
+    );
+    if (status === 'paused') print(terminal, staysPaused(version, channel));
+    for (const sentence of leftBehindSentences({ version, ...promoted })) print(terminal, sentence);
+    if (promoted.dropped.length > 0) print(terminal, droppedSentence(channel, promoted.dropped));
+    printWhenLive(terminal, context, announced);
+  } else {
+    print(
+      terminal,
+      `Nothing to do: ${application} ${version} is ${status} on ${channel} in ${context.place.text} (catalog revision ${revision}).`,
+    );
+  }
+  if (promoted.otherKeys.length > 0) {
+    print(
+      terminal,
+      `Note: ${version} has signatures of another key than that of ${application}. A client whose pubkey is ${promoted.tauriKeyId} refuses them:`,
+    );
+  }
+  for (const line of otherKeyLines(promoted)) print(terminal, line);
+  await printDifference(terminal, context, application, promoted);
+}

@@ -1,0 +1,146 @@
+import { readBuildOutput } from '../../builds/read-build-output.ts';
+import { AppError } from '../../core/errors.ts';
+import { parseChannelName } from '../../domain/channel.ts';
+import { offersReleases } from '../../releases/channels/channel-rules.ts';
+import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
+import { type PublishRequest, publishRelease } from '../../releases/publish/publish-release.ts';
+import { readEarlier } from '../../releases/publish/read-earlier.ts';
+import type { PublishProgress } from '../../releases/publish/upload-artifacts.ts';
+import { mistypedChannel } from '../channels/channel-report.ts';
+import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
+import { type Context, openContext } from '../context.ts';
+import { differenceJson } from '../forecast/difference-report.ts';
+import { wideQuestion } from '../forecast/wide-change.ts';
+import { printJson } from '../output.ts';
+import { createProgress, type Progress } from '../progress.ts';
+import type { Terminal } from '../terminal.ts';
+import { readNotesFiles } from './notes-files.ts';
+import type { PublishOptions } from './publish-options.ts';
+import { printPublished, reportJson } from './publish-report.ts';
+import { EVERY_CLIENT, presentShare, requestedRollout, statedRollout } from './rollout-report.ts';
+import { openDraft } from './run-open-draft.ts';
+
+export async function publish(
+  terminal: Terminal,
+  version: string,
+  paths: string[],
+  options: PublishOptions,
+): Promise<void> {
+  if (paths.length === 0) return openDraft(terminal, version, options);
+  for (const argument of paths) refuseMistyped(argument);
+  if (options.draft && options.releasePartial) {
+    const why =
+      'Give --draft to hold the release back, or --release-partial to offer it, not both.';
+    throw new AppError('invalid_request', why);
+  }
+  const context = await openContext(terminal, { mayBeNew: true });
+  const isNew = !(await context.hasStore());
+  if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
+  const build = await readBuildOutput({ paths, version });
+  const progress = createProgress(terminal, options.json);
+  const notes =
+    options.notesFile === undefined
+      ? undefined
+      : await readNotesFiles(options.notesFile, '--notes-file');
+  const request = {
+    application: options.app ?? context.config.defaultApplication,
+    version,
+    channel: options.channel,
+    create: options.create,
+    allowPrerelease: options.allowPrerelease,
+    artifacts: build.artifacts,
+    notes,
+    described: build.described,
+    signed: build.signed,
+    requires: options.requires,
+    mandatoryFor: options.mandatoryFor,
+    endsNative: options.endNative ?? [],
+    provenance: context.provenance,
+    rollout: requestedRollout(options) ?? statedRollout(build.staged),
+    mode: options.draft ? ('draft' as const) : ('offer' as const),
+    expect: options.expect?.flat(),
+    releasePartial: options.releasePartial,
+  };
+  const deps = {
+    ...context,
+    onProgress: (step: PublishProgress) => showStep(progress, step),
+    beforeOffer: (states: ChannelStates) => {
+      progress.stop();
+      return askToPublish(terminal, context, request, states);
+    },
+  };
+  try {
+    const result = await runWithConsent(
+      terminal,
+      { allowStranded: options.allowStranded },
+      (overruled) => publishRelease(deps, { ...request, ...overruled }).finally(progress.stop),
+    );
+    progress.stop();
+    const earlier = await readEarlier(context, result);
+    const now = context.clock.now();
+    if (options.json) {
+      printJson(terminal, {
+        ...reportJson({ ...result, earlier }, build),
+        ...(await differenceJson(terminal, context, request.application, result)),
+      });
+      return;
+    }
+    const { config, place } = context;
+    const expected = request.expect ?? [];
+    const report = {
+      ...result,
+      earlier,
+      place: place.text,
+      isNewStore: isNew,
+      expected,
+      config,
+      now,
+    };
+    await printPublished(terminal, context, report, build);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** A release without a rollout reaches every client of a channel at once. A new channel has no clients yet. */
+async function askToPublish(
+  terminal: Terminal,
+  context: Context,
+  request: Pick<PublishRequest, 'application' | 'version' | 'channel'>,
+  states: ChannelStates,
+): Promise<void> {
+  const { application, version } = request;
+  const now = context.clock.now();
+  // The commit asks, too, but only after the upload.
+  await askAboutVisitors(terminal, 'publish', states, now);
+  const channel = parseChannelName(request.channel);
+  const offer = states.after[channel]?.offers.find((each) => each.version === version);
+  const mistyped = mistypedChannel(channel, version, states.before);
+  if (mistyped !== undefined) return requireConsent(terminal, mistyped);
+  const isForAll = presentShare(offer?.rollout, now) === EVERY_CLIENT;
+  if (!isForAll || !offersReleases(states.before, channel)) return;
+  await requireConsent(terminal, async () => {
+    const about = { version, channels: [channel] };
+    const what = `Publishing ${version}`;
+    const question = await wideQuestion(context, application, what, states, about);
+    return `${question}\nTo offer it to a share of the installations first, answer no and add --rollout 5%.`;
+  });
+}
+
+/** @throws AppError `invalid_request` for an argument that the shell split, or that is not valid UTF-8 */
+function refuseMistyped(argument: string): void {
+  if (/^(os|arch|format|name|minimum_os_version)=/.test(argument)) {
+    const why = `${JSON.stringify(argument)} belongs to the file before it. Write FILE,os=…,arch=… without spaces.`;
+    throw new AppError('invalid_request', why);
+  }
+  // Node decodes arguments as UTF-8 and replaces invalid bytes by U+FFFD.
+  if (argument.includes('\ufffd')) {
+    const why = `The name ${JSON.stringify(argument)} is not valid UTF-8, so the file cannot be opened. Rename it.`;
+    throw new AppError('invalid_request', why);
+  }
+}
+
+function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
+  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  progress.show(label, bytesDone, bytesTotal, 'bytes');
+}

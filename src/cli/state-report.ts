@@ -1,0 +1,38 @@
+import { FORECAST, unreadableRemark } from '../answers/explain/state.ts';
+import type { FoundRevision } from '../catalog/find-revision.ts';
+import type { RevisionReference } from '../domain/revision-reference.ts';
+import { formatTime } from './output.ts';
+import { print, type Terminal } from './terminal.ts';
+
+/** What commands with `--at` say about the state that they show. */
+
+/** The fields of the JSON output. */
+export function stateJson({ revision, time, isForecast, unreadable }: FoundRevision): object {
+  return {
+    catalog_revision: revision.signed.revision,
+    revision_at: revision.signed.at,
+    at: isoOf(time),
+    is_forecast: isForecast,
+    ...(unreadable.length === 0 ? {} : { unreadable_revisions: unreadable }),
+  };
+}
+
+/** Prints which state the output is about, when it is not the present one. */
+export function sayState(
+  terminal: Terminal,
+  reference: RevisionReference | undefined,
+  found: FoundRevision,
+): void {
+  if (reference === undefined) return;
+  for (const line of stateLines(found)) print(terminal, line);
+}
+
+function stateLines(found: FoundRevision): readonly string[] {
+  const { signed } = found.revision;
+  const state = `The state at ${formatTime(isoOf(found.time))}, from catalog revision ${signed.revision} of ${formatTime(signed.at)}.`;
+  return [found.isForecast ? `${state} ${FORECAST}` : state, ...unreadableRemark(found)];
+}
+
+function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

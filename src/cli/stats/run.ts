@@ -1,0 +1,112 @@
+import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { readCatalog } from '../../catalog/find-revision.ts';
+import { unknownVersion } from '../../catalog/unknown-release.ts';
+import { listedVersions, listVersion, requireChannel } from '../../releases/list/list-version.ts';
+import { describeAdoption, periodOf, summarizeUsage } from '../../usage/adoption.ts';
+import type { Row } from '../../usage/counts.ts';
+import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
+import { type Context, openContext } from '../context.ts';
+import { printJson } from '../output.ts';
+import { createProgress } from '../progress.ts';
+import type { Terminal } from '../terminal.ts';
+import { adoptionJsonOf, factsJsonOf, summaryJsonOf } from './stats-json.ts';
+import {
+  printAdoption,
+  printNoCounts,
+  printSources,
+  printSummary,
+  type StatsReport,
+} from './stats-report.ts';
+
+interface StatsOptions {
+  readonly app?: string;
+  readonly days: number;
+  readonly channel?: string;
+  readonly json: boolean;
+}
+
+export async function stats(
+  terminal: Terminal,
+  version: string | undefined,
+  options: StatsOptions,
+): Promise<void> {
+  // The service stores its counts beside accounts and messages.
+  const context = await openContext(terminal, { subject: 'private data' });
+  const { channel, days } = options;
+  const application = options.app ?? context.config.defaultApplication;
+  const { signed } = await readCatalog(context, application);
+  const usage = await readCounts(terminal, context, options);
+  const query = { application, channel, ...periodOf(context.clock.now(), days) };
+  const counted = usage.rows.filter((row) => row.application === application);
+  // Clients of a channel that was removed were counted.
+  if (channel !== undefined && !counted.some((row) => row.channel === channel)) {
+    requireChannel(application, signed, channel);
+  }
+  const report = { context, query, days, usage, revision: signed.revision };
+  const answer =
+    version === undefined
+      ? ofAllVersions(report, counted, signed)
+      : ofVersion(report, counted, signed, version);
+  if (options.json) {
+    printJson(terminal, { ...factsJsonOf(report), ...answer.json });
+    return;
+  }
+  if (counted.length === 0) printNoCounts(terminal, report);
+  else answer.print(terminal);
+  printSources(terminal, report);
+}
+
+interface Answer {
+  readonly json: object;
+  readonly print: (terminal: Terminal) => void;
+}
+
+function ofAllVersions(report: StatsReport, rows: readonly Row[], revision: RevisionJson): Answer {
+  const { query } = report;
+  const summary = summarizeUsage(rows, query, listedVersions(revision, query.channel));
+  return {
+    json: summaryJsonOf(summary),
+    print: (terminal) => printSummary(terminal, report, summary),
+  };
+}
+
+/** @throws AppError `unknown_version` */
+function ofVersion(
+  report: StatsReport,
+  rows: readonly Row[],
+  revision: RevisionJson,
+  version: string,
+): Answer {
+  const { query, context } = report;
+  const release = listVersion(revision, version);
+  const isListed = release.listed.length + release.retiredFrom.length > 0;
+  // A version that only a removed channel listed has counts.
+  if (!isListed && !rows.some((row) => row.version === version)) {
+    throw unknownVersion(query.application, version, revision.channels);
+  }
+  const adoption = describeAdoption(rows, { ...query, version });
+  const shown = { version, release, adoption };
+  return {
+    json: adoptionJsonOf(shown, context.clock.now()),
+    print: (terminal) => printAdoption(terminal, report, shown),
+  };
+}
+
+async function readCounts(
+  terminal: Terminal,
+  { privateStore: store, clock }: Context,
+  { json }: StatsOptions,
+): Promise<ReadUsage> {
+  const progress = createProgress(terminal, json);
+  try {
+    return await readUsage({
+      store,
+      clock,
+      // The command prints the documents that were left out.
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+      onProgress: (done, of) => progress.show('counters read', done, of),
+    });
+  } finally {
+    progress.stop();
+  }
+}

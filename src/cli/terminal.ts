@@ -1,0 +1,89 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Check } from '../core/check.ts';
+import type { Publisher } from '../store/open/stores.ts';
+import type { CommandConfig, Environment, Facts } from './facts.ts';
+import type { Place } from './place.ts';
+
+/** Where a proposed change is tried. */
+export interface Trial {
+  /** Its store keeps all writes in memory. */
+  readonly publisher: Publisher;
+  /** The application of commands that name none. */
+  readonly application: string;
+}
+
+/** One run of a command. */
+export interface Session {
+  /** Corrupt documents that the operator allows to skip: see `AppendDeps`. */
+  readonly skipCorrupt: readonly number[];
+  /** Undefined for a command that changes nothing. */
+  readonly isDryRun: boolean | undefined;
+  readonly printsJson: boolean;
+  /** As `--app` states it. */
+  readonly application: string | undefined;
+  /** Of the settings; undefined until they are read. */
+  defaultApplication?: string;
+  /** Whether the output names a command without `--app`. */
+  namesCommand?: boolean;
+  /** Whether the operator agreed to the change: with `--yes`, or by an answer. */
+  hasConsented: boolean;
+  /** Whether the operator agreed that new visitors get no release, or was told so: see `askAboutVisitors`. */
+  acceptsUnserved: boolean;
+  /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
+  place: Place | undefined;
+  /** Whether a request to write was sent; undefined for a command that changes no releases. */
+  hasWritten?: boolean;
+  /** Printed when a signal interrupts the command; undefined: the sentence about a change. */
+  interruption?: string;
+  /** Whether there is no store, and the command creates none. Errors say so. */
+  lacksStore?: boolean;
+  /** The command is a proposed change, and works there instead of on the store that the settings name. */
+  readonly trial?: Trial;
+}
+
+/** What a command gets from the lists. It is loaded when a command needs it. */
+export interface Roles {
+  readonly facts: () => Promise<Facts>;
+  /** For the console. Undefined: this program cannot test stores. */
+  readonly diagnose?: () => Promise<Diagnose>;
+}
+
+/** Tests a store as `slipway doctor` does. */
+export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<readonly Check[]>;
+
+/** Part of a command's context. */
+export interface DiagnosedStore extends Publisher {
+  readonly config: CommandConfig;
+}
+
+/** What a command uses of its process. It is passed in, so that tests can run commands in their own process. */
+export interface Terminal extends Roles {
+  /** Reads the settings when a command needs them. */
+  readonly environment: () => Environment;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  /** A terminal has a number of columns. */
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Progress bars are drawn here when it is a terminal. */
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** The run of the command; each has its own. */
+  readonly session?: Session;
+  /**
+   * Runs another command as a proposed change: see `tryChange`. It is passed in, because no command imports the
+   * program that lists all of them.
+   */
+  readonly tryChange?: (trial: Trial, line: string) => Promise<void>;
+  /** Called before a command runs. The message of an interrupted process depends on it. */
+  readonly onStart?: (session: Session) => void;
+}
+
+/** Prints a line on standard output; an empty line without `text`. */
+export function print(terminal: Terminal, text = ''): void {
+  const { session } = terminal;
+  if (session !== undefined && namesCommand(text)) session.namesCommand = true;
+  terminal.stdout.write(`${text}\n`);
+}
+
+/** Whether a text names a command that works on the default application. */
+export function namesCommand(text: string): boolean {
+  return /\bslipway [a-z]/.test(text) && !text.includes('--app ');
+}

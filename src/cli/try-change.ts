@@ -1,0 +1,100 @@
+import { Readable, Writable } from 'node:stream';
+import { type Command, CommanderError } from 'commander';
+import { AppError, isAppError } from '../core/errors.ts';
+import { createProgram } from './program.ts';
+import type { AddCommands, Runner } from './runner.ts';
+import { sessionOf } from './session.ts';
+import { splitWords } from './split-words.ts';
+import type { Terminal, Trial } from './terminal.ts';
+
+interface TryDeps {
+  readonly terminal: Terminal;
+  /** The commands that a line may name. */
+  readonly commands: readonly AddCommands[];
+}
+
+/**
+ * Tries a proposed change: runs the command that would make it, on a store that keeps all writes in memory. What the
+ * command prints is dropped.
+ *
+ * @param line a command without the program's name: `rollout 1.5.0 25%`
+ * @throws AppError with the command's own message when it refuses the change; `invalid_request` for a line that is no
+ *   command that changes releases
+ */
+export async function tryChange(
+  { terminal, commands }: TryDeps,
+  trial: Trial,
+  line: string,
+): Promise<void> {
+  const [stdout, stderr] = [createSink(), createSink()];
+  // Without a terminal, no command asks a question.
+  const quiet: Terminal = {
+    facts: terminal.facts,
+    environment: terminal.environment,
+    stdin: Readable.from([]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  };
+  const run: Runner =
+    (load) =>
+    async (...given) => {
+      const command = given.at(-1) as Command;
+      refuseOther(command, trial, line);
+      const handler = (await load()) as (...all: unknown[]) => Promise<unknown>;
+      const session = { ...sessionOf(command), isDryRun: true, trial };
+      await handler({ ...quiet, session }, ...given);
+    };
+  try {
+    await createProgram(quiet, run, commands).parseAsync(splitWords(line), { from: 'user' });
+  } catch (error) {
+    throw refusalOf(error, line, stderr.text());
+  }
+}
+
+const EXAMPLES = 'Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".';
+
+/** @throws AppError `invalid_request` for a command that changes no releases, or those of another application */
+function refuseOther(command: Command, { application }: Trial, line: string): void {
+  const { app } = command.opts<{ app?: string }>();
+  // All commands that change what an application offers have this option.
+  if (!command.options.some(({ long }) => long === '--skip-corrupt')) {
+    throw new AppError(
+      'invalid_request',
+      `The command "${command.name()}" changes no release. ${EXAMPLES}`,
+    );
+  }
+  if (app === undefined || app === application) return;
+  throw new AppError(
+    'invalid_request',
+    `${JSON.stringify(line)} changes ${app}, and the simulation is about ${application}. Leave out --app there.`,
+  );
+}
+
+function refusalOf(error: unknown, line: string, printed: string): unknown {
+  const quoted = `--with ${JSON.stringify(line)}`;
+  if (error instanceof CommanderError) {
+    const why =
+      /^error: (.*)$/m.exec(printed)?.[1] ??
+      `it is not a command that changes releases. ${EXAMPLES}`;
+    return new AppError('invalid_request', `${quoted} cannot be simulated: ${why}`, {
+      cause: error,
+    });
+  }
+  if (!isAppError(error)) return error;
+  const { issues } = error;
+  return new AppError(error.code, `${quoted} is refused: ${error.message}`, {
+    cause: error,
+    ...(issues === undefined ? {} : { issues }),
+  });
+}
+
+function createSink() {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => chunks.join('') };
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTemporaryDirectory } from '../../support/release.ts';
+import { json, slipway } from '../support.ts';
+
+/** What `slipway publish` and `slipway show` say about block maps. */
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+const run = (...words: string[]) => slipway(words, { cwd: directory.path });
+
+beforeEach(async () => {
+  directory = await makeTemporaryDirectory();
+});
+
+afterEach(() => directory.remove());
+
+async function publish(version: string, hasMap: boolean, ...options: string[]) {
+  const name = `App-Setup-${version}.exe`;
+  const dist = path.join(directory.path, 'dist');
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist);
+  await writeFile(path.join(dist, name), version);
+  const map = gzipSync(JSON.stringify({ files: [{ sizes: [version.length] }] }));
+  if (hasMap) await writeFile(path.join(dist, `${name}.blockmap`), map);
+  const file = `dist/${name},os=windows,arch=x64,format=nsis`;
+  return run('publish', version, file, '--create', ...options);
+}
+
+it('says which files can be downloaded differentially', async () => {
+  const { stdout } = await publish('1.0.0', true);
+  expect(stdout).toMatch(/App-Setup-1\.0\.0\.exe +5 B +uploaded, differential/);
+  expect((await run('show', '1.0.0')).stdout).toMatch(/App-Setup-1\.0\.0\.exe +5 B +yes/);
+  expect(json(await publish('2.0.0', false, '--json')).artifacts).toMatchObject([
+    { filename: 'App-Setup-2.0.0.exe', differential: false },
+  ]);
+});
+
+it('warns of a file without a block map after one that had it, also when a draft is opened', async () => {
+  const warning = 'App-Setup-2.0.0.exe has no block map, and the nsis of 1.0.0 has one';
+  expect((await publish('1.0.0', true)).stdout).not.toContain('no block map');
+  expect((await publish('2.0.0', false, '--draft')).stdout).toContain(warning);
+  expect((await run('publish', '2.0.0', '--json')).stdout).toContain(warning);
+  expect((await publish('3.0.0', false)).stdout).not.toContain('no block map');
+});
+
+it('warns of a build without latest.yml, whose application would not find its updates', async () => {
+  await publish('1.0.0', true);
+  const again = ['publish', '1.0.0', 'dist', '--channel', 'beta', '--create', '--json'];
+  expect(json(await run(...again)).warnings).toEqual([
+    expect.stringMatching(
+      /^Warning: there is no latest\*\.yml beside App-Setup-1\.0\.0\.exe\. .*"publish"/,
+    ),
+  ]);
+  const sha512 = createHash('sha512').update('1.0.0').digest('base64');
+  const feed = `version: 1.0.0\nfiles:\n  - url: App-Setup-1.0.0.exe\n    sha512: ${sha512}\n    size: 5\n`;
+  await writeFile(path.join(directory.path, 'dist', 'latest.yml'), feed);
+  expect(json(await run(...again)).warnings).toEqual([]);
+});
