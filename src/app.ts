@@ -7,7 +7,6 @@ import { openDoctor } from './app/doctor.ts';
 import { openExplain } from './app/explain.ts';
 import { openServiceConsole } from './app/service-console.ts';
 import { openWebsite } from './app/website.ts';
-import { openBrowserFiles } from './browser-files/browser-files.ts';
 import { createCatalog } from './catalog/memory/catalog.ts';
 import { type Config, loadConfig, withoutOthers } from './config.ts';
 import type { Clock, Randomness } from './core/clock.ts';
@@ -54,6 +53,7 @@ import {
 } from './store/open/stores.ts';
 import { createSharedClock } from './store/shared-clock.ts';
 import type { Usage } from './usage/usage.ts';
+import { openBrowserFiles } from './web/browser-files.ts';
 
 /** The composition root: with `app/`, decides which part uses which. Never listens. */
 

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { builtOutput } from '../../src/browser-files/browser-files.ts';
-import { buildBrowserFiles } from '../../src/browser-files/build.ts';
+import { builtOutput } from '../../src/web/browser-files.ts';
+import { buildBrowserFiles } from '../../src/web/build-browser-files.ts';
 
 /** Builds the files that browsers load. @param dist the built service, which reads them from `browser/` in it */
 export async function writeBrowserFiles(dist: string): Promise<void> {

@@ -3,7 +3,7 @@ import type { BrandConfig } from '../config/brand.ts';
 import { AppError, isAppError } from '../core/errors.ts';
 import { readPlainFile } from '../core/plain-file.ts';
 import type { Brand } from '../http/pages/brand-files.ts';
-import { parseColor } from '../pages/brand-color.ts';
+import { parseColor } from '../web/brand-color.ts';
 
 /** Reads the logo that the settings name. */
 

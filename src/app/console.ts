@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { explainUpdate } from '../answers/explain/explain-update.ts';
-import { openBrowserFiles } from '../browser-files/browser-files.ts';
 import type { CommandSettings } from '../catalog/settings.ts';
 import { createConsole } from '../console/console.ts';
 import type { Check } from '../core/check.ts';
@@ -11,6 +10,7 @@ import type { TierSettings } from '../domain/tier.ts';
 import { buildLocalConsole } from '../http/console/local-server.ts';
 import { explainListenError } from '../server/http/listen-error.ts';
 import type { Publisher } from '../store/open/stores.ts';
+import { openBrowserFiles } from '../web/browser-files.ts';
 
 /** The console of a person at this machine. */
 

@@ -2,6 +2,17 @@ import { html } from 'ghtml';
 import { PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Release } from '../domain/release.ts';
 import type { VisitorMachine } from '../domain/visitor-machine.ts';
+import { feedLink, renderPage } from '../web/frame.ts';
+import { archName, PLATFORM_NAMES } from '../web/label.ts';
+import { renderNotes } from '../web/notes.ts';
+import {
+  type ApplicationAndChannel,
+  type PageSubject,
+  pagePath,
+  type Site,
+  titleOf,
+} from '../web/site.ts';
+import { dayOf, isolated, sizeOf } from '../web/text.ts';
 import {
   fileAddress,
   kindOfFile,
@@ -9,17 +20,6 @@ import {
   platformsOf,
   renderFileTable,
 } from './file-list.ts';
-import { feedLink, renderPage } from './frame.ts';
-import { archName, PLATFORM_NAMES } from './label.ts';
-import { renderNotes } from './notes.ts';
-import {
-  type ApplicationAndChannel,
-  type PageSubject,
-  pagePath,
-  type Site,
-  titleOf,
-} from './site.ts';
-import { dayOf, isolated, sizeOf } from './text.ts';
 import { renderHashCommands } from './verify.ts';
 
 /** The page from which a visitor downloads an application. */

@@ -1,9 +1,9 @@
 import { escapeXml } from '../core/xml.ts';
 import type { Release } from '../domain/release.ts';
-import { renderNotes } from './notes.ts';
-import { withoutReordering } from './plain-text.ts';
+import { renderNotes } from '../web/notes.ts';
+import { withoutReordering } from '../web/plain-text.ts';
+import { brandOf, type PageSubject, pagePath, type Site, titleOf } from '../web/site.ts';
 import { anchorOf } from './releases-page.ts';
-import { brandOf, type PageSubject, pagePath, type Site, titleOf } from './site.ts';
 
 /** The newest releases of a channel as an Atom feed (RFC 4287). */
 

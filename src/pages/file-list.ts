@@ -3,10 +3,10 @@ import { downloadPath } from '../domain/download-address.ts';
 import { FORMAT_NAMES } from '../domain/format-name.ts';
 import { PLATFORMS, type Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
-import { archName, PLATFORM_NAMES } from './label.ts';
+import { archName, PLATFORM_NAMES } from '../web/label.ts';
+import type { ApplicationAndChannel, Site } from '../web/site.ts';
+import { isolated, sizeOf } from '../web/text.ts';
 import { signaturesOf } from './signature.ts';
-import type { ApplicationAndChannel, Site } from './site.ts';
-import { isolated, sizeOf } from './text.ts';
 
 /** A file with the release that it is from. */
 export interface ListedFile {

@@ -1,11 +1,11 @@
 import { html } from 'ghtml';
 import type { Release } from '../domain/release.ts';
+import { feedLink, renderPage } from '../web/frame.ts';
+import { PLATFORM_NAMES } from '../web/label.ts';
+import { renderNotes } from '../web/notes.ts';
+import { type PageSubject, pagePath, type Site, titleOf } from '../web/site.ts';
+import { dayOf, isolated } from '../web/text.ts';
 import { platformsOf, renderFileTable } from './file-list.ts';
-import { feedLink, renderPage } from './frame.ts';
-import { PLATFORM_NAMES } from './label.ts';
-import { renderNotes } from './notes.ts';
-import { type PageSubject, pagePath, type Site, titleOf } from './site.ts';
-import { dayOf, isolated } from './text.ts';
 
 /** The releases of a channel, with their notes and files. */
 

@@ -1,7 +1,7 @@
 import { html } from 'ghtml';
-import { renderPage } from './frame.ts';
-import { brandOf, type Site } from './site.ts';
-import { isolated, minuteOf } from './text.ts';
+import { renderPage } from '../web/frame.ts';
+import { brandOf, type Site } from '../web/site.ts';
+import { isolated, minuteOf } from '../web/text.ts';
 
 /** The status of the service and of its components, for visitors. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PHONE, useConsole, violationsOf } from '../browser/console/visit.ts';
+import { PHONE, useConsole, violationsOf } from '../features/console/browser/visit.ts';
 import { skipsBrowser, tabTo } from './website-page.ts';
 
 const RELEASE = '/console/desktop/releases/2.8.0';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { useConsole, violationsOf } from '../browser/console/visit.ts';
+import { useConsole, violationsOf } from '../features/console/browser/visit.ts';
 import { skipsBrowser } from './website-page.ts';
 
 const RELEASE = '/console/desktop/releases/2.8.0';

@@ -6,7 +6,7 @@ import {
   shiftOf,
   useConsole,
   violationsOf,
-} from '../browser/console/visit.ts';
+} from '../features/console/browser/visit.ts';
 import { skipsBrowser } from './website-page.ts';
 
 /** Each screen of the console by its address, the word that its data has, and its title. */
@@ -88,7 +88,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
   });
 
   it('shows a thousand releases, and says how long it took', async () => {
-    const { releasesOf } = await import('../browser/console/fixture-releases.ts');
+    const { releasesOf } = await import('../features/console/browser/fixture-releases.ts');
     const screen = await visit({ fixture: { releases: releasesOf(1_000) } });
     const { page } = screen;
     // The frame after the one that shows the first rows.
@@ -129,7 +129,7 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
 
   it('shows hostile and long texts as texts, inside the window', async () => {
     const { HOSTILE, hostileReleases, LONG_VERSION } = await import(
-      '../browser/console/fixture-releases.ts'
+      '../features/console/browser/fixture-releases.ts'
     );
     for (const viewport of [PHONE, DESKTOP]) {
       const screen = await visit({ viewport, fixture: { releases: hostileReleases() } });

@@ -8,8 +8,8 @@ import {
   builtOutput,
   openBrowserFiles,
   readBuilt,
-} from '../../src/browser-files/browser-files.ts';
-import { buildBrowserFiles } from '../../src/browser-files/build.ts';
+} from '../../src/web/browser-files.ts';
+import { buildBrowserFiles } from '../../src/web/build-browser-files.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;

@@ -4,9 +4,9 @@ import type { ReaderDeps } from '../../catalog/read.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import { targetName } from '../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
-import { renderMarkdown } from '../../pages/markdown.ts';
 import { showRelease } from '../../releases/list/list-releases.ts';
 import { periodOf, summarizeUsage } from '../../usage/adoption.ts';
+import { renderMarkdown } from '../../web/markdown.ts';
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
 import type {
   ArtifactDetail,

@@ -6,11 +6,11 @@ import type { Console } from '../../console/console.ts';
 import { AppError } from '../../core/errors.ts';
 import type { TierTable } from '../../domain/tier.ts';
 import { renderConsolePage } from '../../pages/console-page.ts';
-import { renderMarkdown } from '../../pages/markdown.ts';
 import type { BrowserFileDeps } from '../../server/browser-files.ts';
 import type { App } from '../../server/deps.ts';
 import { explainQuerySchema, explainRequestOf } from '../../server/explain-request.ts';
 import { etagOf, matchesEtag } from '../../server/http/conditional.ts';
+import { renderMarkdown } from '../../web/markdown.ts';
 import { changeRequestSchema, markdownSchema } from './change-request.ts';
 
 /** The routes of the console: one page for all screens, and the data of the screens. */

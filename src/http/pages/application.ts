@@ -5,11 +5,11 @@ import { PLATFORMS } from '../../domain/platform.ts';
 import type { VisitorMachine } from '../../domain/visitor-machine.ts';
 import { suggestDownloads } from '../../operations/suggest-downloads.ts';
 import { renderApplicationPage } from '../../pages/application-page.ts';
-import type { PageSubject } from '../../pages/site.ts';
 import type { App } from '../../server/deps.ts';
 import { sharePage } from '../../server/http/shared-answer.ts';
 import { word } from '../../server/http/validation.ts';
 import { ASKED_HINTS, MACHINE_HEADERS, visitorMachine } from '../../server/visitor-machine.ts';
+import type { PageSubject } from '../../web/site.ts';
 import {
   answerFromChannel,
   type MadeAnswer,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Color, parseColor, renderBrandStyle } from '../../pages/brand-color.ts';
-import { renderIcon } from '../../pages/icon.ts';
 import type { App } from '../../server/deps.ts';
 import { LASTING } from '../../server/http/cache-control.ts';
 import { SECURITY_HEADERS } from '../../server/http/security-headers.ts';
 import { sendShared, sharePage } from '../../server/http/shared-answer.ts';
+import { type Color, parseColor, renderBrandStyle } from '../../web/brand-color.ts';
+import { renderIcon } from '../../web/icon.ts';
 
 /** The files that the settings of the brand make: an icon, a style sheet, the logo. */
 

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, kindOf } from '../../core/errors.ts';
-import { type Message, renderMessagePage } from '../../pages/message-page.ts';
-import { pagePath, type Site } from '../../pages/site.ts';
 import { prepareProblem } from '../../server/http/problem.ts';
+import { type Message, renderMessagePage } from '../../web/message-page.ts';
+import { pagePath, type Site } from '../../web/site.ts';
 import { PAGE_HEADERS, pageAbout } from './page-answer.ts';
 
 /** Errors of the pages, as pages. */

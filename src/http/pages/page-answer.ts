@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderRecord } from '../../answers/answer.ts';
 import { type LatestQuery, seeLatest } from '../../answers/latest-version/list-latest.ts';
 import type { SharedAnswers } from '../../answers/shared-answers.ts';
-import type { BrowserFiles } from '../../browser-files/browser-files.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../domain/channel.ts';
-import type { ApplicationAndChannel, PageSubject, Site } from '../../pages/site.ts';
 import type { RouteDeps } from '../../server/deps.ts';
 import { SECURITY_HEADERS } from '../../server/http/security-headers.ts';
 import { type SharedAnswer, sendShared } from '../../server/http/shared-answer.ts';
+import type { BrowserFiles } from '../../web/browser-files.ts';
+import type { ApplicationAndChannel, PageSubject, Site } from '../../web/site.ts';
 
 /** What the routes of the public pages share. */
 

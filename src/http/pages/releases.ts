@@ -3,10 +3,10 @@ import { cacheControl } from '../../answers/answer.ts';
 import { type ChangelogQuery, listChangelog } from '../../operations/list-changelog.ts';
 import { ATOM_TYPE, renderAtom } from '../../pages/atom.ts';
 import { renderReleasesPage } from '../../pages/releases-page.ts';
-import type { ApplicationAndChannel, PageSubject } from '../../pages/site.ts';
 import type { App } from '../../server/deps.ts';
 import { sharePage } from '../../server/http/shared-answer.ts';
 import { word } from '../../server/http/validation.ts';
+import type { ApplicationAndChannel, PageSubject } from '../../web/site.ts';
 import {
   answerFromChannel,
   type MadeAnswer,

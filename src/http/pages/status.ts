@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
-import type { Site } from '../../pages/site.ts';
 import { renderStatusPage } from '../../pages/status-page.ts';
 import type { App } from '../../server/deps.ts';
 import { createBriefAnswers, sendShared, sharePage } from '../../server/http/shared-answer.ts';
 import type { Status } from '../../server/status/status.ts';
 import { STATUS_CACHE, STATUS_PATH, timeText } from '../../server/status/status-answer.ts';
+import type { Site } from '../../web/site.ts';
 import { PAGE_HEADERS } from './page-answer.ts';
 
 /** The status of the service and of its components, for visitors. */

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openBrowserFiles } from '../../../src/browser-files/browser-files.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import { buildLocalConsole, type LocalConsole } from '../../../src/http/console/local-server.ts';
+import { openBrowserFiles } from '../../../src/web/browser-files.ts';
 import { openScene, type Scene } from '../../console/console-scene.ts';
 import { addressOf, registeredRoutes, spellingsOf } from '../../server/http/addresses.ts';
 

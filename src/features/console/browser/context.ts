@@ -1,0 +1,30 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Start } from '../../../console/answers.ts';
+
+/** What every screen can use. */
+
+/** A change that was made, in words for the operator. */
+export interface Outcome {
+  readonly title: string;
+  readonly sentences: readonly string[];
+  /** Whether the change was not made. */
+  readonly isFailure?: boolean;
+  /** Only after a pause: the release. The operator can add a reason, or resume it. */
+  readonly paused: { readonly app: string; readonly version: string } | null;
+}
+
+export interface Surroundings {
+  readonly start: Start;
+  /** Says what was done, until the operator closes it. */
+  tell(outcome: Outcome): void;
+  signOut: (() => void) | null;
+}
+
+export const SurroundingsContext = createContext<Surroundings | null>(null);
+
+export function useSurroundings(): Surroundings {
+  const surroundings = useContext(SurroundingsContext);
+  if (surroundings === null) throw new Error('The screen is outside of the app.');
+  return surroundings;
+}

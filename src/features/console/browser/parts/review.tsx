@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact';
+import type { Change, Changed } from '../../../../console/change-answers.ts';
+import type { ChangeState } from '../state/change.ts';
+import { Notice } from './banner.tsx';
+import { Button } from './button.tsx';
+import { FailureNotice } from './page.tsx';
+import { PreviewDetails, PreviewSummary } from './preview.tsx';
+
+interface Props {
+  readonly state: ChangeState;
+  /** Null while the typed change is not complete. */
+  readonly change: Change | null;
+  readonly confirmLabel: string;
+  readonly danger?: boolean;
+  readonly onDone: (changed: Changed) => void;
+  readonly children?: ComponentChildren;
+}
+
+/**
+ * Shows a preview, then confirms exactly that change. When the catalog is newer, a new preview is
+ * needed.
+ */
+export function Review({ state, change, confirmLabel, danger = false, onDone, children }: Props) {
+  const { reviewed, meanwhile, failure, isPreviewing, isSending } = state;
+  const confirm = async () => {
+    if (change === null) return;
+    const changed = await state.confirm(change);
+    if (changed !== null) onDone(changed);
+  };
+  return (
+    <div class="review">
+      <div aria-live="polite">
+        {meanwhile !== null && (
+          <Notice tone="warning">
+            <strong>
+              <bdi>{meanwhile}</bdi>
+            </strong>{' '}
+            Your change was not made. What you typed is still here. Preview it again, then confirm.
+          </Notice>
+        )}
+        {reviewed !== null && <PreviewSummary preview={reviewed.preview} />}
+      </div>
+      <FailureNotice
+        failure={failure}
+        what={
+          reviewed === null
+            ? 'The change cannot be previewed.'
+            : 'The request failed, and the console does not know of any change.'
+        }
+      />
+      <div class="actions">
+        {reviewed === null ? (
+          <Button
+            kind="primary"
+            busy={isPreviewing}
+            disabled={change === null}
+            onClick={() => change !== null && void state.preview(change)}
+          >
+            {meanwhile === null ? 'Preview' : 'Preview again'}
+          </Button>
+        ) : (
+          <Button
+            kind={danger ? 'danger' : 'primary'}
+            busy={isSending}
+            disabled={!reviewed.preview.changes}
+            onClick={() => void confirm()}
+          >
+            {confirmLabel}
+          </Button>
+        )}
+        {children}
+      </div>
+      {reviewed !== null && (
+        <PreviewDetails preview={reviewed.preview} reason={change?.reason ?? null} />
+      )}
+    </div>
+  );
+}

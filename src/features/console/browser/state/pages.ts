@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { History, HistoryEntry } from '../../../../console/answers.ts';
+import { apiOf, Failure, get } from '../api.ts';
+import { type Polled, usePolled } from './polled.ts';
+
+/** The history, page by page. Only the newest page is polled, because older ones never change. */
+
+export interface Pages {
+  readonly polled: Polled<History>;
+  /** Newest first. */
+  readonly entries: readonly HistoryEntry[];
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly failure: Failure | null;
+  more(): Promise<void>;
+}
+
+/** Each revision once. @param newer wins when both have a revision */
+export function joinPages(
+  newer: readonly HistoryEntry[],
+  older: readonly HistoryEntry[],
+): readonly HistoryEntry[] {
+  const known = new Set(newer.map(({ revision }) => revision));
+  return [...newer, ...older.filter(({ revision }) => !known.has(revision))].sort(
+    (one, other) => other.revision - one.revision,
+  );
+}
+
+export function usePages(app: string): Pages {
+  const polled = usePolled<History>(apiOf(app, 'history'));
+  const [kept, setKept] = useState<readonly HistoryEntry[]>([]);
+  const [next, setNext] = useState<number | null | undefined>(undefined);
+  const [isLoading, setLoading] = useState(false);
+  const [failure, setFailure] = useState<Failure | null>(null);
+  const isBusy = useRef(false);
+  const first = polled.value;
+  // Keeps entries that newer ones have moved off the first page.
+  useEffect(() => {
+    if (first !== null) setKept((before) => joinPages(first.entries, before));
+  }, [first]);
+  const entries = first === null ? kept : joinPages(first.entries, kept);
+  const before = next === undefined ? (first?.next ?? null) : next;
+  const more = async () => {
+    if (isBusy.current || before === null) return;
+    isBusy.current = true;
+    setLoading(true);
+    setFailure(null);
+    try {
+      const answer = await get<History>(apiOf(app, `history?before=${before}`));
+      setKept((known) => joinPages(known, answer?.value.entries ?? []));
+      setNext(answer?.value.next ?? null);
+    } catch (error) {
+      setFailure(error instanceof Failure ? error : new Failure(0, 'unknown', String(error)));
+    } finally {
+      isBusy.current = false;
+      setLoading(false);
+    }
+  };
+  return { polled, entries, hasMore: before !== null, isLoading, failure, more };
+}
