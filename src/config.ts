@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { accountSettings } from './config/accounts.ts';
-import { brandSettings } from './config/brand.ts';
-import { contactSettings } from './config/contact.ts';
 import { AppError, type FieldIssue } from './core/errors.ts';
 import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
+import { accountSettings } from './features/accounts/settings.ts';
+import { contactSettings } from './features/contact/settings.ts';
+import { brandSettings } from './features/website/settings.ts';
 import { captchaSettings } from './server/captcha/settings.ts';
 import { monitoringSettings } from './server/monitoring/settings.ts';
 import { serviceSettings } from './server/settings.ts';

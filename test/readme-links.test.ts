@@ -40,7 +40,7 @@ function problemOf(page: string, link: string): string | undefined {
   return anchorsOf(read(file)).includes(anchor) ? undefined : `${page}: ${link} has no heading`;
 }
 
-/** `src/domain/version.ts`, `test/http/`, `scripts/cli/*.ts`: what the documents say about the code. */
+/** `src/domain/version.ts`, `test/server/`, `src/cli/*.ts`: what the documents say about the code. */
 const PATH = /(?<![\w./-])(?:src|test|scripts|docs|manifests|deploy)\/[\w./*-]*/g;
 
 /** Whether a file or folder is there; of a pattern, the folder. */
@@ -88,7 +88,7 @@ describe('the documents', () => {
 
 /** Publishers have the command line in one file, without the documents. */
 describe('messages that name a page', () => {
-  const sources = ['src', 'scripts/cli'].flatMap((folder) =>
+  const sources = ['src'].flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true })
       .map((file) => path.posix.join(folder, String(file).split(path.sep).join('/')))
       .filter((file) => file.endsWith('.ts')),

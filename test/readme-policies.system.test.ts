@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { applicationsKey, hintKey, manifestKey, revisionKey } from '../src/catalog/keys.ts';
 import { slipway } from './cli/support.ts';
-import { ask, newEmail, register, UNLIMITED } from './http/accounts/account-support.ts';
+import { ask, newEmail, register, UNLIMITED } from './features/accounts/routes/account-support.ts';
 import { check } from './server/support.ts';
 import { type PolicyProxy, startPolicyProxy } from './support/policy-proxy.ts';
 import { makeTemporaryDirectory } from './support/release.ts';

@@ -9,10 +9,9 @@ import {
   manifestKey,
   revisionKey,
 } from '../src/catalog/keys.ts';
-import { openKey, transitionKey } from '../src/contact/keys.ts';
 import { AppError } from '../src/core/errors.ts';
 import { systemClock, systemRandomness } from '../src/core/system.ts';
-import { invite } from '../src/identity/accounts/invitations.ts';
+import { invite } from '../src/features/accounts/accounts/invitations.ts';
 import {
   accountKey,
   developerKeyKey,
@@ -20,7 +19,8 @@ import {
   invitationKey,
   lockoutKey,
   sessionKey,
-} from '../src/identity/keys.ts';
+} from '../src/features/accounts/keys.ts';
+import { openKey, transitionKey } from '../src/features/contact/keys.ts';
 import { promoteRelease } from '../src/releases/publish/promote-release.ts';
 import { collectGarbage } from '../src/releases/verify/collect-garbage.ts';
 import { verifyCatalog } from '../src/releases/verify/verify-catalog.ts';
@@ -39,7 +39,7 @@ import {
   register,
   signIn,
   UNLIMITED,
-} from './http/accounts/account-support.ts';
+} from './features/accounts/routes/account-support.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from './support/release.ts';
 import { allows, type Policy, readPolicies, type Statement } from './support/s3-policy.ts';
 import { createTestService } from './support/service.ts';

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { Command, Help } from 'commander';
 import { descriptionOf } from '../../src/cli/description.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { COMPLETE } from '../lists/complete.ts';
+import { COMPLETE } from '../../src/features/complete.ts';
 import { renderTable } from './table.ts';
 
 /** The command reference, made from the definitions that parse the command line. */
@@ -22,7 +22,7 @@ export function renderCommands(): string {
   );
   return `# Commands
 
-<!-- Written by "npm run docs" from scripts/cli: change the texts there. -->
+<!-- Written by "npm run docs" from the commands.ts of each room and feature in src: change the texts there. -->
 
 \`slipway --help\` and \`slipway help COMMAND\` print the same. In a checkout, type \`npm run slipway -- …\` in place of
 \`slipway …\`. How the commands behave together, with exit codes, is in [publishing](README.md).

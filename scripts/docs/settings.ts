@@ -47,7 +47,7 @@ export function renderSettings(): string {
   });
   return `# Settings
 
-<!-- Written by "npm run docs" from src/config: change the descriptions there. -->
+<!-- Written by "npm run docs" from the settings.ts of each room and feature in src: change the descriptions there. -->
 
 The service and the command line read their settings from the environment. They also read a file \`.env\` in the
 working directory; a variable of the environment takes precedence. Copy [.env.example](../../.env.example) to begin. An
@@ -71,7 +71,7 @@ export function renderEnvExample(): string {
     return `# --- ${title}\n${lines.join('\n')}\n`;
   });
   return `# Copy to .env. No setting is required here; docs/operations/settings.md explains each.
-# Written by "npm run docs" from src/config.
+# Written by "npm run docs" from the settings.ts of each room and feature in src.
 
 ${groups.join('\n')}`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ACTION } from '../../scripts/cli/init/github-workflow.ts';
+import { ACTION } from '../../src/features/init/github-workflow.ts';
 import { ROOT } from '../cli/support.ts';
 import { readAction } from './job.ts';
 

@@ -2,9 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { nameInAddress } from '../../src/build-output/sources/files.ts';
-import { parseJsonValues } from '../../src/build-output/sources/json-index.ts';
-import { readImportSource } from '../../src/build-output/sources/read-source.ts';
 import { readAppcastOrUndefined } from '../../src/builds/appcast/appcast.ts';
 import { readFeed } from '../../src/builds/electron/feed.ts';
 import { inferFromName } from '../../src/builds/infer.ts';
@@ -13,6 +10,9 @@ import { readProject } from '../../src/builds/project/read-project.ts';
 import { parseToml } from '../../src/builds/project/toml.ts';
 import { parseYaml } from '../../src/builds/yaml.ts';
 import { isAppError } from '../../src/core/errors.ts';
+import { nameInAddress } from '../../src/features/import/sources/files.ts';
+import { parseJsonValues } from '../../src/features/import/sources/json-index.ts';
+import { readImportSource } from '../../src/features/import/sources/read-source.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 
 /** Texts from outside that would take a reader quadratic time: at these sizes, from ten seconds to hours. */

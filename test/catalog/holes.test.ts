@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { announceChange, readHints } from '../../src/catalog/following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
-import { diagnose } from '../../src/operations/diagnose/diagnose.ts';
+import { diagnose } from '../../src/features/doctor/diagnose/diagnose.ts';
 import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { openFilesystemStore } from '../../src/store/filesystem/filesystem.ts';

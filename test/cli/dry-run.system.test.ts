@@ -1,10 +1,10 @@
 import { lstat, readdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createIntake } from '../../src/contact/intake.ts';
+import { createIntake } from '../../src/features/contact/intake.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
-import { addFiles, githubFolder } from '../build-output/sources/fixtures.ts';
-import { submission } from '../contact/support.ts';
+import { submission } from '../features/contact/support.ts';
+import { addFiles, githubFolder } from '../features/import/sources/fixtures.ts';
 import { startFakeS3 } from '../store/s3/fake-s3.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { sentenceOf } from '../../src/cli/failure.ts';
 import { AppError } from '../../src/core/errors.ts';
+import { COMPLETE } from '../../src/features/complete.ts';
 import { hashFile } from '../../src/releases/publish/hash-file.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { slipway } from './support.ts';

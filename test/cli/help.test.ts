@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Runner } from '../../src/cli/runner.ts';
+import { COMPLETE } from '../../src/features/complete.ts';
 import { ROOT, slipway } from './support.ts';
 
 const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { COMPLETE } from '../../scripts/lists/complete.ts';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { COMPLETE } from '../../src/features/complete.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 

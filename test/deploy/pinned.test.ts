@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { unpinnedIn } from '../support/unpinned.ts';
 
-/** Every action and every image in files that users run or copy. `test/cli/init-ci.test.ts` has the generated ones. */
+/** Every action and every image in files that users run or copy. `test/features/init/init-ci.test.ts` has the generated ones. */
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILES = [

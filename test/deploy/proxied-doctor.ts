@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { ask as askDirectly } from '../../scripts/cli/ask.ts';
 import { readVersion, systemClock } from '../../src/core/system.ts';
-import { diagnoseAddress } from '../../src/operations/diagnose/address.ts';
-import type { Ask } from '../../src/operations/diagnose/ask.ts';
+import { ask as askDirectly } from '../../src/features/doctor/ask.ts';
+import { diagnoseAddress } from '../../src/features/doctor/diagnose/address.ts';
+import type { Ask } from '../../src/features/doctor/diagnose/ask.ts';
 import type { Proxied } from './proxied.ts';
 
 /** What `slipway doctor --url` says of the delivered files. */

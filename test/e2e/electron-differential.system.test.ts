@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { signIn } from '../http/accounts/account-support.ts';
+import { signIn } from '../features/accounts/routes/account-support.ts';
 import {
   editedBytes,
   publishWebBuild,

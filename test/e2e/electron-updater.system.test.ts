@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
 import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
-import { signIn } from '../http/accounts/account-support.ts';
+import { signIn } from '../features/accounts/routes/account-support.ts';
 import {
   createElectronClient,
   type ElectronClient,

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unescapeHtml } from '../http/pages/page-support.ts';
+import { unescapeHtml } from '../features/website/routes/page-support.ts';
 import { release } from '../server/support.ts';
 import { generateTauriKey, signWithTauri } from '../support/minisign.ts';
 import { createTestService, type TestService } from '../support/service.ts';

@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesIn } from '../app/static-export/scene.ts';
 import { json, slipway } from '../cli/support.ts';
+import { filesIn } from '../features/export/scene.ts';
 import { setStatus } from '../server/support.ts';
 import { publishBuild, seededBytes } from '../support/electron-build.ts';
 import {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BACKOFF_FIRST_MS } from '../../src/contact/back-off.ts';
-import { POLL_MS } from '../../src/contact/delivery.ts';
-import { readHistory } from '../../src/contact/history.ts';
+import { BACKOFF_FIRST_MS } from '../../src/features/contact/back-off.ts';
+import { POLL_MS } from '../../src/features/contact/delivery.ts';
+import { readHistory } from '../../src/features/contact/history.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
-import { type MailServer, startMailServer } from '../contact/mail-server.ts';
+import { type MailServer, startMailServer } from '../features/contact/mail-server.ts';
 import { killAll, type Running, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';

@@ -1,9 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/system.ts';
-import { findAccount } from '../../src/identity/accounts/find-account.ts';
-import { endSession } from '../../src/identity/sessions/end-session.ts';
-import { listSessions } from '../../src/identity/sessions/list-sessions.ts';
+import { findAccount } from '../../src/features/accounts/accounts/find-account.ts';
+import { endSession } from '../../src/features/accounts/sessions/end-session.ts';
+import { listSessions } from '../../src/features/accounts/sessions/list-sessions.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
 import { createTestService, type TestService } from '../support/service.ts';

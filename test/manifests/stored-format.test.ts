@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderSchemas } from '../../scripts/stored-documents.ts';
 import {
   applicationsSequence,
   manifestSequence,
   revisionSequence,
 } from '../../src/catalog/sequences.ts';
+import { renderSchemas } from '../../src/features/stored-documents.ts';
 
 const MANIFESTS = path.join(import.meta.dirname, '../../manifests');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lockAccount } from '../../src/identity/lock-account.ts';
+import { lockAccount } from '../../src/features/accounts/lock-account.ts';
 import { changeSettings } from '../../src/releases/applications/change-settings.ts';
 import { planChannel } from '../../src/releases/channels/change-channel.ts';
 import { correctNotes } from '../../src/releases/publish/correct-notes.ts';

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { removeOldMessages } from '../../src/contact/retention.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { cleanUpIdentity } from '../../src/identity/clean-up.ts';
+import { cleanUpIdentity } from '../../src/features/accounts/clean-up.ts';
+import { removeOldMessages } from '../../src/features/contact/retention.ts';
 import { clockComponent } from '../../src/server/status/components.ts';
 import { createDownloadLinks } from '../../src/store/download-links.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createSharedClock } from '../../src/store/shared-clock.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
-import { accept, keysOf } from '../contact/support.ts';
 import {
   beginSession,
   createTestSessions,
@@ -16,7 +15,8 @@ import {
   MINUTE,
   refreshWith,
   setUp,
-} from '../identity/support.ts';
+} from '../features/accounts/support.ts';
+import { accept, keysOf } from '../features/contact/support.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 
 const HOUR = 60 * MINUTE;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/system.ts';
 
-export { createSeededRandomness } from '../../scripts/cli/demo/seeded-randomness.ts';
+export { createSeededRandomness } from '../../src/features/demo/seeded-randomness.ts';
 
 /** A clock that moves only with `advance` and `sleep`. */
 export interface FixedClock extends Clock {

@@ -1,8 +1,8 @@
-import { FACTS } from '../../scripts/lists/facts.ts';
-import { createKeyReader } from '../../src/app/copy/key-facts.ts';
-import { readStoredDocument } from '../../src/app/copy/read-document.ts';
 import type { Clock } from '../../src/core/clock.ts';
-import { type CopyResult, copyStore } from '../../src/operations/copy/copy-store.ts';
+import { type CopyResult, copyStore } from '../../src/features/copy/copy-store.ts';
+import { createKeyReader } from '../../src/features/copy/key-facts.ts';
+import { readStoredDocument } from '../../src/features/copy/read-document.ts';
+import { FACTS } from '../../src/features/facts.ts';
 import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createRetrying } from '../../src/store/sequence/create-settled.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SOURCE_KINDS } from '../../../src/build-output/sources/source.ts';
+import { SOURCE_KINDS } from '../../../src/features/import/sources/source.ts';
 import { hasProgram } from '../../support/programs.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { slipway } from '../support.ts';

@@ -4,7 +4,12 @@ import {
   type ChannelRequest,
   changeChannel,
 } from '../../../src/releases/channels/change-channel.ts';
-import { ANALYTICS, ask as askAs, signIn, UNLIMITED } from '../../http/accounts/account-support.ts';
+import {
+  ANALYTICS,
+  ask as askAs,
+  signIn,
+  UNLIMITED,
+} from '../../features/accounts/routes/account-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { check, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
 

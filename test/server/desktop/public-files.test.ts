@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSigningKeys } from '../../../src/identity/access-tokens/signing-keys.ts';
-import { setTier } from '../../../src/identity/accounts/change-account.ts';
-import { refresh, signIn, UNLIMITED } from '../../http/accounts/account-support.ts';
+import { createSigningKeys } from '../../../src/features/accounts/access-tokens/signing-keys.ts';
+import { setTier } from '../../../src/features/accounts/accounts/change-account.ts';
+import { refresh, signIn, UNLIMITED } from '../../features/accounts/routes/account-support.ts';
 import {
   createTestService,
   type TestService,

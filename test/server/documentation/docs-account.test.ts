@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACCOUNT, AUTH, ask, signIn } from '../../http/accounts/account-support.ts';
+import { ACCOUNT, AUTH, ask, signIn } from '../../features/accounts/routes/account-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { get } from '../support.ts';
 

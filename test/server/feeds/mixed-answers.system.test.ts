@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { signIn, UNLIMITED } from '../../http/accounts/account-support.ts';
+import { signIn, UNLIMITED } from '../../features/accounts/routes/account-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { release, setStatus } from '../support.ts';
 

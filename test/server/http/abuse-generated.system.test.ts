@@ -17,7 +17,7 @@ import {
   SIGNED_IN_DOCUMENT,
   signIn,
   WEBSITE,
-} from '../../http/accounts/account-support.ts';
+} from '../../features/accounts/routes/account-support.ts';
 import { character } from '../../support/character.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { rounds } from '../../support/rounds.ts';

@@ -12,7 +12,7 @@ import {
   SESSIONS,
   signIn,
   UNLIMITED,
-} from '../../http/accounts/account-support.ts';
+} from '../../features/accounts/routes/account-support.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 

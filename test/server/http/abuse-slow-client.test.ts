@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AUTH, UNLIMITED } from '../../http/accounts/account-support.ts';
+import { AUTH, UNLIMITED } from '../../features/accounts/routes/account-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { exchange } from './raw-client.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unescapeHtml } from '../../http/pages/page-support.ts';
+import { unescapeHtml } from '../../features/website/routes/page-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { LATEST_VERSION, release } from '../support.ts';
 

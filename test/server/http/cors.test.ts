@@ -7,7 +7,7 @@ import {
   KEYS,
   UNLIMITED,
   WEBSITE,
-} from '../../http/accounts/account-support.ts';
+} from '../../features/accounts/routes/account-support.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE, DOWNLOAD, LATEST_VERSION, release } from '../support.ts';
 

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../console/answers.ts';
+import type { Problem } from '../answers.ts';
 
 /** Requests to the server of the console. */
 

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import type { Start } from '../../../console/answers.ts';
+import type { Start } from '../answers.ts';
 import { type Outcome, type Surroundings, SurroundingsContext } from './context.ts';
 import { Footer, Header } from './parts/frame.tsx';
 import { OutcomePanel } from './parts/outcome.tsx';

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Start } from '../../../console/answers.ts';
+import type { Start } from '../answers.ts';
 
 /** What every screen can use. */
 

@@ -1,4 +1,4 @@
-import type { OverviewRelease, ReleaseOnChannel } from '../../../console/release-answers.ts';
+import type { OverviewRelease, ReleaseOnChannel } from '../release-answers.ts';
 
 /** Which releases the overview shows. */
 

@@ -1,4 +1,4 @@
-import type { Adoption } from '../../../../src/console/answers.ts';
+import type { Adoption } from '../../../../src/features/console/answers.ts';
 import { before } from './fixture-releases.ts';
 
 /** Counts of six weeks that look like those of an application with regular releases. */

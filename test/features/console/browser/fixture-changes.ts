@@ -1,10 +1,10 @@
-import type { Problem } from '../../../../src/console/answers.ts';
+import type { Problem } from '../../../../src/features/console/answers.ts';
 import type {
   Change,
   Changed,
   ChangeRequest,
   Preview,
-} from '../../../../src/console/change-answers.ts';
+} from '../../../../src/features/console/change-answers.ts';
 import { CLIENTS, DIFFERENCES, simulationOf } from './fixture-reports.ts';
 import type { Fixture } from './fixture-server.ts';
 

@@ -1,10 +1,10 @@
-import type { Seen } from '../../../../src/console/answers.ts';
+import type { Seen } from '../../../../src/features/console/answers.ts';
 import type {
   Overview,
   OverviewChannel,
   OverviewRelease,
   ReleaseOnChannel,
-} from '../../../../src/console/release-answers.ts';
+} from '../../../../src/features/console/release-answers.ts';
 
 /** Believable releases for the screens of the console. */
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Start } from '../../../../src/console/answers.ts';
-import type { ChangeRequest } from '../../../../src/console/change-answers.ts';
-import type { OverviewRelease } from '../../../../src/console/release-answers.ts';
+import type { Start } from '../../../../src/features/console/answers.ts';
+import type { ChangeRequest } from '../../../../src/features/console/change-answers.ts';
+import type { OverviewRelease } from '../../../../src/features/console/release-answers.ts';
 import { openBrowserFiles } from '../../../../src/web/browser-files.ts';
 import { adoptionOf } from './fixture-adoption.ts';
 import { answerChange, answerPreview } from './fixture-changes.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Seen } from '../../../../console/answers.ts';
+import type { Seen } from '../../answers.ts';
 import type { Failure } from '../api.ts';
 import { dateAndTime, span } from '../format.ts';
 import { useNow } from '../state/now.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Seen } from '../../../../console/answers.ts';
-import type { Change } from '../../../../console/change-answers.ts';
+import type { Seen } from '../../answers.ts';
+import type { Change } from '../../change-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { useChange } from '../state/change.ts';
 import { Button } from './button.tsx';

@@ -1,4 +1,4 @@
-import type { Start } from '../../../../console/answers.ts';
+import type { Start } from '../../answers.ts';
 import { hrefOf, navigate, type Route } from '../router.ts';
 import { Icon } from './icon.tsx';
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Overview } from '../../../../console/release-answers.ts';
+import type { Overview } from '../../release-answers.ts';
 import { apiOf } from '../api.ts';
 import type { Outcome } from '../context.ts';
 import { usePolled } from '../state/polled.ts';

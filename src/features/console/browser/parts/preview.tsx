@@ -1,5 +1,5 @@
-import type { ClientRow, DifferenceRow } from '../../../../console/answers.ts';
-import type { Preview } from '../../../../console/change-answers.ts';
+import type { ClientRow, DifferenceRow } from '../../answers.ts';
+import type { Preview } from '../../change-answers.ts';
 import { Notice } from './banner.tsx';
 import { Sentence } from './sentence.tsx';
 import { SimulationChart } from './simulation.tsx';

@@ -1,4 +1,4 @@
-import type { RolloutDetail } from '../../../../console/release-answers.ts';
+import type { RolloutDetail } from '../../release-answers.ts';
 import { dateAndTime, listed, percent } from '../format.ts';
 import { useNow } from '../state/now.ts';
 import { cornersOf, plateausOf, shareAt, spanOf } from './ramp.ts';

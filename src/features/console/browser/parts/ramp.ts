@@ -1,4 +1,4 @@
-import type { RampPoint } from '../../../../console/release-answers.ts';
+import type { RampPoint } from '../../release-answers.ts';
 
 /** The geometry of a ramp: shares over time. */
 

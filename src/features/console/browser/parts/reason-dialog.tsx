@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Change } from '../../../../console/change-answers.ts';
-import type { ReleaseOnChannel } from '../../../../console/release-answers.ts';
+import type { Change } from '../../change-answers.ts';
+import type { ReleaseOnChannel } from '../../release-answers.ts';
 import { ChangeDialog, type DialogProps } from './change-dialog.tsx';
 import { SelectField, TextField } from './field.tsx';
 

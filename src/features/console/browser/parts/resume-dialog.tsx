@@ -1,4 +1,4 @@
-import type { Change } from '../../../../console/change-answers.ts';
+import type { Change } from '../../change-answers.ts';
 import { ChangeDialog, type DialogProps } from './change-dialog.tsx';
 
 interface Props extends DialogProps {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Change, Changed } from '../../../../console/change-answers.ts';
+import type { Change, Changed } from '../../change-answers.ts';
 import type { ChangeState } from '../state/change.ts';
 import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';

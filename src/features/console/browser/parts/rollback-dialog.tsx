@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Change } from '../../../../console/change-answers.ts';
-import type { ReleaseDetail } from '../../../../console/release-answers.ts';
+import type { Change } from '../../change-answers.ts';
+import type { ReleaseDetail } from '../../release-answers.ts';
 import { ChangeDialog, type DialogProps } from './change-dialog.tsx';
 import { SelectField } from './field.tsx';
 import { ReasonField } from './yank-dialog.tsx';

@@ -1,4 +1,4 @@
-import type { SimulatedRollout } from '../../../../console/change-answers.ts';
+import type { SimulatedRollout } from '../../change-answers.ts';
 import { count, counted, dateAndTime, portion } from '../format.ts';
 import { colorOf, StackedChart } from './chart.tsx';
 import { Table } from './table.tsx';

@@ -1,4 +1,4 @@
-import type { ReleaseOnChannel } from '../../../../console/release-answers.ts';
+import type { ReleaseOnChannel } from '../../release-answers.ts';
 import { listed, percent } from '../format.ts';
 import { Icon, type IconName } from './icon.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Seen } from '../../../../console/answers.ts';
-import type { OverviewRelease, ReleaseDetail } from '../../../../console/release-answers.ts';
+import type { Seen } from '../../answers.ts';
+import type { OverviewRelease, ReleaseDetail } from '../../release-answers.ts';
 import { isOffered, isPaused, offeringChannels } from '../filter.ts';
 import { counted, listed } from '../format.ts';
 import { hrefOf } from '../router.ts';

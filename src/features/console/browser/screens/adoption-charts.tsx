@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Adoption } from '../../../../console/answers.ts';
+import type { Adoption } from '../../answers.ts';
 import { count } from '../format.ts';
 import { StackedChart } from '../parts/chart.tsx';
 import { type Layer, shares } from '../parts/stack.ts';

@@ -1,4 +1,4 @@
-import type { Adoption } from '../../../../console/answers.ts';
+import type { Adoption } from '../../answers.ts';
 import { count, dateOf, portion } from '../format.ts';
 import { colorOf } from '../parts/chart.tsx';
 import { Table } from '../parts/table.tsx';

@@ -1,4 +1,4 @@
-import type { Adoption } from '../../../../console/answers.ts';
+import type { Adoption } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { portion } from '../format.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Doctor, DoctorCheck } from '../../../../console/answers.ts';
+import type { Doctor, DoctorCheck } from '../../answers.ts';
 import { Failure, post } from '../api.ts';
 import { counted, span } from '../format.ts';
 import { Button } from '../parts/button.tsx';

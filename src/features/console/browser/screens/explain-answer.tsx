@@ -1,4 +1,4 @@
-import type { Explained, ExplainedRelease } from '../../../../console/answers.ts';
+import type { Explained, ExplainedRelease } from '../../answers.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Sentence } from '../parts/sentence.tsx';
 import { Time } from '../parts/time.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { Explained } from '../../../../console/answers.ts';
-import type { Overview } from '../../../../console/release-answers.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../../../domain/platform.ts';
+import type { Explained } from '../../answers.ts';
+import type { Overview } from '../../release-answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';

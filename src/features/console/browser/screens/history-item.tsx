@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { HistoryEntry, Revision } from '../../../../console/answers.ts';
+import type { HistoryEntry, Revision } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { listed } from '../format.ts';
 import { Button } from '../parts/button.tsx';

@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../../../../console/answers.ts';
+import type { HistoryEntry } from '../../answers.ts';
 import { counted } from '../format.ts';
 import { Notice } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Attention } from '../../../../console/release-answers.ts';
+import type { Attention } from '../../release-answers.ts';
 import { counted } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Overview } from '../../../../console/release-answers.ts';
+import type { Overview } from '../../release-answers.ts';
 import { type Filter, isFiltered, STATUSES, type StatusFilter } from '../filter.ts';
 import { count, counted } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';

@@ -1,9 +1,5 @@
 import { Component } from 'preact';
-import type {
-  Overview,
-  OverviewChannel,
-  OverviewRelease,
-} from '../../../../console/release-answers.ts';
+import type { Overview, OverviewChannel, OverviewRelease } from '../../release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { counted, listed } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';

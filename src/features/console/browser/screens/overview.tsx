@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Overview } from '../../../../console/release-answers.ts';
+import type { Overview } from '../../release-answers.ts';
 import { apiOf } from '../api.ts';
 import { filterReleases, isFiltered, parseFilter } from '../filter.ts';
 import { count, counted, dateAndTime } from '../format.ts';

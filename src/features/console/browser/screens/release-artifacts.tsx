@@ -1,5 +1,5 @@
-import type { ArtifactDetail, ReleaseDetail } from '../../../../console/release-answers.ts';
 import { size } from '../../../../web/browser/size.ts';
+import type { ArtifactDetail, ReleaseDetail } from '../../release-answers.ts';
 import { counted } from '../format.ts';
 import { CopyButton } from '../parts/copy.tsx';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ReleaseDetail } from '../../../../console/release-answers.ts';
+import type { ReleaseDetail } from '../../release-answers.ts';
 import { CopyButton } from '../parts/copy.tsx';
 
 /** What else the publisher stated. */

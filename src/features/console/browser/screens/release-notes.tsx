@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { NotesText, ReleaseDetail } from '../../../../console/release-answers.ts';
+import type { NotesText, ReleaseDetail } from '../../release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { Button } from '../parts/button.tsx';
 import { SafeHtml } from '../parts/safe-html.tsx';

@@ -1,4 +1,4 @@
-import type { ReleaseDetail, RolloutCounts } from '../../../../console/release-answers.ts';
+import type { ReleaseDetail, RolloutCounts } from '../../release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { count, portion } from '../format.ts';
 import { ChannelCell } from '../parts/status.tsx';

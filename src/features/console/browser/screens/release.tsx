@@ -1,4 +1,4 @@
-import type { ReleaseDetail } from '../../../../console/release-answers.ts';
+import type { ReleaseDetail } from '../../release-answers.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { listed } from '../format.ts';

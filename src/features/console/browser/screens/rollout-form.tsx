@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Change } from '../../../../console/change-answers.ts';
-import type { ReleaseDetail, RolloutDetail } from '../../../../console/release-answers.ts';
+import type { Change } from '../../change-answers.ts';
+import type { ReleaseDetail, RolloutDetail } from '../../release-answers.ts';
 import { useSurroundings } from '../context.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, TextField } from '../parts/field.tsx';

@@ -1,4 +1,4 @@
-import type { ReleaseDetail, RolloutDetail } from '../../../../console/release-answers.ts';
+import type { ReleaseDetail, RolloutDetail } from '../../release-answers.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { FreshnessBanner, Notice } from '../parts/banner.tsx';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { MarkdownPreview } from '../../../../console/answers.ts';
+import type { MarkdownPreview } from '../../answers.ts';
 import { Failure, post } from '../api.ts';
 
 const PAUSE_MS = 250;

@@ -1,11 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Seen } from '../../../../console/answers.ts';
-import type {
-  Change,
-  Changed,
-  ChangeRequest,
-  Preview,
-} from '../../../../console/change-answers.ts';
+import type { Seen } from '../../answers.ts';
+import type { Change, Changed, ChangeRequest, Preview } from '../../change-answers.ts';
 import { apiOf, Failure, post } from '../api.ts';
 
 /** A change with a preview before it is made. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { History, HistoryEntry } from '../../../../console/answers.ts';
+import type { History, HistoryEntry } from '../../answers.ts';
 import { apiOf, Failure, get } from '../api.ts';
 import { type Polled, usePolled } from './polled.ts';
 

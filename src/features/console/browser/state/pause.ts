@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Change, Changed } from '../../../../console/change-answers.ts';
+import type { Change, Changed } from '../../change-answers.ts';
 import { apiOf, Failure, post } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { AppError, isAppError } from '../../../core/errors.ts';
+import type { ObjectStore } from '../../../store/object-store.ts';
+import type { AppendDeps } from '../../../store/sequence/append.ts';
+import { END_KEPT_MS_MIN, endSequence } from '../../../store/sequence/end.ts';
+import { SCHEMA_VERSION } from '../../../store/sequence/envelope.ts';
+import { seal } from '../../../store/sequence/sealed.ts';
+import { readSoundDocument } from '../../../store/sequence/sequence.ts';
+import { type ChangeDeps, requireOpenAccount } from '../accounts/change-account.ts';
+import { notSignedIn } from '../identity-errors.ts';
+import { developerKeyPrefix } from '../keys.ts';
+import {
+  type DeveloperKeyJson,
+  developerKeySequence,
+  renderKey,
+  type Scope,
+  secretDigest,
+} from './developer-key-document.ts';
+import {
+  addToKeyList,
+  readKeyList,
+  readKeyObjects,
+  removeFromKeyList,
+  requireRoom,
+} from './developer-key-list.ts';
+
+/** Creates, lists and revokes developer keys. Programs of an account's owner authenticate with them. */
+
+export interface DeveloperKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** A day in UTC, such as `2026-11-21`; null if it was never used. */
+  readonly lastUsedOn: string | null;
+}
+
+interface NewDeveloperKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+}
+
+/**
+ * Creates a key.
+ *
+ * Checks the account again after writing the key. A new password changes the account first and revokes its keys after
+ * that: a key that is created between the two is either revoked there, or refused here.
+ *
+ * @returns the key itself as well, because it is not stored
+ * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased, those of the
+ *   guard, and the store's
+ */
+export async function createDeveloperKey(
+  deps: ChangeDeps,
+  account: string,
+  request: NewDeveloperKey,
+): Promise<DeveloperKey & { readonly key: string }> {
+  await requireOpenAccount(deps, account);
+  requireRoom(await readKeyList(deps.store, account));
+  const id = randomBytes(8).toString('hex');
+  const secret = randomBytes(32).toString('base64url');
+  const document: DeveloperKeyJson = {
+    schema_version: SCHEMA_VERSION,
+    type: 'developer_key',
+    account,
+    key: id,
+    change_id: deps.randomness.id(),
+    created_at: new Date(deps.clock.now()).toISOString(),
+    expires_at: request.expiresAt.toISOString(),
+    name: request.name,
+    secret_digest: secretDigest(secret),
+    scopes: request.scopes.map(({ application, access }) => ({ application, access })),
+  };
+  const sequence = developerKeySequence(account, id);
+  const bytes = sequence.render(seal(document));
+  await deps.store.create(sequence.key(1), bytes, { contentType: 'application/json' });
+  try {
+    await addToKeyList(deps, account, id);
+    await requireOpenAccount(deps, account);
+  } catch (error) {
+    await endDeveloperKeys(deps, account, [id], 'not created');
+    // The account was erased, and its list of keys with it.
+    throw isAppError(error, 'ended') ? notSignedIn(error) : error;
+  }
+  return { ...summaryOf(document, null), key: renderKey({ account, id, secret }) };
+}
+
+/** The keys of an account that were not revoked, the newest first. @throws AppError the store's */
+export async function listDeveloperKeys(
+  store: ObjectStore,
+  account: string,
+): Promise<readonly DeveloperKey[]> {
+  const [listed, { usedOn, revoked }] = await Promise.all([
+    readKeyList(store, account),
+    readKeyObjects(store, account),
+  ]);
+  const documents = await Promise.all(
+    listed
+      .filter((id) => !revoked.has(id))
+      .map(async (id) => {
+        const document = await readSoundDocument(store, developerKeySequence(account, id), 1);
+        return document === undefined ? [] : [summaryOf(document.signed, usedOn.get(id) ?? null)];
+      }),
+  );
+  return documents.flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+/** @throws AppError `unknown_key`, `not_signed_in`, those of the guard, and the store's */
+export async function revokeDeveloperKey(
+  deps: ChangeDeps,
+  account: string,
+  id: string,
+): Promise<void> {
+  if (deps.guard !== undefined) await requireOpenAccount(deps, account);
+  const isListed = (await readKeyList(deps.store, account)).includes(id);
+  if (!isListed) throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
+  // A key that has ended and is still listed was revoked in part: this completes the revocation.
+  await endDeveloperKeys(deps, account, [id], 'revoked');
+}
+
+/** @throws AppError the store's: run it again then */
+export async function revokeAllDeveloperKeys(deps: AppendDeps, account: string): Promise<void> {
+  const listed = await readKeyList(deps.store, account);
+  if (listed.length > 0) await endDeveloperKeys(deps, account, listed, 'revoked');
+}
+
+/** The keys end before they leave the list: after a failure they are still listed, and can be revoked again. */
+async function endDeveloperKeys(
+  deps: AppendDeps,
+  account: string,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  for (const id of ids) {
+    await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
+  }
+  await removeFromKeyList(deps, account, ids).catch((error: unknown) => {
+    // The account was erased, and its list of keys with it.
+    if (!isAppError(error, 'ended')) throw error;
+  });
+}
+
+function summaryOf(document: DeveloperKeyJson, lastUsedOn: string | null): DeveloperKey {
+  return {
+    id: document.key,
+    name: document.name,
+    scopes: document.scopes,
+    createdAt: document.created_at,
+    expiresAt: document.expires_at,
+    lastUsedOn,
+  };
+}

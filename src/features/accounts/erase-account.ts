@@ -1,0 +1,67 @@
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { END_KEPT_MS_MIN, eraseSequence, isEnded, isMarker } from '../../store/sequence/end.ts';
+import { readAccount } from './accounts/account.ts';
+import { type ChangeDeps, changeAccount } from './accounts/change-account.ts';
+import { endInvitations, endInvitationsOf } from './accounts/invitations.ts';
+import { notSignedIn } from './identity-errors.ts';
+import { accountPrefix, developerKeysPrefix, sessionsPrefix } from './keys.ts';
+import { type OwnerProof, type ProofDeps, proveOwner } from './prove-password.ts';
+import { endAllSessions } from './sessions/end-session.ts';
+
+const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
+
+/**
+ * Deletes an account with its sessions, developer keys and invitations. Its address can register again
+ * once the end marker is removed, after one to two hours.
+ *
+ * @throws AppError the store's: run it again then
+ */
+export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
+  const { email } = (await readAccount(deps.store, id)) ?? {};
+  // Comes first, because invitations are stored by address. Without the account document, a second try cannot find
+  // its address.
+  if (email !== undefined) await endInvitations(deps, email, 'erased');
+  // The account ends before the rest, so that its owner cannot sign in meanwhile.
+  await eraseSequence(deps, accountPrefix(id), ERASED);
+  await eraseBelongings(deps, id);
+}
+
+/**
+ * Deletes the remaining objects of an ended account. It also completes an erasure that failed half way.
+ *
+ * @throws AppError the store's: run it again then
+ */
+export async function eraseBelongings(deps: AppendDeps, id: string): Promise<void> {
+  await endAllSessions(deps, id, 'account_erased');
+  await eraseSequence(deps, developerKeysPrefix(id), ERASED);
+  await endInvitationsOf(deps, id, 'erased');
+  // The end markers of sessions stay for as long as their tokens could be valid.
+  for await (const { key } of deps.store.list(sessionsPrefix(id))) {
+    if (!isMarker(key)) await deps.store.delete(key);
+  }
+}
+
+/**
+ * Erases the account of an owner who proves their password. When an earlier try failed half way, it
+ * completes that erasure.
+ *
+ * It commits the intention to the account first, with the guard: when another process locks the account
+ * or signs the owner out during the password check, nothing is erased.
+ *
+ * @throws AppError `not_signed_in`, those of `proveOwner`, and those of `changeAccount`
+ */
+export async function eraseOwnAccount(
+  deps: ChangeDeps & ProofDeps,
+  id: string,
+  proof: OwnerProof,
+): Promise<void> {
+  const account = await readAccount(deps.store, id);
+  if (account !== undefined) {
+    await deps.guard?.(account);
+    await proveOwner(deps, account, proof);
+    await changeAccount(deps, id, () => ({ change: 'to be erased' }));
+  } else if (!(await isEnded(deps.store, accountPrefix(id)))) {
+    throw notSignedIn();
+  }
+  await eraseAccount(deps, id);
+}

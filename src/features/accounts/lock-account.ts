@@ -1,0 +1,37 @@
+import { checkReason } from '../../domain/reason.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import type { Account } from './accounts/account-document.ts';
+import { changeAccount } from './accounts/change-account.ts';
+import { endAllSessions } from './sessions/end-session.ts';
+
+/**
+ * Locks an account and ends its sessions. When it failed half way, running it again completes it.
+ *
+ * @throws AppError `invalid_request` for the reason; as {@link changeAccount}; the store's
+ */
+export async function lockAccount(
+  deps: AppendDeps,
+  id: string,
+  reason: string | null,
+): Promise<Account> {
+  checkReason(reason);
+  const at = new Date(deps.clock.now()).toISOString();
+  const account = await changeAccount(deps, id, ({ locked }) => {
+    if (locked === null) {
+      // `sessionsEnded` also ends sessions whose clients make no request until the account is unlocked.
+      const sessionsEnded = { before: at, except: null };
+      return { change: 'locked', locked: { at, reason }, sessionsEnded };
+    }
+    const isSame = reason === null || reason === locked.reason;
+    return isSame ? undefined : { change: 'locked', locked: { at: locked.at, reason } };
+  });
+  await endAllSessions(deps, id, 'account_locked');
+  return account;
+}
+
+/** @throws AppError those of `changeAccount` */
+export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
+  return changeAccount(deps, id, ({ locked }) =>
+    locked === null ? undefined : { change: 'unlocked', locked: null },
+  );
+}

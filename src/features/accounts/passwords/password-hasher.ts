@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import argon2 from 'argon2';
+import pLimit from 'p-limit';
+import { AppError } from '../../../core/errors.ts';
+
+/** Password hashes: Argon2id, with the parameters that OWASP recommends for 19 MiB of memory. */
+
+/** The cost of computing one hash. */
+export interface PasswordCost {
+  /** KiB. */
+  readonly memoryCost: number;
+  /** Passes over the memory. */
+  readonly timeCost: number;
+}
+
+const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
+/** Bounded, so that many concurrent sign-ins cannot use up the memory. The last one waits about two seconds. */
+const WAITING_MAX = 50;
+const RETRY_AFTER_SECONDS = 5;
+/** A hash takes one of the four threads of a process. The others read files meanwhile. */
+const AT_ONCE_MAX = 2;
+
+/** Does the work when no other process of the service needs the processor for a hash. */
+export type HashTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Computes hashes outside the event loop, a few at a time. The others wait in a bounded queue. A hash is not computed
+ * when its signal is aborted before its turn.
+ */
+export interface PasswordHasher {
+  /** The hash in PHC form. @throws AppError `overloaded` */
+  hash(password: string, signal?: AbortSignal): Promise<string>;
+  /**
+   * Whether the hash is the password's. Without a hash: `false`, after the same time.
+   *
+   * @throws AppError `overloaded`
+   */
+  verify(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** How many hashes a process may compute at once: they use at most half of the processors, or one of a single one. */
+export function hashesAtOnce(processors: number): number {
+  return Math.min(Math.max(Math.floor(processors / 2), 1), AT_ONCE_MAX);
+}
+
+/**
+ * @param options.atOnce how many hashes are computed at once: see {@link hashesAtOnce}
+ * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
+ * @param options.inTurn waits for a turn among the processes of one service; default: there is no other
+ */
+export function createPasswordHasher({
+  atOnce = 1,
+  cost = COST,
+  inTurn,
+}: {
+  readonly atOnce?: number;
+  readonly cost?: PasswordCost | undefined;
+  readonly inTurn?: HashTurn | undefined;
+} = {}): PasswordHasher {
+  const limit = pLimit(atOnce);
+  const options = { type: argon2.argon2id, parallelism: 1, ...cost } as const;
+  const unmatched = renderUnmatchedHash(options);
+  const turn = <T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+    if (limit.pendingCount >= WAITING_MAX) throw overloaded('Too many sign-ins are waiting.');
+    const hasToWait = limit.activeCount + limit.pendingCount >= atOnce;
+    return limit(() => {
+      // Clients that fill the queue and leave must not delay others. Without a queue the hash is computed: the client
+      // may have closed only its side of the connection.
+      if (hasToWait && signal?.aborted === true) {
+        throw overloaded('The client closed its connection while the sign-in waited.');
+      }
+      return inTurn === undefined ? work() : inTurn(work);
+    });
+  };
+  return {
+    hash: async (password, signal) => turn(() => argon2.hash(normalize(password), options), signal),
+    verify: async (hash, password, signal) => {
+      const work = () => argon2.verify(hash ?? unmatched, normalize(password));
+      const isRight = await turn(work, signal);
+      return isRight && hash !== null;
+    },
+  };
+}
+
+function overloaded(why: string): AppError {
+  return new AppError('overloaded', `${why} Try again shortly.`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** Keyboards compose accents in different ways: this makes them one text (RFC 8265, section 4.2). */
+function normalize(password: string): string {
+  return password.normalize('NFC');
+}
+
+/** A hash that no password has. With the same parameters, verifying it takes as long as a real one. */
+function renderUnmatchedHash({
+  memoryCost,
+  timeCost,
+  parallelism,
+}: PasswordCost & { readonly parallelism: number }): string {
+  const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
+  return `$argon2id$v=19$m=${memoryCost},p=${parallelism},t=${timeCost}$${part(16)}$${part(32)}`;
+}

@@ -1,0 +1,171 @@
+import { AppError } from '../../../core/errors.ts';
+
+/**
+ * Refuses short passwords and the ones that attackers try first (NIST SP 800-63B, section 3.1.1.2): common passwords,
+ * repetitions and sequences of characters, and words of the context, such as the mail address. There are no rules on
+ * the kinds of characters.
+ */
+
+export const PASSWORD_LENGTH_MIN = 8;
+/** In bytes of UTF-8. Hashing a longer one takes longer, and does not make it safer. */
+const PASSWORD_BYTES_MAX = 256;
+
+/**
+ * @param email normalized
+ * @param pointer the field of the request, for the error; a JSON Pointer
+ * @throws AppError `weak_password`
+ */
+export async function checkPassword(
+  password: string,
+  email: string,
+  pointer = '/password',
+): Promise<void> {
+  const why = await whyWeak(password, email);
+  if (why === undefined) return;
+  throw new AppError('weak_password', why, { issues: [{ pointer, detail: why }] });
+}
+
+async function whyWeak(password: string, email: string): Promise<string | undefined> {
+  const isLongEnough = [...password].length >= PASSWORD_LENGTH_MIN;
+  if (!isLongEnough || Buffer.byteLength(password) > PASSWORD_BYTES_MAX) {
+    return `A password must have at least ${PASSWORD_LENGTH_MIN} characters and at most ${PASSWORD_BYTES_MAX} bytes.`;
+  }
+  const guess = comparable(password);
+  if ([email, localPartOf(email)].map(comparable).includes(guess)) {
+    return 'The password is the mail address, which attackers try first. Choose another.';
+  }
+  const common = await loadCommon();
+  const bare = plain(guess);
+  const joined = withoutSeparator(bare);
+  if ([guess, bare, joined].some((form) => common.has(form) || common.has(repeatedUnit(form)))) {
+    return 'This password is one of the most common ones, which attackers try first. Choose another.';
+  }
+  // Checks the typed form, too: one character, such as an Arabic ligature, can stand for many.
+  if ([password, bare, joined].some(isPredictable)) {
+    return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
+  }
+  const left = withoutContext(bare, email);
+  // A separator between a name and a year adds nothing: attackers try all of them.
+  if (left !== bare && isPredictable(withoutSymbols(left))) {
+    return 'The password is little more than the mail address or the name of this service, which attackers try first. Choose several unrelated words.';
+  }
+  return undefined;
+}
+
+function localPartOf(email: string): string {
+  return email.slice(0, email.lastIndexOf('@'));
+}
+
+/** Removes accents and invisible characters, which could hide a repetition. */
+function plain(guess: string): string {
+  return guess.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '');
+}
+
+function withoutSymbols(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** `12345678` for `1-2-3-4-5-6-7-8`: a text whose symbols are all equal, without them. Any other text stays. */
+function withoutSeparator(text: string): string {
+  const symbols = new Set(text.replace(/[\p{L}\p{N}]/gu, ''));
+  return symbols.size === 1 ? withoutSymbols(text) : text;
+}
+
+/** The unit that a text repeats: `ab` for `abababab`; the whole text when it repeats nothing. */
+function repeatedUnit(text: string): string {
+  // In the doubled text, the text is found again after one unit.
+  const unit = text.slice(0, `${text}${text}`.indexOf(text, 1));
+  const isEven = text.length % unit.length === 0;
+  return isEven ? unit : text;
+}
+
+/** A surprise is a character that does not follow from the characters before it. */
+const SURPRISES_MIN = 5;
+const DIFFERENT_MIN = 4;
+/** The rows of common keyboards. The spaces keep the end of one row from the beginning of the next. */
+const KEYBOARDS = [
+  "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./  ~!@#$%^&*()_+",
+  'qwertzuiop  yxcvbnm',
+  'azertyuiop  qsdfghjklm  wxcvbn',
+  'йцукенгшщзхъ  фывапролджэ  ячсмитьбю',
+];
+const UNIT_LENGTH_MAX = 8;
+
+/**
+ * Whether a text is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`, `qwertyui`. It
+ * counts the characters that do not continue the text before them.
+ */
+function isPredictable(text: string): boolean {
+  const characters = [...text];
+  if (new Set(characters).size < DIFFERENT_MIN) return true;
+  const isRepeated = (unit: number): boolean =>
+    characters.every((character, at) => at < unit || character === characters[at - unit]);
+  if ([1, 2, 3, 4].some(isRepeated)) return true;
+  const surprises = characters.filter((_, at) => !isForeseen(characters, at));
+  return surprises.length < SURPRISES_MIN;
+}
+
+function isForeseen(characters: readonly string[], at: number): boolean {
+  const before = characters[at - 2];
+  const last = characters[at - 1];
+  const now = characters[at];
+  if (last === undefined || now === undefined) return false;
+  if (last === now) return true;
+  if (before === undefined) return false;
+  const isSequence = [codeOf, ...KEYS].some(
+    (place) => place(now) - place(last) === place(last) - place(before),
+  );
+  if (isSequence) return true;
+  for (let unit = 2; unit <= UNIT_LENGTH_MAX; unit++) {
+    if (now === characters[at - unit] && last === characters[at - 1 - unit]) return true;
+  }
+  return false;
+}
+
+function codeOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
+/** For each keyboard, the place of a character. NaN for a character on no row, which therefore continues no sequence. */
+const KEYS = KEYBOARDS.map((keyboard) => (character: string): number => {
+  const at = keyboard.indexOf(character);
+  return at === -1 ? Number.NaN : at;
+});
+
+/** Shorter words may occur in any password by chance. */
+const CONTEXT_LENGTH_MIN = 4;
+
+/** Removes the mail address, its parts and the name of the service from a guess. */
+function withoutContext(guess: string, email: string): string {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  const local = localPartOf(email);
+  const words = [
+    email,
+    local,
+    withoutSymbols(local),
+    domain,
+    ...email.split(/[^\p{L}\p{N}]+/u),
+    'slipway',
+  ];
+  return words
+    .map((word) => plain(comparable(word)))
+    .filter((word) => word.length >= CONTEXT_LENGTH_MIN)
+    .sort((a, b) => b.length - a.length)
+    .reduce((left, word) => left.replaceAll(word, ''), guess);
+}
+
+/** Attackers try every case and width of the letters. */
+function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
+let common: Promise<ReadonlySet<string>> | undefined;
+
+/** About 18,000 common passwords that are long enough for the rule. They are loaded when the first password is set. */
+function loadCommon(): Promise<ReadonlySet<string>> {
+  common ??= import('@zxcvbn-ts/language-common').then(
+    ({ dictionary }) =>
+      new Set(dictionary['passwords-common'].filter(({ length }) => length >= PASSWORD_LENGTH_MIN)),
+  );
+  return common;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { accountIdOf } from './accounts/account.ts';
+import type { Account } from './accounts/account-document.ts';
+import { startPadding } from './pad-response-time.ts';
+import type { Lockout } from './passwords/lockout.ts';
+import type {
+  Credentials,
+  IdentityProvider,
+  VerifiedIdentity,
+} from './providers/identity-provider.ts';
+
+export interface ProofDeps {
+  readonly provider: IdentityProvider;
+  readonly lockout: Lockout;
+  readonly clock: Clock;
+}
+
+/** The minimum response time of a failure. It hides that reading an account with many changes takes longer. */
+export const FAILURE_MS_MIN = 500;
+
+/**
+ * Has the provider verify a password, within the limits on tries.
+ *
+ * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`,
+ *   `identity_provider_unavailable`, `overloaded`, and the store's
+ */
+export async function provePassword(
+  { provider, lockout, clock }: ProofDeps,
+  { email, password, signal }: Credentials,
+  message = 'The mail address or the password is wrong.',
+): Promise<VerifiedIdentity> {
+  const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
+  // Derived from the address, because the provider's identifier of the user is not known yet.
+  const limited = accountIdOf(provider.name, email);
+  await lockout.admit(limited);
+  const identity = await provider.verifyPassword({ email, password, signal });
+  if (identity === undefined) {
+    await lockout.noteFailure(limited);
+    await waitOutRest();
+    throw new AppError('invalid_credentials', message);
+  }
+  await lockout.noteSuccess(limited);
+  return identity;
+}
+
+/** What the owner of an account sends as a proof. */
+export type OwnerProof = Pick<Credentials, 'password' | 'signal'>;
+
+/**
+ * Verifies the password of an account's owner again, before changes that a stolen token must not make.
+ *
+ * @throws AppError those of {@link provePassword}
+ */
+export async function proveOwner(
+  deps: ProofDeps,
+  account: Account,
+  { password, signal }: OwnerProof,
+): Promise<void> {
+  const message = 'The password is wrong.';
+  const { email } = account;
+  const { subject } = await provePassword(deps, { email, password, signal }, message);
+  if (subject === account.subject) return;
+  // The provider has given the address to another user meanwhile.
+  throw new AppError('invalid_credentials', message);
+}

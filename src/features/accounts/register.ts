@@ -1,0 +1,55 @@
+import { AppError } from '../../core/errors.ts';
+import type { AppendDeps } from '../../store/sequence/append.ts';
+import { endInvitations, isInvited } from './accounts/invitations.ts';
+import { padResponseTime } from './pad-response-time.ts';
+import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';
+
+/** Which addresses may register: all, those that an admin invited, or none. */
+export type Registration = 'open' | 'invite' | 'closed';
+
+interface RegisterDeps extends AppendDeps {
+  readonly provider: IdentityProvider;
+  readonly registration: Registration;
+}
+
+/** The minimum time of every registration. The provider's time may depend on the address. */
+const REGISTER_MS_MIN = 200;
+
+/**
+ * Registers a person if the rules allow it.
+ *
+ * An invitation is for one address. The account of an address is created only once, so that an invitation registers
+ * once. It is deleted after that, so that the person keeps the invitation after a failure in between.
+ *
+ * @throws AppError `registration_refused`, the same for every reason, and the provider's
+ */
+export function register(
+  deps: RegisterDeps,
+  request: NewPerson & { readonly invitation?: string },
+): Promise<void> {
+  return padResponseTime(deps.clock, REGISTER_MS_MIN, () => registerIfAllowed(deps, request));
+}
+
+async function registerIfAllowed(
+  deps: RegisterDeps,
+  { invitation, ...person }: NewPerson & { readonly invitation?: string },
+): Promise<void> {
+  const { provider, registration } = deps;
+  if (registration === 'open') {
+    await provider.register(person);
+    return;
+  }
+  const isAllowed = registration === 'invite' && (await isInvited(deps, person.email, invitation));
+  const registered = isAllowed ? await provider.register(person) : undefined;
+  if (registered === undefined || registered === 'exists') throw refused(registration);
+  // Without an account, the invitation stays valid for another try.
+  if (registered !== 'not accepted') await endInvitations(deps, person.email, 'used');
+}
+
+function refused(registration: 'invite' | 'closed'): AppError {
+  const message =
+    registration === 'closed'
+      ? 'Registration is closed on this service.'
+      : 'Registration needs an unused invitation for this address. If you have registered with it already, sign in.';
+  return new AppError('registration_refused', message);
+}

@@ -1,0 +1,32 @@
+import { AppError, isAppError } from '../../../core/errors.ts';
+import { notSignedIn } from '../identity-errors.ts';
+
+/**
+ * Translates errors of `identity/` for clients: the account may have been erased, or the outcome of a change may be
+ * unknown.
+ */
+
+/** Whether the account was erased. */
+export function isErased(error: unknown): boolean {
+  return isAppError(error, 'unknown_account') || isAppError(error, 'ended');
+}
+
+/**
+ * For `catch`: an access token outlives its account by some minutes.
+ *
+ * @throws AppError `not_signed_in` for an erased account; else as {@link tryAgainWhenUnknown}
+ */
+export function signedOutWhenErased(error: unknown): never {
+  if (isErased(error)) throw notSignedIn(error);
+  return tryAgainWhenUnknown(error);
+}
+
+/**
+ * For `catch`: a person can act on "try again", and not on "unknown whether it was done".
+ *
+ * @throws AppError `store_unavailable` in place of `outcome_unknown`; any other error unchanged
+ */
+export function tryAgainWhenUnknown(error: unknown): never {
+  if (!isAppError(error, 'outcome_unknown')) throw error;
+  throw new AppError('store_unavailable', error.message, { cause: error });
+}

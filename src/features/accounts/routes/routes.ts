@@ -1,0 +1,36 @@
+import cookie from '@fastify/cookie';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { forbidCaching } from '../../../server/http/conditional.ts';
+import { registerAccount } from './account.ts';
+import { registerAccountSessions } from './account-sessions.ts';
+import type { AccountsDeps } from './accounts-deps.ts';
+import { registerDeveloperKeys } from './developer-keys.ts';
+import { registerJwks } from './jwks.ts';
+import { registerLogin } from './login.ts';
+import { registerLogout } from './logout.ts';
+import { registerMailRequests } from './mail-request.ts';
+import { registerPassword } from './password.ts';
+import { registerRefresh } from './refresh.ts';
+import { registerRegister } from './register.ts';
+
+/** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
+export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
+  return async (app) => {
+    registerJwks(app, deps);
+    await app.register(async (scope) => {
+      await scope.register(cookie);
+      forbidCaching(scope);
+
+      registerRegister(scope, deps);
+      registerLogin(scope, deps);
+      registerRefresh(scope, deps);
+      registerLogout(scope, deps);
+      registerMailRequests(scope, deps);
+
+      registerAccount(scope, deps);
+      registerPassword(scope, deps);
+      registerAccountSessions(scope, deps);
+      registerDeveloperKeys(scope, deps);
+    });
+  };
+}

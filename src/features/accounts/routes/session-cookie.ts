@@ -1,0 +1,72 @@
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../../core/errors.ts';
+import { FORGERY_HEADER } from '../../../server/access/forgery-header.ts';
+import type { ClientPlatform } from '../sessions/session-document.ts';
+import type { CookieSettings } from './accounts-deps.ts';
+
+/** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */
+
+/** `__Host-`: sent to this host only, over TLS only, and set by no other host (RFC 6265bis, 4.1.3.2). */
+const SESSION_COOKIE = '__Host-slipway_session';
+
+/** The reply of any route. */
+interface CookieReply {
+  setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
+}
+
+export function usesCookie(settings: CookieSettings, platform: ClientPlatform): boolean {
+  return settings.enabled && platform === 'web';
+}
+
+/** The refresh token in the request's cookie; undefined without one, and outside cookie mode. */
+export function sessionCookieOf(
+  { cookies }: Pick<FastifyRequest, 'cookies'>,
+  { enabled }: CookieSettings,
+): string | undefined {
+  const token = enabled ? cookies[SESSION_COOKIE] : undefined;
+  return token === '' ? undefined : token;
+}
+
+/** @param maxAge in seconds */
+export function setSessionCookie(
+  reply: CookieReply,
+  { sameSite }: CookieSettings,
+  token: string,
+  maxAge: number,
+): void {
+  const attributes = { path: '/', secure: true, httpOnly: true } as const;
+  reply.setCookie(SESSION_COOKIE, token, { ...attributes, sameSite: SAME_SITE[sameSite], maxAge });
+}
+
+const SAME_SITE = { Strict: 'strict', Lax: 'lax', None: 'none' } as const;
+
+export function clearSessionCookie(reply: CookieReply, settings: CookieSettings): void {
+  if (settings.enabled) setSessionCookie(reply, settings, '', 0);
+}
+
+/**
+ * Checks that a page of the website sent the request: browsers attach the cookie to requests of any site.
+ *
+ * @throws AppError `request_forgery`
+ */
+export function requireOwnOrigin(
+  { headers: { origin } }: Pick<FastifyRequest, 'headers'>,
+  settings: CookieSettings,
+): void {
+  if (origin !== undefined && settings.origins.includes(origin)) return;
+  throw new AppError(
+    'request_forgery',
+    'This page may not sign visitors in: its origin is not in WEBSITE_ORIGINS.',
+  );
+}
+
+/** Like {@link requireOwnOrigin}; also checks that a script sent the request. @throws AppError `request_forgery` */
+export function requireOwnScript(
+  request: Pick<FastifyRequest, 'headers'>,
+  settings: CookieSettings,
+): void {
+  requireOwnOrigin(request, settings);
+  if (request.headers[FORGERY_HEADER] !== undefined) return;
+  throw new AppError('request_forgery', `Send the header ${FORGERY_HEADER}: 1 with this request.`);
+}

@@ -1,0 +1,146 @@
+import { readCatalog } from '../../catalog/find-revision.ts';
+import { readApplications } from '../../catalog/read.ts';
+import type { Revision } from '../../catalog/sequences.ts';
+import type { Clock } from '../../core/clock.ts';
+import { type AppError, isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { createNewestKnown } from '../../store/sequence/newest-known.ts';
+import type { Seen } from './answers.ts';
+
+/**
+ * The catalogs that a console shows: the newest ones, or the last known ones while the store fails.
+ */
+
+export interface SeenCatalog {
+  readonly revision: Revision;
+  /** The present time by the store's clock; milliseconds since the epoch. */
+  readonly now: number;
+  /** When the store was last read; milliseconds since the epoch. */
+  readonly readAt: number;
+  /** Why it cannot be read at present; null when it can. */
+  readonly problem: string | null;
+}
+
+export interface CatalogSource {
+  /** @throws AppError `unknown_application`; the store's when nothing was read before */
+  read(application: string): Promise<SeenCatalog>;
+  /** The names of the applications. @throws AppError the store's when they were never read */
+  applications(): Promise<readonly string[]>;
+  /** Makes the next {@link CatalogSource.read} read the store: a change was made. */
+  forget(application: string): void;
+}
+
+export interface CatalogSourceDeps {
+  readonly store: ObjectStore;
+  /** With the store's time. */
+  readonly clock: Clock;
+  /** The sentence about an error of the store. A service must not name its bucket. */
+  readonly describe: (error: AppError) => string;
+}
+
+/** Several open screens poll every few seconds. They share a catalog that was just read. */
+const FRESH_MS = 1_000;
+/** When the store is slower, the answer has the last known catalog. */
+const WAIT_MAX_MS = 3_000;
+
+/** What is known of one document. */
+interface Known<T> {
+  value: T | undefined;
+  readAt: number;
+  /** Whether a change was made after the last read began. */
+  isOutdated: boolean;
+  reading: Promise<T> | undefined;
+}
+
+const unknown = <T>(): Known<T> => ({
+  value: undefined,
+  readAt: 0,
+  isOutdated: false,
+  reading: undefined,
+});
+
+export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
+  const { store, clock } = deps;
+  const reader = { store, newestKnown: createNewestKnown() };
+  const catalogs = new Map<string, Known<Revision>>();
+  const names = unknown<readonly string[]>();
+  return {
+    read: async (application) => {
+      const known = catalogs.get(application) ?? unknown<Revision>();
+      const { value, problem } = await readKnown(deps, known, () =>
+        readCatalog(reader, application),
+      );
+      // Keeps only applications that exist: names come from requests, and the map must stay small.
+      catalogs.set(application, known);
+      return { revision: value, now: clock.now(), readAt: known.readAt, problem };
+    },
+    applications: async () => (await readKnown(deps, names, () => readApplications(reader))).value,
+    forget: (application) => {
+      const known = catalogs.get(application);
+      if (known === undefined) return;
+      known.isOutdated = true;
+      // A read that began before the change may end with the state before it.
+      known.reading = undefined;
+    },
+  };
+}
+
+async function readKnown<T>(
+  { clock, describe }: CatalogSourceDeps,
+  known: Known<T>,
+  read: () => Promise<T>,
+): Promise<{ readonly value: T; readonly problem: string | null }> {
+  const { value } = known;
+  const isFresh = !known.isOutdated && clock.now() - known.readAt < FRESH_MS;
+  if (value !== undefined && isFresh) return { value, problem: null };
+  known.reading ??= startReading(clock, known, read);
+  // There is nothing else to show yet. The timeouts of the store bound the wait.
+  if (value === undefined) return { value: await known.reading, problem: null };
+  const waiting = new AbortController();
+  const late = clock.sleep(WAIT_MAX_MS, waiting.signal).then(
+    () => ({ value, problem: 'The object store has not answered for 3 seconds.' }),
+    () => ({ value, problem: null }),
+  );
+  try {
+    const read = known.reading.then((found) => ({ value: found, problem: null }));
+    return await Promise.race([read, late]);
+  } catch (error) {
+    if (!isAppError(error) || error.kind === 'not_found') throw error;
+    return { value, problem: describe(error) };
+  } finally {
+    waiting.abort();
+  }
+}
+
+function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>): Promise<T> {
+  const reading: Promise<T> = read().then((value) => {
+    if (known.reading === reading) {
+      known.value = value;
+      known.isOutdated = false;
+      known.readAt = clock.now();
+    }
+    return value;
+  });
+  const done = (): void => {
+    if (known.reading === reading) known.reading = undefined;
+  };
+  reading.then(done, done);
+  return reading;
+}
+
+/** The source of an answer about releases. */
+export function seenOf({ revision, readAt, problem, now }: SeenCatalog): Seen {
+  const { revision: number, at, by } = revision.signed;
+  return {
+    revision: number,
+    revisionAt: at,
+    revisionBy: by,
+    readAt: isoOf(readAt),
+    problem,
+    now: isoOf(now),
+  };
+}
+
+export function isoOf(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,199 @@
+import type { ExplainedUpdate, ExplainRequest } from '../../answers/explain/explain-update.ts';
+import type { WriterDeps } from '../../catalog/change.ts';
+import type { Check } from '../../core/check.ts';
+import type { Clock } from '../../core/clock.ts';
+import { listed } from '../../core/counted.ts';
+import { AppError } from '../../core/errors.ts';
+import { createTurns } from '../../core/in-turn.ts';
+import type { Log } from '../../core/log.ts';
+import { whenLive } from '../../releases/when-live.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import type { Adoption, Doctor, Explained, History, Revision, Start } from './answers.ts';
+import { createCatalogSource, isoOf } from './catalog-source.ts';
+import type { Changed, ChangeRequest, Preview } from './change-answers.ts';
+import { makeChange } from './changes/make-change.ts';
+import { previewChange } from './changes/preview.ts';
+import { createRecent, isStoreFailure } from './recent.ts';
+import type { Overview, ReleaseDetail } from './release-answers.ts';
+import { createUsageSource } from './usage-source.ts';
+import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
+import { explain } from './views/explain.ts';
+import { historyOf, revisionOf } from './views/history.ts';
+import { overviewOf } from './views/overview.ts';
+import { releaseOf } from './views/release.ts';
+
+/** What the console shows and changes, without HTTP. */
+
+/** The dependencies that make a change, or rehearse it. */
+export interface ConsoleWriter {
+  readonly deps: WriterDeps;
+  /** The same with a store that keeps writes in memory; each call has its own. */
+  rehearse(): WriterDeps;
+}
+
+export interface ConsoleDeps {
+  readonly mode: Start['mode'];
+  readonly store: ObjectStore;
+  /** Where services store their counts. */
+  readonly privateStore: ObjectStore;
+  /** With the store's time. */
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Explains a decision, from the store or as a service makes it. */
+  readonly explainUpdate: (request: ExplainRequest) => Promise<ExplainedUpdate>;
+  readonly defaultApplication: string;
+  /** Of Slipway. */
+  readonly version: string;
+  /** The poll interval of the services. */
+  readonly catalogPollMs: number;
+  /** The name of the store; null when the console must not disclose it. */
+  readonly place: string | null;
+  /** Undefined: every change is refused. */
+  readonly writer: ConsoleWriter | undefined;
+  /** Undefined: the console checks no store. */
+  readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
+}
+
+/** Every method throws AppError: that of its operation, and the store's. */
+export interface Console {
+  start(): Promise<Start>;
+  overview(application: string): Promise<Overview>;
+  release(application: string, version: string): Promise<ReleaseDetail>;
+  adoption(request: AdoptionRequest): Promise<Adoption>;
+  explain(request: ExplainRequest): Promise<Explained>;
+  history(application: string, before: number | undefined): Promise<History>;
+  revision(application: string, number: number): Promise<Revision>;
+  doctor(): Promise<Doctor>;
+  preview(application: string, request: ChangeRequest): Promise<Preview>;
+  change(application: string, request: ChangeRequest): Promise<Changed>;
+}
+
+/** Shown again while the store fails. */
+const RELEASES_KEPT = 50;
+/** The difference of one may be megabytes. */
+const REVISIONS_KEPT = 20;
+
+export function createConsole(deps: ConsoleDeps): Console {
+  const { store, clock, place, defaultApplication } = deps;
+  const describe = (error: AppError): string =>
+    place === null ? 'The object store does not answer.' : error.message;
+  const catalogs = createCatalogSource({ store, clock, describe });
+  const inTurn = createTurns('Too many screens ask at once. Try again shortly.');
+  let diagnosis: Promise<readonly Check[]> | undefined;
+  const releases = createRecent<ReleaseDetail>(RELEASES_KEPT);
+  const revisions = createRecent<Revision>(REVISIONS_KEPT);
+  const usage = createUsageSource({ ...deps, store: deps.privateStore, describe });
+  return {
+    start: async () => ({
+      mode: deps.mode,
+      mayChange: deps.writer !== undefined,
+      store: place,
+      actor: deps.writer?.deps.actor ?? null,
+      version: deps.version,
+      applications: await catalogs.applications(),
+      defaultApplication,
+      now: isoOf(clock.now()),
+    }),
+    overview: async (application) => overviewOf(application, await catalogs.read(application)),
+    release: async (application, version) => {
+      const [seen, counts] = await Promise.all([catalogs.read(application), usage.read()]);
+      const name = `${application} ${version}`;
+      try {
+        return releases.set(name, await releaseOf(deps, application, version, seen, counts));
+      } catch (error) {
+        const known = releases.get(name);
+        if (known === undefined || !isStoreFailure(error)) throw error;
+        return { ...known, problem: describe(error as AppError), now: isoOf(clock.now()) };
+      }
+    },
+    adoption: async (request) => {
+      // Refuses an unknown application, of which there are no counts.
+      await catalogs.read(request.application);
+      return adoptionOf(request, await usage.read(), clock.now(), place !== null);
+    },
+    explain: async (request) => {
+      const { application } = request.query;
+      const app = application === defaultApplication ? '' : ` --app ${application}`;
+      return explain(deps, request, app);
+    },
+    history: async (application, before) => {
+      // Refuses an unknown application, whose history is empty.
+      await catalogs.read(application);
+      return inTurn(() => historyOf(deps, application, before, place !== null));
+    },
+    revision: async (application, number) => {
+      const name = `${application} ${number}`;
+      // A revision never changes.
+      return (
+        revisions.get(name) ??
+        revisions.set(name, await inTurn(() => revisionOf(deps, application, number)))
+      );
+    },
+    doctor: async () => {
+      if (deps.diagnose === undefined || place === null) throw readOnly();
+      // Two screens share one run: it writes and deletes probes.
+      diagnosis ??= deps.diagnose().finally(() => {
+        diagnosis = undefined;
+      });
+      const checks = await diagnosis;
+      return {
+        store: place,
+        checks: checks.map(({ name, outcome, detail: sentence, remedy }) => ({
+          ...{ name, outcome, sentence, remedy },
+        })),
+      };
+    },
+    preview: async (application, request) => {
+      const { writer } = deps;
+      if (writer === undefined) throw readOnly();
+      const rehearsal = seeing(writer.rehearse(), request);
+      const { change } = request;
+      return previewChange({ rehearsal, usage, defaultApplication }, application, change);
+    },
+    change: async (application, request) => {
+      const { writer } = deps;
+      if (writer === undefined) throw readOnly();
+      try {
+        const made = await makeChange(seeing(writer.deps, request), application, request.change);
+        return changedOf(made, deps);
+      } finally {
+        // Also after a failure: the change may have been made, or the catalog may be newer.
+        catalogs.forget(application);
+      }
+    },
+  };
+}
+
+/** Refuses the change when the catalog is newer than the revision that the operator saw. */
+function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
+  if (revision !== null) return { ...writer, seenRevision: revision };
+  // A pause is safe in every state, and a bad release must be paused quickly.
+  if (change.kind === 'pause') return writer;
+  throw new AppError(
+    'invalid_request',
+    'The request must name the catalog revision that the change was decided on.',
+  );
+}
+
+function changedOf(
+  { changed, revision, announced, status }: Awaited<ReturnType<typeof makeChange>>,
+  { catalogPollMs }: Pick<ConsoleDeps, 'catalogPollMs'>,
+): Changed {
+  return {
+    changed,
+    revision,
+    sentences: changed
+      ? [
+          `The change was made${status === undefined ? '' : ` on ${listed(status.channels)}`} in catalog revision ${revision}.`,
+          whenLive({ catalogPollMs }, announced),
+        ]
+      : ['Nothing was changed: the catalog is already in this state.'],
+  };
+}
+
+function readOnly(): AppError {
+  return new AppError(
+    'read_only',
+    'This console is read-only. To change releases, run "slipway console" without --read-only on a machine with the rights to publish.',
+  );
+}

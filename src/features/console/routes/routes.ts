@@ -1,0 +1,173 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { AppError } from '../../../core/errors.ts';
+import type { TierTable } from '../../../domain/tier.ts';
+import type { BrowserFileDeps } from '../../../server/browser-files.ts';
+import type { App } from '../../../server/deps.ts';
+import { explainQuerySchema, explainRequestOf } from '../../../server/explain-request.ts';
+import { etagOf, matchesEtag } from '../../../server/http/conditional.ts';
+import { renderMarkdown } from '../../../web/markdown.ts';
+import type { MarkdownPreview, MarkdownRequest } from '../answers.ts';
+import type { ChangeRequest } from '../change-answers.ts';
+import type { Console } from '../console.ts';
+import { renderConsolePage } from '../console-page.ts';
+import { changeRequestSchema, markdownSchema } from './change-request.ts';
+
+/** The routes of the console: one page for all screens, and the data of the screens. */
+
+export interface ConsoleRouteDeps extends BrowserFileDeps {
+  readonly console: Console;
+  readonly mode: 'local' | 'service';
+  readonly basePath: string;
+  readonly tiers: TierTable;
+  /** Refuses a request that may not read. It runs before every answer with data. */
+  readonly guard: (request: FastifyRequest) => Promise<void>;
+}
+
+/** The page loads only files of this service, and has no inline scripts. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': PAGE_POLICY,
+  // A new version of Slipway has other file names in the page.
+  'cache-control': 'no-cache',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+const API = '/console/api';
+const DAYS_MAX = 400;
+
+const inApp = z.object({ app: z.string().max(200) });
+const word = z.string().min(1).max(200);
+
+export function registerConsole(app: App, deps: ConsoleRouteDeps): void {
+  registerPage(app, deps);
+  app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      await deps.guard(request);
+    });
+    registerViews(scope.withTypeProvider(), deps);
+    if (deps.mode === 'local') registerChanges(scope.withTypeProvider(), deps);
+    // Not the page, which every other address below /console gets.
+    scope.all(`${API}/*`, { schema: { hide: true } }, () => {
+      throw new AppError('route_not_found', 'The console has nothing at this address.');
+    });
+  });
+}
+
+function registerPage(app: App, { basePath: base, mode, browserFiles }: ConsoleRouteDeps): void {
+  const page = async (): Promise<string> => {
+    const files = await browserFiles();
+    const [script, style] = [files.nameOf('console.js'), files.nameOf('console.css')];
+    return renderConsolePage({ base, mode, script, style });
+  };
+  for (const url of ['/console', '/console/*']) {
+    const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
+    app.get(url, options, async (_request, reply) => {
+      return reply.headers(PAGE_HEADERS).send(await page());
+    });
+  }
+}
+
+function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): void {
+  const hide = { hide: true };
+  app.get(`${API}/start`, { schema: hide }, () => shown.start());
+  const params = inApp;
+  app.get(
+    `${API}/apps/:app/overview`,
+    { schema: { hide: true, params } },
+    async (request, reply) => {
+      const overview = await shown.overview(request.params.app);
+      // These times differ in each answer, so each answer would have another tag.
+      const { readAt: _readAt, now: _now, ...drawn } = overview;
+      const etag = etagOf(JSON.stringify(drawn));
+      reply.header('etag', etag);
+      return matchesEtag(request.headers['if-none-match'], etag)
+        ? reply.code(304).send()
+        : reply.send(overview);
+    },
+  );
+  app.get(
+    `${API}/apps/:app/releases/:version`,
+    { schema: { hide: true, params: inApp.extend({ version: word }) } },
+    ({ params: { app: application, version } }) => shown.release(application, version),
+  );
+  const adoptionQuery = z.object({
+    days: z.coerce.number().int().min(1).max(DAYS_MAX).default(42),
+    channel: word.optional(),
+  });
+  app.get(
+    `${API}/apps/:app/adoption`,
+    { schema: { hide: true, params, querystring: adoptionQuery } },
+    ({ params: { app: application }, query: { days, channel } }) =>
+      shown.adoption({ application, days, channel }),
+  );
+  const explainQuery = explainQuerySchema.omit({ app: true }).extend({ tier: word.optional() });
+  app.get(
+    `${API}/apps/:app/explain`,
+    { schema: { hide: true, params, querystring: explainQuery } },
+    ({ params: { app: application }, query }) =>
+      shown.explain({
+        ...explainRequestOf(query, application, tierOf(query.tier, tiers)),
+        // This holds in the service, too: its operator opens the console only to the team that publishes.
+        audience: 'publisher',
+      }),
+  );
+  const historyQuery = z.object({ before: z.coerce.number().int().positive().optional() });
+  app.get(
+    `${API}/apps/:app/history`,
+    { schema: { hide: true, params, querystring: historyQuery } },
+    ({ params: { app: application }, query }) => shown.history(application, query.before),
+  );
+  app.get(
+    `${API}/apps/:app/history/:revision`,
+    { schema: { hide: true, params: inApp.extend({ revision: z.coerce.number().int().min(1) }) } },
+    ({ params: { app: application, revision } }) => shown.revision(application, revision),
+  );
+}
+
+/** Notes of the longest length, with every character escaped in JSON. */
+const BODY_BYTES_MAX = 512 * 1024;
+
+/** What changes releases, or writes to the store: for the person at this machine alone. */
+function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
+  const bodyLimit = BODY_BYTES_MAX;
+  const schema = { hide: true, params: inApp, body: changeRequestSchema };
+  app.post(`${API}/apps/:app/preview`, { schema, bodyLimit }, ({ params, body }) =>
+    shown.preview(params.app, body satisfies ChangeRequest),
+  );
+  app.post(`${API}/apps/:app/change`, { schema, bodyLimit }, ({ params, body }) =>
+    shown.change(params.app, body satisfies ChangeRequest),
+  );
+  app.post(
+    `${API}/markdown`,
+    { schema: { hide: true, body: markdownSchema }, bodyLimit },
+    async ({ body }: { body: MarkdownRequest }): Promise<MarkdownPreview> => ({
+      html: renderMarkdown(body.markdown),
+    }),
+  );
+  // Not a GET: it writes probes.
+  app.post(`${API}/doctor`, { schema: { hide: true } }, () => shown.doctor());
+}
+
+/** @throws AppError `invalid_request` */
+function tierOf(name: string | undefined, { names }: TierTable): string | null {
+  if (name === undefined) return null;
+  if (names.includes(name)) return name;
+  throw new AppError(
+    'invalid_request',
+    `There is no tier ${JSON.stringify(name)}. Tiers: ${names.join(', ')}.`,
+  );
+}

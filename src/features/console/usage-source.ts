@@ -1,0 +1,59 @@
+import type { Clock } from '../../core/clock.ts';
+import type { AppError } from '../../core/errors.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
+
+/** How long counts are used. Reading them takes a LIST, and a request for each counting process. */
+const FRESH_MS = 60_000;
+
+export interface SeenUsage extends ReadUsage {
+  /** Why they cannot be read at present; null when they can. */
+  readonly problem: string | null;
+}
+
+export interface UsageSource {
+  /** Does not reject when the store fails: screens also show releases without counts. */
+  read(): Promise<SeenUsage>;
+}
+
+const NO_USAGE: ReadUsage = {
+  rows: [],
+  countedSince: undefined,
+  newestAt: undefined,
+  unreadable: [],
+};
+
+export function createUsageSource(deps: {
+  /** Where services store their counts. */
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly describe: (error: AppError) => string;
+}): UsageSource {
+  let known: ReadUsage | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<SeenUsage> | undefined;
+  const read = async (): Promise<SeenUsage> => {
+    try {
+      known = await readUsage(deps);
+      readAt = deps.clock.now();
+      return { ...known, problem: null };
+    } catch (error) {
+      if (!isAppError(error)) throw error;
+      return { ...(known ?? NO_USAGE), problem: deps.describe(error) };
+    }
+  };
+  return {
+    read: async () => {
+      if (known !== undefined && deps.clock.now() - readAt < FRESH_MS) {
+        return { ...known, problem: null };
+      }
+      reading ??= read().finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { RevisionJson } from '../../../catalog/documents/revision-document.ts';
+import { type ReaderDeps, readRevision } from '../../../catalog/read.ts';
+import { AppError, isAppError } from '../../../core/errors.ts';
+import { clientRows } from '../../../releases/forecast/client-rows.ts';
+import { compareChannels } from '../../../releases/forecast/compare-channels.ts';
+import { changeRows } from '../../../releases/forecast/difference-text.ts';
+import { foreseeChanges } from '../../../releases/forecast/foresee-changes.ts';
+import type { SeenChecks } from '../../../releases/forecast/seen-checks.ts';
+import {
+  type HistoryEntry as ReadEntry,
+  readHistory,
+} from '../../../releases/list/read-history.ts';
+import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
+import { shareChannels } from '../share-channels.ts';
+
+/** A page of the history. */
+const ENTRIES_MAX = 50;
+
+/**
+ * @param before the revision below which the page begins; undefined: the newest
+ * @param showsKeys whether the answer may name keys of the store
+ * @throws AppError `unknown_application`, and the store's
+ */
+export async function historyOf(
+  deps: ReaderDeps,
+  application: string,
+  before: number | undefined,
+  showsKeys: boolean,
+): Promise<History> {
+  const read = await readHistory(deps, application, { entriesMax: ENTRIES_MAX, before });
+  const oldest = read.at(-1)?.revision ?? 1;
+  return {
+    application,
+    entries: read.map((entry) => entryOf(entry, showsKeys)),
+    next: oldest > 1 ? oldest : null,
+  };
+}
+
+function entryOf(entry: ReadEntry, showsKeys: boolean): HistoryEntry {
+  if ('problem' in entry) {
+    const { revision } = entry;
+    const problem = showsKeys ? entry.problem : 'This revision cannot be read.';
+    return { ...NOTHING, revision, problem };
+  }
+  return describe(entry.document);
+}
+
+const NOTHING = {
+  ...{ at: '', by: '', kind: '', version: null },
+  ...{ channels: [], targets: [], summary: null, reason: null },
+} as const;
+
+function describe({ revision, at, by, change }: RevisionJson): HistoryEntry {
+  const { kind, version, channels, targets, summary, reason } = change;
+  return { revision, problem: null, at, by, kind, version, channels, targets, summary, reason };
+}
+
+/** One change, with what it made different. @throws AppError `unknown_version`, `document_corrupt`, the store's */
+export async function revisionOf(
+  deps: ReaderDeps,
+  application: string,
+  number: number,
+): Promise<Revision> {
+  const signed = (await readRevision(deps, application, number))?.signed;
+  if (signed === undefined) {
+    throw new AppError('unknown_version', `${application} has no catalog revision ${number}.`);
+  }
+  const before = await readBefore(deps, application, signed);
+  const entry = describe(signed);
+  if (before === 'unreadable') {
+    const problem = 'The revision before this one cannot be read: the difference is not known.';
+    return { ...entry, problem, differences: [], clients: [] };
+  }
+  const states = { before, after: shareChannels(before, signed.channels) };
+  // At the time of the change: rollouts may have advanced since.
+  return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
+}
+
+async function readBefore(deps: ReaderDeps, application: string, { previous }: RevisionJson) {
+  if (previous === null) return {};
+  try {
+    const revision = await readRevision(deps, application, previous.revision);
+    return revision?.signed.channels ?? {};
+  } catch (error) {
+    if (isAppError(error, 'document_corrupt') || isAppError(error, 'unknown_version')) {
+      return 'unreadable';
+    }
+    throw error;
+  }
+}
+
+/**
+ * What a change makes different: on the channels, and for clients.
+ *
+ * @param now milliseconds since the epoch @param seen counted checks of the application
+ */
+export function differencesOf(
+  states: Parameters<typeof compareChannels>[0],
+  now: number,
+  seen: readonly SeenChecks[] = [],
+): { readonly differences: readonly DifferenceRow[]; readonly clients: readonly ClientRow[] } {
+  return {
+    differences: compareChannels(states, now)
+      .flatMap(changeRows)
+      .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
+    clients: clientRows(foreseeChanges(states, now, seen), states),
+  };
+}

@@ -1,0 +1,58 @@
+import { type DescribedRollout, describeRollout } from '../../../catalog/describe-rollout.ts';
+import type { OfferJson, RevisionJson } from '../../../catalog/documents/revision-document.ts';
+import { channelEntries } from '../../../catalog/documents/revision-document.ts';
+import { storedRamp } from '../../../catalog/documents/rollout-document.ts';
+import { describeDraft } from '../../../catalog/list-drafts.ts';
+import { ALL_CLIENTS, reachedAt } from '../../../domain/rollout.ts';
+import { targetName } from '../../../domain/target.ts';
+import { isoOf } from '../catalog-source.ts';
+import type { ReleaseOnChannel } from '../release-answers.ts';
+
+/** How each channel lists each version, or holds it back, by version. */
+export function releasesOnChannels(
+  { channels }: Pick<RevisionJson, 'channels'>,
+  now: number,
+): ReadonlyMap<string, readonly ReleaseOnChannel[]> {
+  const byVersion = new Map<string, ReleaseOnChannel[]>();
+  const add = (version: string, cell: ReleaseOnChannel): void => {
+    const cells = byVersion.get(version);
+    if (cells === undefined) byVersion.set(version, [cell]);
+    else cells.push(cell);
+  };
+  for (const [channel, { offers, drafts = [] }] of channelEntries(channels)) {
+    for (const offer of offers) add(offer.version, cellOf(channel, offer, now));
+    for (const draft of drafts) {
+      const missing = describeDraft(channel, draft).missing.map(targetName);
+      add(draft.version, { ...HELD, channel, missing });
+    }
+  }
+  return byVersion;
+}
+
+const HELD = {
+  status: 'draft',
+  reason: null,
+  share: 0,
+  isFrozen: false,
+  completeAt: null,
+} as const;
+
+function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChannel {
+  const { share, isFrozen } = describeOffer(offer, now);
+  const { status, reason } = offer;
+  const completeAt = status === 'active' ? completionOf(offer, now) : null;
+  return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
+}
+
+/** Where the rollout of an offer is. The plan of a paused one stands still: the pause read its clock. */
+export function describeOffer({ status, rollout }: OfferJson, now: number): DescribedRollout {
+  const isPaused = status === 'paused' && rollout !== undefined;
+  return describeRollout(rollout, isPaused ? Date.parse(rollout.clock.at) : now);
+}
+
+/** When the rollout will have reached every client; null when it has, or never will. */
+function completionOf({ rollout }: OfferJson, now: number): string | null {
+  if (rollout === undefined) return null;
+  const at = reachedAt(storedRamp(rollout), ALL_CLIENTS);
+  return Number.isFinite(at) && at > now ? isoOf(at) : null;
+}

@@ -1,0 +1,153 @@
+import { channelEntries, type RevisionJson } from '../../../catalog/documents/revision-document.ts';
+import { wholeRamp } from '../../../catalog/documents/rollout-document.ts';
+import type { ReaderDeps } from '../../../catalog/read.ts';
+import type { Artifact, Release } from '../../../domain/release.ts';
+import { targetName } from '../../../domain/target.ts';
+import { newestTextFirst, versionText } from '../../../domain/version.ts';
+import { showRelease } from '../../../releases/list/list-releases.ts';
+import { periodOf, summarizeUsage } from '../../../usage/adoption.ts';
+import { renderMarkdown } from '../../../web/markdown.ts';
+import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
+import type {
+  ArtifactDetail,
+  ReleaseDetail,
+  RolloutCounts,
+  RolloutDetail,
+} from '../release-answers.ts';
+import type { SeenUsage } from '../usage-source.ts';
+import { offeredNow } from './offered-now.ts';
+import { describeOffer, releasesOnChannels } from './release-on-channel.ts';
+import { offersForAll } from './shown-offers.ts';
+
+/** @throws AppError `unknown_version`, `document_corrupt`, and the store's */
+export async function releaseOf(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+  seen: SeenCatalog,
+  usage: SeenUsage,
+): Promise<ReleaseDetail> {
+  const { release, manifest } = await showRelease(deps, application, version, seen.revision);
+  const { signed } = seen.revision;
+  return {
+    ...seenOf(seen),
+    application,
+    version,
+    name: release.name,
+    releasedAt: release.releasedAt,
+    manifest,
+    requires: release.requires,
+    mandatoryFor: release.mandatoryFor,
+    endsNative: release.endsNative.map(targetName),
+    provenance: release.provenance,
+    notes: notesOf(release.notes),
+    artifacts: release.artifacts.map(artifactOf),
+    signedDocuments: release.carried.map(({ name }) => name),
+    isOfferedNow: offeredNow(signed.channels, seen.now).has(version),
+    cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
+    rollouts: rolloutsOf(application, version, signed, seen.now, usage),
+    rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
+  };
+}
+
+/** English first, as on the pages for visitors. */
+function notesOf(notes: Release['notes']): ReleaseDetail['notes'] {
+  const rank = (locale: string): number => (/^en\b/i.test(locale) ? 0 : locale === 'und' ? 1 : 2);
+  return Object.entries(notes)
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([locale, markdown]) => ({ locale, markdown, html: renderMarkdown(markdown) }));
+}
+
+function artifactOf(artifact: Artifact): ArtifactDetail {
+  const { platform, arch, format, filename, size, sha256, sha512, minimumOsVersion } = artifact;
+  return {
+    ...{ platform, arch, format, filename, size, sha256, sha512, minimumOsVersion },
+    signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
+      ...{ scheme, value },
+      keyId: keyId === '' ? null : keyId,
+    })),
+    companions: artifact.companions.map(({ kind, filename: name, size: bytes }) => ({
+      ...{ kind, filename: name, size: bytes },
+    })),
+  };
+}
+
+function rolloutsOf(
+  application: string,
+  version: string,
+  { channels }: RevisionJson,
+  now: number,
+  usage: SeenUsage,
+): readonly RolloutDetail[] {
+  return channelEntries(channels).flatMap(([channel, { offers }]) => {
+    const offer = offers.find((each) => each.version === version);
+    if (offer === undefined) return [];
+    const { rollout, status } = offer;
+    const { share, isFrozen } = describeOffer(offer, now);
+    const { points, isLinear } =
+      rollout === undefined
+        ? { points: [], isLinear: false }
+        : wholeRamp(rollout, status === 'paused');
+    return [
+      {
+        ...{ channel, status, share, isFrozen, isLinear },
+        plan: rollout?.plan ?? null,
+        freezeWindows: rollout?.freeze_windows ?? [],
+        points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),
+        interruptedAt: rollout && rollout.clock.elapsed_ms > 0 ? rollout.clock.at : null,
+        counts: countsOf({ application, channel, version }, now, usage),
+      },
+    ];
+  });
+}
+
+/** A week, so that every weekday counts. */
+const COUNTED_DAYS = 7;
+/** Today has just begun at midnight: without yesterday, nothing would be counted. */
+export const RECENT_DAYS = 2;
+
+function countsOf(
+  query: { readonly application: string; readonly channel: string; readonly version: string },
+  now: number,
+  { rows, newestAt }: SeenUsage,
+): RolloutCounts | null {
+  const { application, channel, version } = query;
+  const inLast = (days: number) => {
+    const period = periodOf(now, days);
+    const { whole, versions } = summarizeUsage(rows, { application, channel, ...period });
+    return { whole, own: versions.find(({ name }) => name === version) };
+  };
+  const { whole, own } = inLast(COUNTED_DAYS);
+  const recent = inLast(RECENT_DAYS);
+  if (whole.checks === 0 && own === undefined) return null;
+  return {
+    days: COUNTED_DAYS,
+    checks: whole.checks,
+    checksOnVersion: own?.checks ?? 0,
+    recentChecks: recent.whole.checks,
+    recentChecksOnVersion: recent.own?.checks ?? 0,
+    offers: own?.offers ?? 0,
+    links: own?.links ?? 0,
+    countedUntil: newestAt === undefined ? null : isoOf(newestAt),
+  };
+}
+
+/** A list of more is no help. */
+const TARGETS_MAX = 20;
+
+function rollbackTargetsOf(
+  version: string,
+  { channels }: RevisionJson,
+  now: number,
+): ReleaseDetail['rollbackTargets'] {
+  return channelEntries(channels)
+    .filter(([, { offers }]) => offers.some((offer) => offer.version === version))
+    .map(([channel]) => ({
+      channel,
+      // A rollback may also go back to a release that the channel inherits.
+      versions: offersForAll(channels, channel, now)
+        .map((offer) => versionText(offer.version))
+        .filter((older) => newestTextFirst(version, older) < 0)
+        .slice(0, TARGETS_MAX),
+    }));
+}

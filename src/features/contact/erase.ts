@@ -1,0 +1,41 @@
+import type { Clock } from '../../core/clock.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { isPresent } from '../../store/presence.ts';
+import { eraseSequence, isEnded } from '../../store/sequence/end.ts';
+import { unknownMessage } from './inspect.ts';
+import { isMessageId, messagePrefix, transitionKey } from './keys.ts';
+import { removeOpen } from './open-marker.ts';
+
+interface EraseDeps {
+  readonly store: ObjectStore;
+  readonly clock: Clock;
+}
+
+/** How long the marker of the end is kept: longer than a process that still knows the message can write. */
+const END_KEPT_MS = 24 * 3_600_000;
+
+/**
+ * Removes everything of a message except the marker of its end. The marker is kept for a day, so that a late outcome
+ * cannot bring the message back.
+ *
+ * @param reason a word for the record, without personal data
+ * @throws AppError the store's: erase it again
+ */
+export async function eraseMessage(deps: EraseDeps, id: string, reason: string): Promise<void> {
+  await eraseSequence(deps, messagePrefix(id), { reason, keptMs: END_KEPT_MS });
+  await removeOpen(deps.store, id);
+}
+
+/**
+ * Erases a message for an operator, also one that is corrupt or was erased only in part.
+ *
+ * @throws AppError `unknown_message`, and the store's: erase it again
+ */
+export async function eraseExisting(deps: EraseDeps, id: string): Promise<void> {
+  const { store } = deps;
+  const isKnown =
+    isMessageId(id) &&
+    ((await isPresent(store, transitionKey(id, 1))) || (await isEnded(store, messagePrefix(id))));
+  if (!isKnown) throw unknownMessage(id);
+  await eraseMessage(deps, id, 'erased');
+}

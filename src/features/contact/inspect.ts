@@ -1,0 +1,100 @@
+import pLimit from 'p-limit';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { isEnded } from '../../store/sequence/end.ts';
+import { listSequences } from '../../store/sequence/trim.ts';
+import { type Attempt, attemptsOf, type History, readHistory, redeliveriesOf } from './history.ts';
+import { CONTACT_ROOT, END_NUMBER, isMessageId, messagePrefix, parseMessageKey } from './keys.ts';
+import type { MessageState } from './message-state.ts';
+import type { Message } from './transition.ts';
+
+/** Messages as operators see them. */
+
+export interface ShownMessage extends Message {
+  readonly state: MessageState;
+  /** The attempts of all deliveries, oldest first. */
+  readonly attempts: readonly Attempt[];
+  /** ISO 8601; undefined unless the last attempt failed and another is planned. */
+  readonly nextAt: string | undefined;
+  /** How often an operator asked for the message to be delivered again. */
+  readonly redeliveries: number;
+}
+
+const READ_AT_ONCE = 8;
+
+/**
+ * Messages, newest first. Reads every message.
+ *
+ * @param wanted `hasMail`: whether a mail server is set up; without one, messages are `kept` and not `pending`
+ * @param onUnreadable called with the id and the reason of each corrupt message
+ * @throws AppError the store's
+ */
+export async function listMessages(
+  store: ObjectStore,
+  wanted: {
+    readonly state: MessageState | undefined;
+    readonly limit: number;
+    readonly hasMail: boolean;
+  },
+  onUnreadable: (id: string, reason: string) => void = () => {},
+): Promise<readonly ShownMessage[]> {
+  const limit = pLimit(READ_AT_ONCE);
+  const read = async (id: string): Promise<ShownMessage | undefined> => {
+    try {
+      const history = await readHistory(store, id);
+      // Undefined when it was erased after it was listed.
+      return history && shownOf(history, wanted.hasMail);
+    } catch (error) {
+      if (!isAppError(error, 'document_corrupt')) throw error;
+      onUnreadable(id, error.message);
+      return undefined;
+    }
+  };
+  const reading: Promise<ShownMessage | undefined>[] = [];
+  for await (const { of: id, documents } of listSequences(store, CONTACT_ROOT, parseMessageKey)) {
+    if (documents.every(({ number }) => number !== END_NUMBER)) reading.push(limit(read, id));
+  }
+  return (await Promise.all(reading))
+    .filter((message) => message !== undefined)
+    .filter(({ state }) => wanted.state === undefined || state === wanted.state)
+    .sort((a, b) => b.acceptedAt.localeCompare(a.acceptedAt) || a.id.localeCompare(b.id))
+    .slice(0, wanted.limit);
+}
+
+/** @throws AppError `unknown_message`, `document_corrupt`, and the store's */
+export async function showMessage(
+  store: ObjectStore,
+  id: string,
+  hasMail: boolean,
+): Promise<ShownMessage> {
+  return shownOf(await readExisting(store, id), hasMail);
+}
+
+function shownOf(history: History, hasMail: boolean): ShownMessage {
+  const { message, newest } = history;
+  const attempts = attemptsOf(history);
+  const open = hasMail || attempts.length > 0 ? 'pending' : 'kept';
+  const isOver = newest.state === 'delivered' || newest.state === 'dead';
+  return {
+    ...message,
+    state: isOver ? newest.state : open,
+    attempts,
+    nextAt: newest.state === 'failed' ? newest.next_at : undefined,
+    redeliveries: redeliveriesOf(history),
+  };
+}
+
+/** @throws AppError `unknown_message`, also for an erased one; `document_corrupt`; the store's */
+export async function readExisting(store: ObjectStore, id: string): Promise<History> {
+  if (!isMessageId(id) || (await isEnded(store, messagePrefix(id)))) throw unknownMessage(id);
+  const history = await readHistory(store, id);
+  if (history === undefined) throw unknownMessage(id);
+  return history;
+}
+
+export function unknownMessage(id: string): AppError {
+  return new AppError(
+    'unknown_message',
+    `There is no message ${JSON.stringify(id.slice(0, 64))}; "slipway contact list" shows the messages that exist.`,
+  );
+}

@@ -1,0 +1,124 @@
+import type { Arch, Format, Platform } from '../../domain/platform.ts';
+import type { ReleaseNotes } from '../../domain/release.ts';
+import type { ChannelSettings } from '../../releases/channels/channel-settings.ts';
+import type { RolloutAction } from '../../releases/rollouts/change-rollout.ts';
+import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
+
+/** What the demo store contains, as data: what publishers of an application did, and how many clients it has. */
+
+/** When a step happened, before the time at which the data ends. */
+export type DemoTime =
+  /** So many days before, at a time of day (UTC). A Saturday becomes a Friday, a Sunday a Monday. */
+  | { readonly days: number; readonly time: string }
+  /** So many hours after the step before it. */
+  | { readonly afterHours: number }
+  /** So many hours before, on any day: for what has to be under way at the end. */
+  | { readonly hours: number };
+
+export const on = (days: number, time: string): DemoTime => ({ days, time });
+export const after = (afterHours: number): DemoTime => ({ afterHours });
+export const hoursAgo = (hours: number): DemoTime => ({ hours });
+
+/** A file that every build has. */
+export interface DemoFile {
+  /** `{version}` stands for the version. */
+  readonly name: string;
+  readonly platform: Platform;
+  readonly arch: Arch;
+  readonly format: Format;
+  readonly minimumOsVersion?: string;
+}
+
+interface Happened {
+  readonly at: DemoTime;
+  /** The actor in the history. */
+  readonly by: string;
+}
+
+export interface PublishStep extends Happened {
+  readonly do: 'publish';
+  readonly version: string;
+  readonly channel: string;
+  readonly notes?: ReleaseNotes;
+  readonly requires?: string;
+  readonly mandatoryFor?: string;
+  readonly rollout?: RequestedRollout;
+  /** Absent: a build for every platform. */
+  readonly platforms?: readonly Platform[];
+}
+
+export interface ChannelStep extends Happened {
+  readonly do: 'create channel' | 'set channel';
+  readonly channel: string;
+  readonly settings: ChannelSettings;
+  readonly reason?: string;
+}
+
+export interface PromoteStep extends Happened {
+  readonly do: 'promote';
+  readonly version: string;
+  readonly to: string;
+  readonly rollout?: RequestedRollout;
+}
+
+export interface RolloutStep extends Happened {
+  readonly do: 'rollout';
+  readonly version: string;
+  readonly channel: string;
+  readonly action: RolloutAction;
+  readonly reason?: string;
+}
+
+export interface StatusStep extends Happened {
+  readonly do: 'pause' | 'resume' | 'yank' | 'retire';
+  readonly version: string;
+  readonly channel?: string;
+  readonly reason: string;
+}
+
+export interface RollbackStep extends Happened {
+  readonly do: 'rollback';
+  readonly to: string;
+  readonly channel: string;
+  readonly reason: string;
+}
+
+export interface NotesStep extends Happened {
+  readonly do: 'notes';
+  readonly version: string;
+  readonly set: ReleaseNotes;
+  readonly reason: string;
+}
+
+/** Sets the public key that verifies the signatures of the builds. */
+export interface KeyStep extends Happened {
+  readonly do: 'set key';
+  readonly reason: string;
+}
+
+export type DemoStep =
+  | PublishStep
+  | ChannelStep
+  | PromoteStep
+  | RolloutStep
+  | StatusStep
+  | RollbackStep
+  | NotesStep
+  | KeyStep;
+
+/** The installations that check for updates, by channel and platform, at the beginning of the counts. */
+export type DemoPopulation = Readonly<Record<string, Partial<Readonly<Record<Platform, number>>>>>;
+
+export interface DemoApplication {
+  readonly name: string;
+  /** As users know it. */
+  readonly title: string;
+  /** Which signatures its builds have. */
+  readonly signatures: 'tauri' | 'sparkle' | 'none';
+  readonly files: readonly DemoFile[];
+  /** In the order of time. */
+  readonly steps: readonly DemoStep[];
+  readonly population: DemoPopulation;
+  /** Checks of one installation on a working day. */
+  readonly checksPerDay: number;
+}

@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { PublishDeps } from '../../releases/publish/publish-release.ts';
+import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
+import { type Counts, dayOf } from '../../usage/counts.ts';
+import { createUsage, type Usage } from '../../usage/usage.ts';
+import { DEMO_APPLICATIONS } from './applications.ts';
+import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
+import { createDemoClock, timesOf } from './demo-time.ts';
+import { describeFilled, type FilledApplication, sumUsage } from './filled-store.ts';
+import { createSeededRandomness } from './seeded-randomness.ts';
+import { type DemoProgress, takeStep } from './take-step.ts';
+
+const ADVICE =
+  'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
+
+export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
+  /** For releases, and for counts when there is no `privateStore`. It must have no applications. */
+  readonly store: PublishDeps['store'];
+  /** Where the service keeps its counts; absent: `store`. */
+  readonly privateStore?: PublishDeps['store'];
+  /** Waits in real time between tries when the store fails. */
+  readonly sleep: Clock['sleep'];
+  /** Called before the first write; absent: the store is known to be sound. */
+  readonly ensureConforming?: () => Promise<void>;
+}
+
+export interface DemoStoreOptions {
+  /** Milliseconds since the Unix epoch: when the newest data was made. */
+  readonly endsAt: number;
+  /** Equal seeds and ends give equal catalogs and counts. */
+  readonly seed: number;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+/** What the store contains afterwards. */
+export interface FilledStore {
+  readonly applications: readonly FilledApplication[];
+  readonly usage: Counts & { readonly days: number };
+  /** Milliseconds since the Unix epoch: when the oldest data was made. */
+  readonly startsAt: number;
+}
+
+/**
+ * Fills a store with three applications, their releases of four months, and six weeks of counts. Each document is
+ * written by the operation of a command, at the time of a clock that moves from the first change to `endsAt`.
+ *
+ * @throws AppError `status_forbids` when the store has applications, before anything is written; the store's
+ */
+export async function fillDemoStore(
+  deps: DemoStoreDeps,
+  options: DemoStoreOptions,
+): Promise<FilledStore> {
+  await refuseUsedStore(deps, ADVICE);
+  const directory = await mkdtemp(path.join(tmpdir(), 'slipway-demo-'));
+  try {
+    return await fill(deps, directory, options);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Something that happens at a time, in milliseconds since the Unix epoch. */
+interface Event {
+  readonly at: number;
+  take(): Promise<void>;
+}
+
+async function fill(
+  deps: DemoStoreDeps,
+  directory: string,
+  { endsAt, seed, onProgress = () => {} }: DemoStoreOptions,
+): Promise<FilledStore> {
+  const { store, privateStore = store, sleep, ensureConforming = async () => {} } = deps;
+  const spans = spansUntil(endsAt);
+  const clock = createDemoClock(sleep, spans[0]?.from ?? endsAt);
+  const randomness = createSeededRandomness(seed);
+  const writing = { ...deps, clock, randomness, ensureConforming, directory };
+  const progresses = DEMO_APPLICATIONS.map((application): DemoProgress => {
+    return { application, channels: {}, revision: 0, isSigned: false, artifacts: 0 };
+  });
+  const usage = createUsage({ ...DEMO_USAGE, store: privateStore, clock, randomness });
+  const events = [
+    ...progresses.flatMap((progress) => stepEvents(writing, progress, endsAt)),
+    ...countEvents({ clock, randomness, usage }, progresses, spans),
+  ].sort((a, b) => a.at - b.at);
+  for (const [done, { at, take }] of events.entries()) {
+    clock.set(at);
+    await take();
+    onProgress(done + 1, events.length);
+  }
+  return {
+    applications: progresses.map(describeFilled),
+    usage: { ...(await sumUsage(privateStore, clock)), days: COUNTED_DAYS },
+    startsAt: events[0]?.at ?? endsAt,
+  };
+}
+
+function stepEvents(
+  deps: Parameters<typeof takeStep>[0],
+  progress: DemoProgress,
+  endsAt: number,
+): readonly Event[] {
+  const { steps } = progress.application;
+  const times = timesOf(steps, endsAt);
+  return steps.map((step, index) => ({
+    at: times[index] ?? endsAt,
+    take: () => takeStep(deps, progress, step),
+  }));
+}
+
+function countEvents(
+  deps: Pick<Parameters<typeof createUsageModel>[0], 'clock' | 'randomness'> & {
+    readonly usage: Usage;
+  },
+  progresses: readonly DemoProgress[],
+  spans: readonly UsageSpan[],
+): readonly Event[] {
+  const count = createUsageModel({ ...deps, counter: deps.usage });
+  return spans.map((span, index) => ({
+    at: span.from,
+    take: async () => {
+      for (const progress of progresses) count(progress, span);
+      const next = spans[index + 1];
+      // A service stores its counts at least once a day.
+      if (next === undefined || dayOf(next.from) !== dayOf(span.from)) await deps.usage.refresh();
+    },
+  }));
+}
+
+/** The counter of a service on which all channels are public. A failure to store is a failure of the demo. */
+const DEMO_USAGE = {
+  flushIntervalMs: 60_000,
+  groupMin: 1,
+  isKnownVersion: () => true,
+  isPublicChannel: () => true,
+  log: {
+    info: () => {},
+    warn: (facts: object, message: string) => {
+      throw new AppError('internal', `${message}: ${JSON.stringify(facts)}`);
+    },
+    error: () => {},
+  },
+};

@@ -1,0 +1,61 @@
+import type { ReaderDeps } from '../../../catalog/read.ts';
+import type { Clock } from '../../../core/clock.ts';
+
+/** An HTTP request of a check, as a client would send it. */
+export interface Question {
+  readonly method?: 'GET' | 'POST' | 'HEAD';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Reply {
+  /** 0: no answer arrived. */
+  readonly status: number;
+  /** Why no answer arrived, such as `certificate has expired`. */
+  readonly failure: string | undefined;
+  readonly headers: { get(name: string): string | null };
+  /** Text of at most a megabyte. */
+  readonly text: string;
+}
+
+/** Asks over HTTP. A redirect is an answer. Never rejects. */
+export type Ask = (url: string, question?: Question) => Promise<Reply>;
+
+/** Asks until two answers in a row have the same status, at most three times: a proxy may have given one of them. */
+export async function askSurely(ask: Ask, url: string, question?: Question): Promise<Reply> {
+  let last = await ask(url, question);
+  for (let again = 0; again < 2; again++) {
+    const next = await ask(url, question);
+    if (next.status === last.status) return next;
+    last = next;
+  }
+  return last;
+}
+
+export function answered({ status, failure }: Pick<Reply, 'status' | 'failure'>): string {
+  return status === 0 ? `got no answer (${failure ?? 'no reason given'})` : `got ${status}`;
+}
+
+/** What the checks of a running service need. */
+export interface AddressDeps {
+  readonly ask: Ask;
+  readonly clock: Pick<Clock, 'now'>;
+  /** The address that clients use, without a trailing slash. */
+  readonly url: string;
+  /** Of this command. */
+  readonly version: string;
+  /** The store that the service should serve; undefined when this command knows none. */
+  readonly catalogs: ReaderDeps | undefined;
+  /** Whose newest release is downloaded in part. */
+  readonly application: string;
+}
+
+/** @returns undefined for text that is not a JSON object */
+export function parse<T extends object>(text: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}

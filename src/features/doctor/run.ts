@@ -1,0 +1,53 @@
+import { openContext } from '../../cli/context.ts';
+import { EXIT } from '../../cli/exit-code.ts';
+import { printJson } from '../../cli/output.ts';
+import type { Terminal } from '../../cli/terminal.ts';
+import { AppError } from '../../core/errors.ts';
+import { parseHttpUrl } from '../../core/settings/kinds.ts';
+import { readVersion, systemClock } from '../../core/system.ts';
+import { ask } from './ask.ts';
+import { diagnoseAddress } from './diagnose/address.ts';
+import { diagnoseStore } from './diagnose-deps.ts';
+import { printChecks, printSummary } from './report.ts';
+
+interface DoctorOptions {
+  readonly url?: string;
+  readonly json: boolean;
+}
+
+export async function doctor(terminal: Terminal, options: DoctorOptions): Promise<number> {
+  const url = options.url === undefined ? undefined : parseAddress(options.url);
+  const context = await openContext(terminal, { mayBeNew: true });
+  // An operator may check the service from a machine that has no store.
+  const knowsStore = url === undefined || (await context.hasStore());
+  const store = knowsStore ? await diagnoseStore(terminal, context) : undefined;
+  const service =
+    url === undefined
+      ? undefined
+      : await diagnoseAddress({
+          ask,
+          clock: systemClock,
+          url,
+          version: readVersion(),
+          catalogs: knowsStore ? context : undefined,
+          application: context.config.defaultApplication,
+        });
+  const checks = [...(store ?? []), ...(service ?? [])];
+  if (options.json) printJson(terminal, { checks });
+  else {
+    if (store !== undefined) printChecks(terminal, `The store ${context.place.text}:`, store);
+    if (service !== undefined) printChecks(terminal, `The service ${url}:`, service);
+    printSummary(terminal, checks);
+  }
+  return checks.some(({ outcome }) => outcome === 'failed') ? EXIT.failed : EXIT.done;
+}
+
+/** @throws AppError `invalid_configuration` */
+function parseAddress(text: string): string {
+  const url = parseHttpUrl(text);
+  if (url !== undefined) return url;
+  throw new AppError(
+    'invalid_configuration',
+    `--url must be the http:// or https:// address of the service, and is ${JSON.stringify(text)}.`,
+  );
+}

@@ -1,0 +1,258 @@
+import pLimit from 'p-limit';
+import type { Channels } from '../../catalog/change.ts';
+import { readApplications, readRevision } from '../../catalog/read.ts';
+import type { Revision } from '../../catalog/sequences.ts';
+import { needsCreate } from '../../catalog/unknown-release.ts';
+import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
+import { known } from '../../core/name-hint.ts';
+import { parseApplicationName } from '../../domain/channel.ts';
+import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
+import {
+  type PublishDeps,
+  type PublishRequest,
+  type PublishResult,
+  publishRelease,
+} from '../../releases/publish/publish-release.ts';
+import { findPresence, type Presence } from '../../releases/publish/release-presence.ts';
+import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
+import { type PlacedRelease, placeReleases } from './place-releases.ts';
+import type { SourceBuild } from './sources/read-source-release.ts';
+import type { SourceRelease } from './sources/source.ts';
+
+/** Takes over the history of another update server, one release after the other. */
+
+/** How many releases are read ahead. */
+const READS_AT_ONCE = 8;
+
+export interface ImportRequest
+  extends Pick<PublishRequest, 'create' | 'allowPrerelease' | 'provenance'> {
+  readonly application: string;
+  /** Oldest first. */
+  readonly releases: readonly SourceRelease[];
+  /** For releases whose source states no channel. */
+  readonly channel: string;
+  /** The same for pre-releases; undefined: the word of the version, such as `beta`. */
+  readonly prereleaseChannel: string | undefined;
+}
+
+export interface ImportDeps extends PublishDeps {
+  /** Reads what a release publishes, without hashing it. */
+  readonly readRelease: (release: SourceRelease) => Promise<SourceBuild>;
+  /** The rollout that the build tool's feeds state. */
+  readonly rolloutOf: (build: SourceBuild) => RequestedRollout | undefined;
+  /** Called once before the first write, with the releases that a channel does not list yet. */
+  readonly beforeImport: (before: Channels, added: readonly PlacedRelease[]) => Promise<void>;
+  /** Called after each release, and never for a failure that ends the import. */
+  readonly onImported: (imported: ImportedRelease, done: number, total: number) => void;
+}
+
+/** What became of one release of the source. */
+export interface ImportedRelease {
+  readonly label: string;
+  readonly version: string;
+  readonly channel: string;
+  /** ISO 8601, UTC; of the source. */
+  readonly releasedAt: string;
+  /**
+   * `present`: the channel lists the release with the same files. `left_out`: it is not to be offered, or not any more.
+   */
+  readonly outcome: 'imported' | 'present' | 'left_out' | 'refused';
+  /** Why it was left out or refused; null for the others. */
+  readonly reason: string | null;
+  /** Files of it that were not published, because they are of no known kind or of another version. */
+  readonly unknown: SourceBuild['unknown'];
+  /** How many files the release has, with those that belong to others. */
+  readonly files: number;
+  readonly uploaded: number;
+  /** The catalog revision that offers it; undefined unless it was imported. */
+  readonly revision?: number;
+}
+
+export interface ImportResult extends ChannelStates {
+  readonly application: string;
+  readonly releases: readonly ImportedRelease[];
+  /** The channels that were created. */
+  readonly created: readonly string[];
+  /** Whether running services were told of the last change; null when nothing changed. */
+  readonly announced: boolean | null;
+}
+
+/**
+ * Publishes releases of another server in their order, with their dates, names and notes. A release that is refused
+ * does not stop the others. A failure of the store does; running the import again continues it. A release that its
+ * channel lists with the same names and sizes is not read again.
+ *
+ * @throws AppError `needs_create`, `invalid_name`, what `beforeImport` throws, and the store's
+ */
+export async function importReleases(
+  deps: ImportDeps,
+  request: ImportRequest,
+): Promise<ImportResult> {
+  const application = parseApplicationName(request.application);
+  const placed = placeReleases(request);
+  const revision = await readRevision(deps, application);
+  const channels = revision?.signed.channels ?? {};
+  const usable = placed.filter(({ problem }) => problem === undefined);
+  await refuseMissing(deps, request, usable, channels, application);
+  await deps.ensureConforming();
+  const added = usable.filter(({ release, channel }) => !lists(channels, channel, release.version));
+  if (added.length > 0) await deps.beforeImport(channels, added);
+  // Reading the next releases overlaps with publishing, which is one after the other.
+  const limit = pLimit(READS_AT_ONCE);
+  const examined = placed.map((each) =>
+    limit(() => examine(deps, application, each, revision).catch(failed)),
+  );
+  const releases: ImportedRelease[] = [];
+  const created: string[] = [];
+  // Only the newest result is kept: each has the channels with all of their offers.
+  let last: PublishResult | undefined;
+  try {
+    for (const [at, each] of placed.entries()) {
+      const { imported, published } = await settle(deps, { ...request, application }, each, () =>
+        orThrow(examined[at]),
+      );
+      releases.push(imported);
+      if (published?.changed) last = published;
+      if (published?.changed && published.createdChannel) created.push(each.channel);
+      deps.onImported(imported, releases.length, placed.length);
+    }
+  } finally {
+    limit.clearQueue();
+  }
+  const { after = channels, announced = null } = last ?? {};
+  return { application, releases, created, announced, before: channels, after };
+}
+
+/** @throws AppError `needs_create` before anything is written */
+async function refuseMissing(
+  deps: ImportDeps,
+  { create }: ImportRequest,
+  placed: readonly PlacedRelease[],
+  channels: Channels,
+  application: string,
+): Promise<void> {
+  if (create) return;
+  const applications = await readApplications(deps);
+  if (!applications.includes(application)) throw needsCreate(application, applications);
+  const wanted = new Set(placed.map(({ channel }) => channel));
+  const missing = [...wanted].filter((name) => !Object.hasOwn(channels, name));
+  if (missing.length === 0) return;
+  throw new AppError(
+    'needs_create',
+    `${application} has no channel ${missing.map((name) => `"${name}"`).join(' and ')}, and the import has releases for it. ${known('Channels', Object.keys(channels), missing[0])} Add --create to create it, or give another with --channel or --prerelease-channel.`,
+  );
+}
+
+function lists(channels: Channels, name: string, version: string): boolean {
+  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  return channel?.offers.some((offer) => offer.version === version) === true;
+}
+
+/** What a release publishes, and whether it needs to be published. */
+interface Examined {
+  readonly build: SourceBuild;
+  readonly found: Presence | undefined;
+}
+
+/** @throws AppError those of `readRelease` and `findPresence` */
+async function examine(
+  deps: ImportDeps,
+  application: string,
+  { release, channel, problem }: PlacedRelease,
+  revision: Revision | undefined,
+): Promise<Examined | undefined> {
+  if (problem !== undefined || isFuture(deps, release)) return undefined;
+  const build = await deps.readRelease(release);
+  const wanted = { build, version: release.version, channel };
+  return { build, found: await findPresence(deps, application, wanted, revision) };
+}
+
+/** A failure is kept until its turn comes: the releases before it are imported. */
+const failed = (error: unknown): { readonly error: unknown } => ({ error });
+
+async function orThrow(
+  examined: Promise<Examined | { readonly error: unknown } | undefined> | undefined,
+): Promise<Examined | undefined> {
+  const result = await examined;
+  if (result !== undefined && 'error' in result) throw result.error;
+  return result;
+}
+
+function isFuture({ clock }: ImportDeps, { releasedAt }: SourceRelease): boolean {
+  return Date.parse(releasedAt) > clock.now();
+}
+
+async function settle(
+  deps: ImportDeps,
+  request: ImportRequest,
+  { release, channel, problem }: PlacedRelease,
+  examined: () => Promise<Examined | undefined>,
+): Promise<{ readonly imported: ImportedRelease; readonly published?: PublishResult }> {
+  const { label, version, releasedAt } = release;
+  const about = { label, version, channel, releasedAt, unknown: [], files: 0, uploaded: 0 };
+  const ended = (outcome: 'left_out' | 'refused', reason: string) => ({
+    imported: { ...about, outcome, reason },
+  });
+  try {
+    const result = await examined();
+    if (problem !== undefined) return ended('refused', problem);
+    if (result === undefined) {
+      const when = `its date is ${releasedAt}, which is in the future. Import again after that`;
+      return ended('left_out', when);
+    }
+    const { build, found } = result;
+    const files = build.artifacts.reduce((sum, { companions }) => sum + 1 + companions.length, 0);
+    const facts = { ...about, unknown: build.unknown, files };
+    if (found !== undefined) return { imported: { ...facts, ...presenceOf(found) } };
+    const published = await publishRelease(
+      deps,
+      requestFor(deps, request, release, channel, build),
+    );
+    const uploaded = published.artifacts.filter((each) => each.uploaded).length;
+    const { revision: number } = published;
+    const outcome = published.changed ? 'imported' : 'present';
+    return { imported: { ...facts, uploaded, outcome, reason: null, revision: number }, published };
+  } catch (error) {
+    if (!isAppError(error) || endsImport(error)) throw error;
+    return ended('refused', error.importDetail ?? error.message);
+  }
+}
+
+function presenceOf(found: Presence): Pick<ImportedRelease, 'outcome' | 'reason'> {
+  if (found.kind === 'present') return { outcome: 'present', reason: null };
+  return { outcome: 'left_out', reason: found.reason };
+}
+
+function requestFor(
+  deps: ImportDeps,
+  request: ImportRequest,
+  release: SourceRelease,
+  channel: string,
+  build: SourceBuild,
+): PublishRequest {
+  const { application, create, allowPrerelease, provenance } = request;
+  return {
+    ...{ application, create, allowPrerelease, provenance, channel },
+    version: release.version,
+    releasedAt: release.releasedAt,
+    artifacts: build.artifacts,
+    signed: build.signed,
+    described: build.described,
+    rollout: deps.rolloutOf(build),
+    // The old server offered the release with the builds that it has.
+    releasePartial: true,
+    mode: 'offer',
+  };
+}
+
+/** Failures that the next release would meet too, beside those of the store. */
+const ENDING: ReadonlySet<ErrorCode> = new Set([
+  'needs_create',
+  'document_too_large',
+  'store_denied',
+  'store_nonconforming',
+]);
+
+function endsImport({ code, kind }: AppError): boolean {
+  return ENDING.has(code) || ['unavailable', 'corrupt', 'internal'].includes(kind);
+}

@@ -1,0 +1,18 @@
+import { statedVersions } from '../../../builds/name-version.ts';
+import { tryParseVersion } from '../../../domain/version.ts';
+import { versionsInName } from '../../../domain/version-in-name.ts';
+
+/**
+ * The version of a file in a folder with many versions: the longest one that the folder's feeds know, else the one that
+ * the name states. Undefined when it states none, or none that is semantic (`App-1.2.exe`, `App-1.2.3.4.exe`).
+ */
+export function versionOfName(fullName: string, known: ReadonlySet<string>): string | undefined {
+  // Otherwise the 7 would be read as a fourth number.
+  const name = fullName.replace(/\.blockmap$/i, '').replace(/\.7z$/i, '');
+  const found = versionsInName(name).find((version) => known.has(version));
+  if (found !== undefined) return found;
+  const [stated] = statedVersions(name);
+  if (stated === undefined || tryParseVersion(stated) === undefined) return undefined;
+  const [core = ''] = stated.split('-', 1);
+  return new RegExp(`${core.replaceAll('.', '\\.')}\\.\\d`).test(name) ? undefined : stated;
+}

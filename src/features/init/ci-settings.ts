@@ -1,0 +1,33 @@
+import path from 'node:path';
+import type { Project } from '../../builds/project/project.ts';
+import { type Choices, storeSettingsOf } from './choices.ts';
+
+/** What the CI files of all services have in common. */
+
+/** The step of a build that only the publisher can write. It fails until the publisher replaces it. */
+export const NO_BUILD = `echo "Replace this line with the commands that build the application." && exit 1`;
+
+/** A job on another machine cannot reach a directory of this one. */
+const YOUR_BUCKET = 'YOUR_BUCKET';
+
+/** The settings that `publish` needs in a job. The credentials are secrets of the CI service. */
+export function ciSettings({ store }: Choices): {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+} {
+  const settings =
+    store.kind === 'bucket'
+      ? storeSettingsOf(store)
+      : { OBJECT_STORE: 's3', S3_BUCKET: YOUR_BUCKET, S3_REGION: 'us-east-1' };
+  return { settings, secrets: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] };
+}
+
+/** Creates the application once. A CI file that creates it would make a second one of a mistyped name. */
+export function createCommand({ application, channel }: Choices): string {
+  return `slipway channels create ${channel} --app ${application} --create`;
+}
+
+/** The directory of the project in the repository, with `/`; empty when it is the repository. */
+export function packageFolder({ directory, root }: Pick<Project, 'directory' | 'root'>): string {
+  return path.relative(root, directory).split(path.sep).join('/');
+}

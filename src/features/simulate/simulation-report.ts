@@ -1,0 +1,119 @@
+import { print, type Terminal } from '../../cli/terminal.ts';
+import type { Stranded, Waiting } from '../../releases/forecast/summarize-simulation.ts';
+import { charactersOf, drawRamp } from './ramp-picture.ts';
+import type { SimulationReport } from './simulation.ts';
+import { blockedSentence, waitingSentence } from './simulation-reasons.ts';
+import {
+  chooseColumns,
+  machinesText,
+  numberText,
+  printRows,
+  printTable,
+  printTotals,
+  sumOf,
+} from './simulation-tables.ts';
+import { rampOf } from './version-ramp.ts';
+
+/** What `slipway simulate` prints for readers. */
+
+export function printSimulation(terminal: Terminal, report: SimulationReport): void {
+  const { simulation, present, proposed, startLabel } = report;
+  const shown = proposed ?? present;
+  const columns = chooseColumns(terminal, report);
+  printHead(terminal, report);
+  printStranded(terminal, report);
+  printTotals(terminal, report, columns);
+  printRows(terminal, report, columns);
+  printWaiting(terminal, report);
+  print(terminal);
+  if (simulation.times.length === 1) {
+    print(terminal, 'No plan of a rollout is under way, so nothing changes over time.');
+    return;
+  }
+  print(terminal, `Versions over time${proposed === null ? '' : ', with the proposed change'}:`);
+  const characters = charactersOf(terminal.environment(), terminal.stdout.columns);
+  const ramp = rampOf(simulation, shown.totals, startLabel);
+  for (const line of drawRamp(ramp, characters)) print(terminal, line);
+}
+
+function printHead(terminal: Terminal, report: SimulationReport): void {
+  const { application, channels, store, state, seed, simulation, changes } = report;
+  const count = installationsText(simulation.installations);
+  print(
+    terminal,
+    `Simulated ${count} of ${application} on ${channels.join(', ')} in ${store} (catalog revision ${state.revision.signed.revision}, seed ${seed}).`,
+  );
+  print(terminal, report.fleet);
+  for (const change of changes) print(terminal, `Proposed, and not made: slipway ${change}`);
+  if (changes.length > 0 && !report.isChanged) {
+    print(terminal, 'In the present state, this changes nothing.');
+  }
+}
+
+function installationsText(count: number): string {
+  return `${numberText(count)} ${count === 1 ? 'installation' : 'installations'}`;
+}
+
+function printStranded(
+  terminal: Terminal,
+  { present, proposed, channels }: SimulationReport,
+): void {
+  const { stranded } = proposed ?? present;
+  print(terminal);
+  if (stranded.length === 0) {
+    print(terminal, 'No installation is stranded.');
+    return;
+  }
+  const count = installationsText(sumOf(stranded));
+  const before = numberText(sumOf(present.stranded));
+  const compared = proposed === null ? '' : ` Without the change, ${before} are stranded.`;
+  print(
+    terminal,
+    `STRANDED: no updates lead ${count} to the newest release that they could run.${compared}`,
+  );
+  const rows = joinMachines(stranded).map(({ version, channel, machines, size, ...each }) => [
+    ...[version, channel, machinesText(machines), numberText(size)],
+    ...[each.stays, each.missed, each.rule],
+  ]);
+  const header = ['installed', 'channel', 'target', 'count', 'stays on', 'misses', 'stopped by'];
+  printTable(terminal, header, rows, channels);
+}
+
+/** One row for all machines on which the same happens. */
+function joinMachines(stranded: readonly Stranded[]) {
+  const rows = new Map<string, ReturnType<typeof rowOf>>();
+  const rowOf = (each: Stranded, machines: readonly string[], size: number) => {
+    const { version, channel, stays, missed } = each;
+    return { version, channel, stays, missed, rule: blockedSentence(each), machines, size };
+  };
+  for (const each of stranded) {
+    const name = Object.values(rowOf(each, [], 0)).join('\n');
+    const { machines = [], size = 0 } = rows.get(name) ?? {};
+    rows.set(name, rowOf(each, [...machines, each.machine], size + each.count));
+  }
+  return [...rows.values()].sort((a, b) => b.size - a.size);
+}
+
+function printWaiting(terminal: Terminal, { present, proposed, channels }: SimulationReport): void {
+  const { waiting } = proposed ?? present;
+  if (waiting.length === 0) return;
+  print(terminal);
+  const state = proposed === null ? '' : ' with the proposed change';
+  print(terminal, `When all plans have ended, these do not have the newest release${state}:`);
+  const rows = joinReasons(waiting).map(({ version, channel, count, why }) => [
+    ...[version, channel, numberText(count), why],
+  ]);
+  printTable(terminal, ['run', 'channel', 'count', 'because'], rows, channels);
+}
+
+/** One row for all installations of a version with the same reason in words. */
+function joinReasons(waiting: readonly Waiting[]) {
+  const rows = new Map<string, Pick<Waiting, 'version' | 'channel' | 'count'> & { why: string }>();
+  for (const each of waiting) {
+    const { version, channel } = each;
+    const why = waitingSentence(each);
+    const name = [version, channel, why].join('\n');
+    rows.set(name, { version, channel, why, count: each.count + (rows.get(name)?.count ?? 0) });
+  }
+  return [...rows.values()].sort((a, b) => b.count - a.count);
+}

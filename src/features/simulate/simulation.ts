@@ -1,0 +1,26 @@
+import type { FoundRevision } from '../../catalog/find-revision.ts';
+import type { Simulation } from '../../releases/forecast/simulate-fleet.ts';
+import type { SimulationSummary } from '../../releases/forecast/summarize-simulation.ts';
+import type { StartLabel } from './version-ramp.ts';
+
+/** A simulation with what its outputs state about it. */
+export interface SimulationReport {
+  readonly application: string;
+  /** Where the catalog is. */
+  readonly store: string;
+  /** The catalog revision, and the first of the times. */
+  readonly state: FoundRevision;
+  readonly startLabel: StartLabel;
+  /** How the fleet was made. */
+  readonly fleet: string;
+  readonly channels: readonly string[];
+  readonly seed: number;
+  /** The proposed changes, as commands. */
+  readonly changes: readonly string[];
+  /** Whether they differ from the present state. */
+  readonly isChanged: boolean;
+  readonly simulation: Simulation;
+  readonly present: SimulationSummary;
+  /** Null when no change is proposed. */
+  readonly proposed: SimulationSummary | null;
+}

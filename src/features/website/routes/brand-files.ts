@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { App } from '../../../server/deps.ts';
+import { LASTING } from '../../../server/http/cache-control.ts';
+import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
+import { sendShared, sharePage } from '../../../server/http/shared-answer.ts';
+import { type Color, parseColor, renderBrandStyle } from '../../../web/brand-color.ts';
+import { renderIcon } from '../../../web/icon.ts';
+
+/** The files that the settings of the brand make: an icon, a style sheet, the logo. */
+
+export interface Brand {
+  readonly name: string | undefined;
+  readonly color: Color | undefined;
+  readonly logo: { readonly extension: 'svg' | 'png'; readonly bytes: Uint8Array } | undefined;
+}
+
+/** The addresses of the files, below the base; their names have a hash of their content. */
+export interface BrandFiles {
+  readonly logo: string | undefined;
+  readonly icon: string;
+  readonly style: string | undefined;
+}
+
+const TYPES = {
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  css: 'text/css; charset=utf-8',
+} as const;
+/** An SVG that a visitor opens by its own address must not run scripts or load anything. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+const HASH_LENGTH = 8;
+
+/** Registers the files, and names them. */
+export function registerBrandFiles(app: App, { color, logo }: Brand): BrandFiles {
+  const register = (name: string, extension: keyof typeof TYPES, content: string | Uint8Array) => {
+    const hash = createHash('sha256').update(content).digest('hex').slice(0, HASH_LENGTH);
+    const path = `assets/${name}-${hash}.${extension}`;
+    const answer = sharePage(
+      {
+        ...SECURITY_HEADERS,
+        'content-type': TYPES[extension],
+        'content-security-policy': POLICY,
+        'cache-control': LASTING,
+      },
+      content,
+    );
+    app.get(`/${path}`, { schema: { hide: true } }, (request, reply) => {
+      sendShared(request, reply, answer);
+    });
+    return path;
+  };
+  const logoPath = logo && register('logo', logo.extension, logo.bytes);
+  return {
+    logo: logoPath,
+    icon: logoPath ?? register('icon', 'svg', renderIcon(color ?? DEFAULT_COLOR)),
+    style: color && register('brand', 'css', renderBrandStyle(color)),
+  };
+}
+
+/** As in pages.css. */
+const DEFAULT_COLOR: Color = parseColor('#2f5bea') ?? [0, 0, 0];
