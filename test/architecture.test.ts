@@ -16,28 +16,15 @@ interface Import {
   readonly isLater: boolean;
 }
 
-/** Where each file will be: the rules hold before it is moved. Files that were moved are found where they are. */
-const PLANNED: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(path.join(import.meta.dirname, 'planned-places.json'), 'utf8'),
-);
-const placeOf = (file: string): string => PLANNED[file] ?? file;
-/** The file at each place. */
-const files = new Map(
-  ['src', 'scripts']
-    .flatMap((directory) =>
-      readdirSync(path.join(ROOT, directory), { recursive: true })
-        .map((file) => path.posix.join(directory, String(file).split(path.sep).join('/')))
-        .filter((file) => /\.tsx?$/.test(file)),
-    )
-    .map((file) => [placeOf(file), file]),
-);
-
 function filesBelow(directory: string): string[] {
-  return [...files.keys()].filter((place) => place.startsWith(`${directory}/`)).sort();
+  return readdirSync(path.join(ROOT, directory), { recursive: true })
+    .map(String)
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => path.posix.join(directory, file.split(path.sep).join('/')))
+    .sort();
 }
 
-const text = (place: string): string =>
-  readFileSync(path.join(ROOT, files.get(place) ?? place), 'utf8');
+const text = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
 /** Comments name modules too. */
 const withoutComments = (source: string): string =>
@@ -50,7 +37,7 @@ function importsOf(file: string): Import[] {
   return [...withoutComments(text(file)).matchAll(IMPORT)].map(([, type, fixed, dynamic]) => {
     const specifier = String(fixed ?? dynamic);
     const to = specifier.startsWith('.')
-      ? placeOf(path.posix.join(path.posix.dirname(files.get(file) ?? file), specifier))
+      ? path.posix.join(path.posix.dirname(file), specifier)
       : specifier;
     return { from: file, to, isTypeOnly: type !== undefined, isLater: fixed === undefined };
   });
