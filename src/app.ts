@@ -8,20 +8,10 @@ import type { Log } from './core/log.ts';
 import { readProcessLimits, readVersion } from './core/system.ts';
 import type { Identity } from './features/accounts/identity.ts';
 import type { PasswordCost } from './features/accounts/passwords/password-hasher.ts';
-import { openAccounts } from './features/accounts/service.ts';
-import { openServiceConsole } from './features/console/service.ts';
-import { openContact } from './features/contact/service.ts';
-import { openDoctor } from './features/doctor/service.ts';
-import { openExplain } from './features/explain/service.ts';
-import { openWebsite } from './features/website/service.ts';
-import { anonymous } from './server/access/anonymous.ts';
-import { browserFileRoutes } from './server/browser-files.ts';
+import { openParts } from './features/services.ts';
 import { createByteAnswers } from './server/bytes/byte-answers.ts';
 import { openCaptcha } from './server/captcha/service.ts';
 import { desktopRoutes } from './server/desktop/routes.ts';
-import { documentationRoutes } from './server/documentation/routes.ts';
-import { feedRoutes } from './server/feeds/routes.ts';
-import { healthRoutes } from './server/health.ts';
 import { createHousekeeping } from './server/housekeeping/housekeeping.ts';
 import type { AccessLogSettings } from './server/http/access-log.ts';
 import { buildServer } from './server/http/build-server.ts';
@@ -31,14 +21,11 @@ import { type ConnectionLimits, createConnections } from './server/limits/connec
 import { createLoad, type Load } from './server/limits/load.ts';
 import { createMetrics } from './server/metrics/metrics.ts';
 import { measureStoreRequests } from './server/metrics/store-metrics.ts';
-import { openMonitoring } from './server/monitoring/service.ts';
 import type { OpenedService, OpenService } from './server/opened-service.ts';
 import type { BackgroundTask, Part, PartDeps, PartRouteDeps } from './server/part.ts';
 import { openStatus } from './server/status/service.ts';
 import type { Status } from './server/status/status.ts';
-import { ANALYTICS_TAGS, analyticsRoutes } from './server/usage/analytics.ts';
 import { openUsage } from './server/usage/service.ts';
-import { websiteRoutes } from './server/website-routes.ts';
 import type { Report } from './server/workers/message.ts';
 import type { WorkerLink } from './server/workers/worker-link.ts';
 import type { ConformingStore } from './store/conforming-store.ts';
@@ -55,7 +42,7 @@ import { createSharedClock } from './store/shared-clock.ts';
 import type { Usage } from './usage/usage.ts';
 import { openBrowserFiles } from './web/browser-files.ts';
 
-/** The composition root: with `app/`, decides which part uses which. Never listens. */
+/** The composition root: opens the parts that `features/services.ts` lists, and connects them. Never listens. */
 
 export interface AppDeps {
   readonly config: Config;
@@ -211,43 +198,6 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       listeningUrl = url;
     },
   };
-}
-
-interface AllPartsDeps extends PartDeps, Pick<AppDeps, 'config'> {
-  readonly passwordCost: PasswordCost | undefined;
-}
-
-/**
- * Every part, in the order of the OpenAPI documents and of the status page.
- *
- * @param open the parts that are open already, because other parts use what they provide
- */
-async function openParts(
-  deps: AllPartsDeps,
-  open: Readonly<Record<'desktop' | 'usage' | 'captcha', Part>>,
-) {
-  const { legacy } = deps.config;
-  const accounts = await openAccounts(deps);
-  const parts: readonly Part[] = [
-    { routes: documentationRoutes },
-    { routes: browserFileRoutes },
-    await openWebsite(deps),
-    open.desktop,
-    { routes: (shared) => feedRoutes({ ...shared, legacy }) },
-    open.usage,
-    openContact(deps),
-    { routes: websiteRoutes },
-    accounts,
-    { routes: analyticsRoutes, tags: ANALYTICS_TAGS },
-    openExplain(deps),
-    accounts.billing,
-    openServiceConsole(deps),
-    open.captcha,
-    { routes: healthRoutes },
-    openDoctor(),
-    openMonitoring(deps),
-  ];
-  return { parts, access: accounts.access ?? anonymous, identity: accounts.identity };
 }
 
 /** The origins of the website, and the service's own, from which the console signs in. */

@@ -2,30 +2,11 @@ import { z } from 'zod';
 import { AppError, type FieldIssue } from './core/errors.ts';
 import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
-import { accountSettings } from './features/accounts/settings.ts';
-import { contactSettings } from './features/contact/settings.ts';
-import { brandSettings } from './features/website/settings.ts';
-import { captchaSettings } from './server/captcha/settings.ts';
-import { monitoringSettings } from './server/monitoring/settings.ts';
-import { serviceSettings } from './server/settings.ts';
-import { storeSettings } from './store/open/settings.ts';
-import { legacySettings } from './updaters/legacy/settings.ts';
-import { usageSettings } from './usage/settings.ts';
+import { FACTS } from './features/facts.ts';
 
 /** The settings of the service and of the command line: an environment record in, a frozen value out. */
 
-/** In the order of the settings reference. */
-const AREAS = [
-  serviceSettings,
-  brandSettings,
-  legacySettings,
-  storeSettings,
-  accountSettings,
-  captchaSettings,
-  contactSettings,
-  usageSettings,
-  monitoringSettings,
-] as const;
+const AREAS = FACTS.flatMap((each) => ('settings' in each ? [each.settings] : []));
 
 /** Everything that the areas read. Each room and feature takes only its own part. */
 export type Config = Intersection<ReturnType<(typeof AREAS)[number]['read']>>;

@@ -438,7 +438,7 @@ describe('what a command loads', () => {
   });
 
   it('for what the lists say about all features: settings and keys, and nothing that serves', () => {
-    expect([...packagesOf('src/features/facts.ts')].sort()).toEqual(['semver', 'zod']);
+    expect([...packagesOf('src/features/command-facts.ts')].sort()).toEqual(['semver', 'zod']);
   });
 
   it('for its work: no server, and no AWS SDK before the store is known to be S3', () => {

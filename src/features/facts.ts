@@ -1,17 +1,32 @@
 import { catalogKeys } from '../catalog/facts.ts';
-import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
-import { loadConfig, SETTING_GROUPS } from '../config.ts';
+import { captchaSettings } from '../server/captcha/settings.ts';
 import { housekeepingKeys } from '../server/housekeeping/keys.ts';
+import { monitoringSettings } from '../server/monitoring/settings.ts';
+import { serviceSettings } from '../server/settings.ts';
 import { probeKeys } from '../store/keys.ts';
-import { usageKeys } from '../usage/facts.ts';
-import { accountKeys } from './accounts/facts.ts';
-import { contactKeys } from './contact/facts.ts';
+import { storeSettings } from '../store/open/settings.ts';
+import { legacySettings } from '../updaters/legacy/settings.ts';
+import { usageFacts } from '../usage/facts.ts';
+import { accountFacts } from './accounts/facts.ts';
+import { contactFacts } from './contact/facts.ts';
+import { brandSettings } from './website/settings.ts';
 
-/** What every command that opens a store may need to know. Its imports load no code of the service. */
-export const FACTS: Facts = {
-  // It returns the settings of every area, so each feature finds its own.
-  loadConfig: loadConfig satisfies (env: Environment) => CommandConfig as Facts['loadConfig'],
-  settingGroups: SETTING_GROUPS,
-  // In the order in which a copy lists what names other objects: the lists of applications first.
-  keys: [probeKeys, housekeepingKeys, catalogKeys, accountKeys, contactKeys, usageKeys],
-};
+/**
+ * The settings of each room and feature, and the keys under which it stores objects. Every command that opens a store
+ * loads this list, and no code of the service.
+ *
+ * The settings are in the order of their reference. A copy of a store lists objects that name others in this order, so
+ * the keys of the catalog come before the keys of accounts.
+ */
+export const FACTS = [
+  { settings: serviceSettings, keys: housekeepingKeys },
+  { settings: brandSettings },
+  { settings: legacySettings },
+  { settings: storeSettings, keys: probeKeys },
+  { keys: catalogKeys },
+  accountFacts,
+  { settings: captchaSettings },
+  contactFacts,
+  usageFacts,
+  { settings: monitoringSettings },
+] as const;

@@ -41,5 +41,5 @@ export const FIRST_COMMANDS: readonly AddCommands[] = [
 export const LAST_COMMANDS: readonly AddCommands[] = [addContactCommands, addCompletionCommand];
 
 export const ROLES: Roles = {
-  facts: async () => (await import('./facts.ts')).FACTS,
+  facts: async () => (await import('./command-facts.ts')).COMMAND_FACTS,
 };

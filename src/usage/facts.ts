@@ -1,12 +1,15 @@
 import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import { parseUsageKey, USAGE_ROOT } from './keys.ts';
+import { usageSettings } from './settings.ts';
 
-/** What services store about their counts. */
-export const usageKeys: KeyArea = {
+const keys: KeyArea = {
   privateRoots: [{ prefix: USAGE_ROOT, name: 'usage counts' }],
   listedFirst: [],
   parse: factsOf,
 };
+
+/** The settings of the counts, and what services store about them. */
+export const usageFacts = { settings: usageSettings, keys };
 
 function factsOf(key: string): KeyFacts | undefined {
   const usage = parseUsageKey(key);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import * as identity from '../../src/features/accounts/keys.ts';
+import { COMMAND_FACTS as FACTS } from '../../src/features/command-facts.ts';
 import * as contact from '../../src/features/contact/keys.ts';
-import { FACTS } from '../../src/features/facts.ts';
 import * as usage from '../../src/usage/keys.ts';
 
 const PRIVATE_ROOTS = FACTS.keys.flatMap(({ privateRoots }) => privateRoots);

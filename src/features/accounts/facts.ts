@@ -11,9 +11,9 @@ import {
   parseSessionKey,
   SESSIONS_ROOT,
 } from './keys.ts';
+import { accountSettings } from './settings.ts';
 
-/** What accounts store. */
-export const accountKeys: KeyArea = {
+const keys: KeyArea = {
   privateRoots: [
     { prefix: ACCOUNTS_ROOT, name: 'accounts' },
     { prefix: SESSIONS_ROOT, name: 'sessions' },
@@ -23,10 +23,13 @@ export const accountKeys: KeyArea = {
   ],
   // A session names the number of an account's document.
   listedFirst: [{ root: SESSIONS_ROOT, kinds: ['session'] }],
-  parse: (key) => accountFacts(key) ?? developerKeyFacts(key),
+  parse: (key) => accountKeyFacts(key) ?? developerKeyFacts(key),
 };
 
-function accountFacts(key: string): KeyFacts | undefined {
+/** The settings of accounts, and what they store. */
+export const accountFacts = { settings: accountSettings, keys };
+
+function accountKeyFacts(key: string): KeyFacts | undefined {
   const account = parseAccountKey(key);
   if (account !== undefined) {
     const { of, number } = account;

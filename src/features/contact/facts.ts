@@ -1,12 +1,15 @@
 import type { KeyArea, KeyFacts } from '../../core/key-facts.ts';
 import { CONTACT_ROOT, OPEN_ROOT, parseMessageKey } from './keys.ts';
+import { contactSettings } from './settings.ts';
 
-/** What the contact form stores. */
-export const contactKeys: KeyArea = {
+const keys: KeyArea = {
   privateRoots: [{ prefix: CONTACT_ROOT, name: 'messages' }],
   listedFirst: [],
   parse: factsOf,
 };
+
+/** The settings of the contact form, and what it stores. */
+export const contactFacts = { settings: contactSettings, keys };
 
 function factsOf(key: string): KeyFacts | undefined {
   if (key.startsWith(OPEN_ROOT)) return { kind: 'open marker', sequence: key, number: 1 };

@@ -10,11 +10,11 @@ import {
   revisionKey,
 } from '../../../src/catalog/keys.ts';
 import { accountKey, sessionKey } from '../../../src/features/accounts/keys.ts';
+import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import { openKey, transitionKey } from '../../../src/features/contact/keys.ts';
 import { type CopiedObject, type Listing, planCopy } from '../../../src/features/copy/copy-plan.ts';
 import { listSide } from '../../../src/features/copy/copy-side.ts';
 import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
-import { FACTS } from '../../../src/features/facts.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 
 const { factsOf, passes: PASSES } = createKeyReader(FACTS.keys);

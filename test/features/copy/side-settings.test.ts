@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import { openCopy } from '../../../src/features/copy/open-copy.ts';
 import { readSideSettings } from '../../../src/features/copy/side-settings.ts';
-import { FACTS } from '../../../src/features/facts.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 

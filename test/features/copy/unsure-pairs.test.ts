@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { artifactKey, artifactObject, hintKey, manifestKey } from '../../../src/catalog/keys.ts';
 import { accountKey } from '../../../src/features/accounts/keys.ts';
+import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import type { CopiedObject } from '../../../src/features/copy/copy-plan.ts';
 import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
 import { isUnsure } from '../../../src/features/copy/unsure-pairs.ts';
-import { FACTS } from '../../../src/features/facts.ts';
 
 const { factsOf } = createKeyReader(FACTS.keys);
 

@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
-import { FACTS } from '../../../src/features/facts.ts';
+import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import type { Choices } from '../../../src/features/init/choices.ts';
 import { renderEnvFile } from '../../../src/features/init/env-file.ts';
 

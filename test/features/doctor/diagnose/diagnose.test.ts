@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/core/errors.ts';
+import { COMMAND_FACTS as FACTS } from '../../../../src/features/command-facts.ts';
 import type { Question, Reply } from '../../../../src/features/doctor/diagnose/ask.ts';
 import {
   type DiagnoseDeps,
   diagnose,
   type Space,
 } from '../../../../src/features/doctor/diagnose/diagnose.ts';
-import { FACTS } from '../../../../src/features/facts.ts';
 import { createMemoryStore } from '../../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../../support/clock.ts';

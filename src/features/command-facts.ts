@@ -1,0 +1,11 @@
+import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
+import { loadConfig, SETTING_GROUPS } from '../config.ts';
+import { FACTS } from './facts.ts';
+
+/** What commands get to know about all rooms and features. */
+export const COMMAND_FACTS: Facts = {
+  // It returns the settings of every area, so each feature finds its own.
+  loadConfig: loadConfig satisfies (env: Environment) => CommandConfig as Facts['loadConfig'],
+  settingGroups: SETTING_GROUPS,
+  keys: FACTS.flatMap((each) => ('keys' in each ? [each.keys] : [])),
+};
