@@ -113,7 +113,7 @@ export function createBreakableStore(store: ObjectStore) {
   };
 }
 
-/** The load of a service, which a test switches. Only `operations/health.test.ts` waits for real load. */
+/** The load of a service, which a test switches. Only `server/health.test.ts` waits for real load. */
 export function createSwitchedLoad(): Load & { set(isTooMuch: boolean): void } {
   let isOverloaded = false;
   return {

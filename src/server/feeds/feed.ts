@@ -11,7 +11,7 @@ import { readText } from '../http/json-body.ts';
 import { compileValidator, word } from '../http/validation.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
 
-/** The route of every updater dialect: the dialects themselves are in `protocols/`. */
+/** The route of every updater dialect: the dialects themselves are in `updaters/`. */
 
 const BODY_BYTES_MAX = 16 * 1024;
 

@@ -30,7 +30,7 @@ export interface FilesystemStoreDeps {
 
 /**
  * Opens a directory as a store. Any number of processes on one machine can share it. Keys are paths below
- * it, escaped as `filesystem-names.ts` describes.
+ * it, escaped as `names.ts` describes.
  *
  * Also opens a directory that is missing, full or read-only, so that clients can read; the check then runs
  * before the first write.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLoad, type Load } from '../../../src/server/limits/load.ts';
 
-/** The delay of a real event loop is tested in `operations/health.test.ts`. */
+/** The delay of a real event loop is tested in `server/health.test.ts`. */
 
 /** Samples of one second, in milliseconds. */
 type Samples = readonly number[];

@@ -2,7 +2,7 @@ import { AppError, isAppError } from '../../../core/errors.ts';
 import { notSignedIn } from '../identity-errors.ts';
 
 /**
- * Translates errors of `identity/` for clients: the account may have been erased, or the outcome of a change may be
+ * Translates errors of accounts for clients: the account may have been erased, or the outcome of a change may be
  * unknown.
  */
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../core/errors.ts';
 import { READING, SIGNED_IN } from '../../../server/access/error-codes.ts';
 
-/** Error codes of routes that change accounts: see also `access/error-codes.ts`. */
+/** Error codes of routes that change accounts: see also `server/access/error-codes.ts`. */
 
 /** For every route that writes to the store. Such a route reads documents first. */
 export const WRITING = [
