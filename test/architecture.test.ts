@@ -214,7 +214,7 @@ describe('fences', () => {
     [
       'Fastify only where HTTP is spoken',
       /^(fastify|@fastify)(\/|-|$)/,
-      /^src\/(server\/|app\.ts|features\/)/,
+      /^src\/(server\/|app\.ts|features\/[^/]+\/(routes\/|(.*-)?route\.ts|open-console\.ts|questions\.ts))/,
     ],
     ['jose only where something is signed', /^jose(\/|$)/, /^src\/features\/accounts\//],
     [
@@ -279,6 +279,25 @@ describe('fences', () => {
     ],
   ])('%s', (_rule, fenced, inside) => {
     expect(fence(packageNamed(fenced), (file) => inside.test(file))).toEqual([]);
+  });
+
+  it('a page is text made of values: it asks nothing and reads nothing', () => {
+    const pages = imports.filter(({ from }) => from.startsWith('src/features/website/pages/'));
+    const values = /^src\/(core|domain|web|features\/website\/pages)\//;
+    expect(pages.length).toBeGreaterThan(10);
+    expect(pages.filter(({ to }) => /^(src\/|node:)/.test(to) && !values.test(to))).toEqual([]);
+  });
+
+  it('accounts and messages know nothing of HTTP: their routes ask them', () => {
+    const isRoute = /\/(routes\/|(.*-)?route\.ts|service\.ts|access\.ts)/;
+    const serving = imports.filter(
+      ({ from, to, isTypeOnly }) =>
+        /^src\/features\/(accounts|contact)\//.test(from) &&
+        to.startsWith('src/server/') &&
+        !isRoute.test(from) &&
+        !isTypeOnly,
+    );
+    expect(serving).toEqual([]);
   });
 
   it('decisions, dialects and answers use nothing of Node, nor does what they import: they could run anywhere', () => {
