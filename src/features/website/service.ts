@@ -3,7 +3,7 @@ import { openBrand } from './brand.ts';
 import { pageRoutes } from './routes/routes.ts';
 import type { BrandSettings } from './settings.ts';
 
-/** The pages for visitors. @throws AppError those of {@link openBrand} */
+/** The pages for visitors. @throws AppError as `openBrand` does */
 export async function openWebsite({
   config,
 }: PartDeps & { readonly config: BrandSettings }): Promise<Part> {
