@@ -154,7 +154,7 @@ describe('which room may import which', () => {
     expect(sources.length).toBeGreaterThan(80);
     expect(imports.length).toBeGreaterThan(300);
     expect(imports.some(({ to }) => to === 'src/store/s3/s3.ts')).toBe(true);
-    expect(sources.filter((file) => roomOf(file) === 'features/contact').length).toBeGreaterThan(
+    expect(sources.filter((file) => roomOf(file) === 'features/accounts').length).toBeGreaterThan(
       10,
     );
   });

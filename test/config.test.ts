@@ -3,20 +3,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, withoutOthers } from '../src/config.ts';
-import { AppError } from '../src/core/errors.ts';
-
-function refusalOf(env: Record<string, string>): AppError {
-  try {
-    loadConfig(env);
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('It was accepted.');
-}
-
-const pointersOf = (env: Record<string, string>) =>
-  refusalOf(env).issues.map(({ pointer }) => pointer);
+import { pointersOf, refusalOf } from './support/refused-settings.ts';
 
 describe('configuration', () => {
   it('needs no setting', () => {
@@ -476,7 +463,7 @@ describe('configuration', () => {
     });
   });
 
-  describe('contact', () => {
+  describe('captcha', () => {
     it('needs a captcha in production, and reports that only when the form is used', () => {
       const production = { NODE_ENV: 'production', PUBLIC_URL: 'https://updates.example.com' };
       expect(loadConfig({}).captcha).toEqual({ kind: 'none' });
@@ -506,41 +493,11 @@ describe('configuration', () => {
       ]);
       expect(pointersOf({ CAPTCHA_VERIFY_URL: 'x' })).toEqual(['/CAPTCHA_VERIFY_URL']);
     });
-
-    it('sends mail when all of it is set, and keeps messages otherwise', () => {
-      const SMTP_URL = 'smtp://mail.example.com:587';
-      expect(pointersOf({ SMTP_URL })).toEqual(['/CONTACT_FROM', '/CONTACT_TO']);
-      const from = { CONTACT_FROM: 'from@example.com' };
-      expect(pointersOf({ SMTP_URL, ...from })).toEqual(['/CONTACT_TO']);
-      expect(loadConfig(from).contact.mail).toBeUndefined();
-      const whole = { SMTP_URL, ...from, CONTACT_TO: 'to@example.com' };
-      const { mail, keptMs } = loadConfig({ ...whole, CONTACT_KEPT: '30d' }).contact;
-      expect(mail).toMatchObject({ from: 'from@example.com', to: 'to@example.com' });
-      expect(mail?.smtpUrl.reveal()).toBe(SMTP_URL);
-      expect(keptMs).toBe(30 * 86_400_000);
-      for (const bad of ['mail.example.com', 'https://mail.example.com', 'smtp']) {
-        expect(pointersOf({ ...whole, SMTP_URL: bad })).toEqual(['/SMTP_URL']);
-      }
-    });
-
-    it('takes one plain address: anything else could add a header', () => {
-      for (const bad of [
-        'nobody',
-        'a@example.com, b@example.com',
-        'Ada <ada@example.com>',
-        'a@example.com\r\nBcc: b@example.com',
-      ]) {
-        for (const name of ['CONTACT_FROM', 'CONTACT_TO']) {
-          expect(pointersOf({ [name]: bad }), bad).toEqual([`/${name}`]);
-        }
-      }
-    });
   });
 
   describe('limits and metrics', () => {
     it.each([
       ['AUTH_PER_ADDRESS', 'authPerAddress', 20],
-      ['CONTACT_PER_ADDRESS', 'contactPerAddress', 5],
       ['PUBLIC_GROUP_MIN', 'publicGroupMin', 10],
     ] as const)('%s is a whole number from 1', (name, field, usual) => {
       expect(loadConfig({})[field]).toBe(usual);
@@ -593,9 +550,6 @@ describe('configuration', () => {
       GOTRUE_API_KEY: 'a key',
       CAPTCHA_PROVIDER: 'turnstile',
       CAPTCHA_SECRET: 'a secret',
-      SMTP_URL: 'smtp://127.0.0.1:25',
-      CONTACT_FROM: 'website@example.com',
-      CONTACT_TO: 'hello@example.com',
       MONITORING_UPSTREAM: 'http://10.0.0.5:9000',
     });
     expect(withoutOthers(all)).toEqual({
@@ -603,7 +557,6 @@ describe('configuration', () => {
       privateBucket: undefined,
       accounts: { ...all.accounts, provider: { kind: 'off' } },
       captcha: { kind: 'none' },
-      contact: { ...all.contact, mail: undefined },
       monitoringUpstream: undefined,
     });
   });

@@ -120,7 +120,6 @@ describe('an option given twice', () => {
   it.each([
     ['yank 1.0.0 --channel a --channel b', '--channel <name>'],
     ['releases --app a --app=a', '--app <name>'],
-    ['contact list --limit 1 --limit 2', '--limit <count>'],
     ['promote 1.0.0 --to a --to b', '--to <channel>'],
   ])('is refused, because one value would be lost: %s', async (line, option) => {
     const { code, stdout, stderr } = await slipway(line.split(' '), { cwd: ROOT });

@@ -103,7 +103,6 @@ const MISTAKES: readonly (readonly [string, number, RegExp])[] = [
     3,
     /^slipway: No application "nope" in this store\. Applications: desktop\./,
   ],
-  ['contact list --state ded', 2, /Allowed choices are kept, pending, delivered, dead/],
   ['keys --add', 2, /--add needs the current keys\. Set ACCESS_TOKEN_KEYS .*"slipway keys" prints/],
   ['keys --add --switch', 2, /Give one step at a time/],
   ['yank 1.0.1', 3, /Did you mean 1\.0\.0\?/],

@@ -6,7 +6,6 @@ import { loadConfig } from '../../src/config.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { json, slipway } from './support.ts';
 
-const ID = '0'.repeat(32);
 const FILE = 'App.AppImage,os=linux,arch=x64,format=appimage';
 
 /** Every command that works on a store, and what it ends with when the store is empty. */
@@ -31,10 +30,6 @@ const COMMANDS: readonly (readonly [string, number])[] = [
   ['accounts unlock ada@example.com', 3],
   ['accounts set-password ada@example.com', 3],
   ['accounts erase ada@example.com', 3],
-  ['contact list', 0],
-  [`contact show ${ID}`, 3],
-  [`contact redeliver ${ID}`, 3],
-  [`contact erase ${ID}`, 3],
 ];
 /** They may be the first to use a directory. */
 const STARTS_STORE = /^(publish|doctor)/;

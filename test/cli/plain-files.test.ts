@@ -1,27 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import type { Server } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { ENDLESS_FILES, expectPlainFile, makeEndlessFiles } from './endless-files.ts';
 import { slipway } from './support.ts';
 
 /** Files that never end: a pipe without a writer, links to devices, a socket, a file of the system that blocks. */
 
 const FILE = 'App.AppImage,os=linux,arch=x64,format=appimage';
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
-const socket = createServer();
+let socket: Server;
 const at = (name: string): string => path.join(directory.path, name);
 
 beforeAll(async () => {
   directory = await makeTemporaryDirectory();
-  execFileSync('mkfifo', [at('pipe')]);
-  await symlink('/dev/zero', at('zero'));
-  await symlink(at('pipe'), at('link'));
-  await mkdir(at('folder'));
-  await new Promise<void>((resolve) => {
-    socket.listen(at('socket'), resolve);
-  });
+  socket = await makeEndlessFiles(directory.path);
   await writeFile(at('App.AppImage'), 'bytes');
   await slipway(['publish', '0.9.0', FILE, '--create'], { cwd: directory.path });
 });
@@ -38,18 +33,14 @@ const READERS: Readonly<Record<string, (file: string) => readonly string[]>> = {
   'import PATH --from': (file) => ['import', file, '--from', 'github'],
   'apps set --tauri-pubkey': (file) => ['apps', 'set', '--tauri-pubkey', file],
   'apps set --sparkle-pubkey': (file) => ['apps', 'set', '--sparkle-pubkey', file],
-  'simulate --csv': (file) => ['simulate', '--csv', file],
   'copy --from-env': (file) => ['copy', 's3://bucket', './copy', '--from-env', file],
 };
-const KINDS = ['pipe', 'zero', 'link', 'socket', 'folder'] as const;
 
 describe.each(Object.entries(READERS))('%s', (name, words) => {
-  const kinds = KINDS.filter((kind) => kind !== 'folder' || !/PATH/.test(name));
-  it.each(kinds)('refuses a %s at once, with a sentence', async (kind) => {
-    const { code, stderr } = await slipway(words(kind), { cwd: directory.path });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/only plain files are read|neither a file nor a directory/);
-  });
+  const kinds = ENDLESS_FILES.filter((kind) => kind !== 'folder' || !/PATH/.test(name));
+  it.each(kinds)('refuses a %s at once, with a sentence', (kind) =>
+    expectPlainFile(directory.path, words(kind)),
+  );
 });
 
 describe('a directory with a pipe, a device and a socket in it', () => {

@@ -1,12 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BACKOFF_FIRST_MS } from '../../src/features/contact/back-off.ts';
-import { POLL_MS } from '../../src/features/contact/delivery.ts';
-import { readHistory } from '../../src/features/contact/history.ts';
-import type { ObjectStore } from '../../src/store/object-store.ts';
-import { type MailServer, startMailServer } from '../features/contact/mail-server.ts';
-import { killAll, type Running, startServer } from '../support/process.ts';
+import { killAll, startServer } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 
@@ -18,16 +12,12 @@ const device = { id: 'laptop-1', name: 'Laptop' };
 
 type Settings = () => Record<string, string>;
 
-/** @param store for the mail test, which waits a minute for the second attempt, so it runs on one store only */
-function define(settings: Settings, store?: () => ObjectStore): void {
+function define(settings: Settings): void {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
-  let mails: MailServer;
-  let processes: Running[];
   let urls: string[];
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
-    mails = await startMailServer();
     const env = {
       // Both processes run on one machine, so they share this directory.
       DATA_DIR: path.join(directory.path, 'data'),
@@ -35,17 +25,13 @@ function define(settings: Settings, store?: () => ObjectStore): void {
       COUNTERS_FLUSH_INTERVAL: '1s',
       PUBLIC_GROUP_MIN: '1',
       AUTH_PER_ADDRESS: '1000',
-      SMTP_URL: mails.url.reveal(),
-      CONTACT_FROM: 'website@example.com',
-      CONTACT_TO: 'team@example.com',
       ...settings(),
     };
-    processes = [startServer(env), startServer(env)];
+    const processes = [startServer(env), startServer(env)];
     urls = await Promise.all(processes.map(({ url }) => url()));
   }, 60_000);
   afterAll(async () => {
     killAll();
-    await mails.cutOff();
     await directory.remove();
   });
 
@@ -123,47 +109,11 @@ function define(settings: Settings, store?: () => ObjectStore): void {
     }
     expect((await refresh(0, (await login(1)).refresh_token)).status).toBe(200);
   });
-
-  if (store === undefined) return;
-  it('one process accepts a message during a mail outage and is killed; the other delivers the message', async () => {
-    await mails.cutOff();
-    const message = { name: 'Ada', email: EMAIL, subject: randomUUID(), message: 'Hello' };
-    const accepted = await post(0, 'contact', message);
-    expect(accepted.status).toBe(202);
-    const page = async (process: number) =>
-      (await fetch(`${urls[process]}/api/v1/system/status`)).json() as Promise<{
-        components: { id: string; status: string }[];
-      }>;
-    await expect
-      .poll(async () => (await page(0)).components.find(({ id }) => id === 'mail')?.status, {
-        timeout: 20_000,
-      })
-      .toBe('major_outage');
-    // An attempt without an outcome would stay claimed for ten minutes after its process is killed.
-    await expect
-      .poll(async () => (await readHistory(store(), accepted.body.id))?.newest.state, {
-        timeout: 20_000,
-      })
-      .toBe('failed');
-    processes[0]?.process.kill('SIGKILL');
-    await mails.bringBack();
-    await expect
-      .poll(() => mails.mails.map(({ parsed }) => parsed.subject), {
-        // The pause before the retry and its jitter, the other process's poll and its jitter, and the delivery.
-        timeout: BACKOFF_FIRST_MS * 1.1 + POLL_MS * 1.2 + 30_000,
-        interval: 500,
-      })
-      .toEqual([expect.stringContaining(message.subject)]);
-    expect(mails.mails[0]?.parsed.replyTo?.value[0]?.address).toBe(EMAIL);
-  }, 200_000);
 }
 
 describe('two processes on one directory', () => define(() => ({})));
 
 describeS3('two processes on one bucket', (server) => {
   const bucket = useBucket(server);
-  define(
-    () => s3Environment(server, bucket.name),
-    () => bucket.store(),
-  );
+  define(() => s3Environment(server, bucket.name));
 });

@@ -25,8 +25,6 @@ import {
 const FEED = '/feeds/{app}/{channel}/{protocol}/{*}';
 const ELECTRON = '/feeds/desktop/stable/electron';
 const TAURI = '/feeds/desktop/stable/tauri';
-const OMAHA = '/feeds/{app}/{channel}/omaha/{*}';
-const OMAHA_URL = '/feeds/desktop/stable/omaha/v1/update';
 const GOOD = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
 
 const ledger = createErrorLedger();
@@ -58,7 +56,7 @@ describe('error codes', () => {
     request: { url?: string; from?: TestService } & Record<string, unknown> = {},
   ): Promise<void> => {
     const { from = service, ...rest } = request;
-    const method = path === CHECK_UPDATE || path === OMAHA ? 'POST' : 'GET';
+    const method = path === CHECK_UPDATE ? 'POST' : 'GET';
     await ledger.produce(from, `${method} ${path}`, status, code, rest);
   };
 
@@ -159,20 +157,6 @@ describe('error codes', () => {
     await replaceBytes(service, '0.1.0', 'other bytes');
     await ask(503, 'artifact_mismatch', file, { headers: several });
     await ask(503, 'catalog_unavailable', `${ELECTRON}/latest.yml`, { from: unloaded });
-  });
-
-  it('feeds, by POST', async () => {
-    const ask = (status: number, code: ErrorCode, payload: string, more = {}) =>
-      produce(OMAHA, status, code, { url: OMAHA_URL, payload, ...more });
-    await ask(400, 'invalid_request', '<request');
-    await ask(400, 'malformed_json', '{');
-    await ask(400, 'invalid_version', omahaCheck('one'));
-    await ask(400, 'unknown_format', omahaCheck('1.0'), { url: `${OMAHA_URL}?format=floppy` });
-    const insider = OMAHA_URL.replace('stable', 'insider');
-    await ask(403, 'not_entitled', omahaCheck('1.0'), { url: insider });
-    await ask(404, 'unknown_file', omahaCheck('1.0'), { url: `${OMAHA_URL}/more` });
-    await ask(413, 'body_too_large', 'x'.repeat(17 * 1024));
-    await ask(503, 'catalog_unavailable', omahaCheck('1.0'), { from: unloaded });
   });
 
   it('an address without a route is route_not_found', async () => {
@@ -277,13 +261,17 @@ describe('error codes', () => {
     await produce(LATEST_VERSION, 503, 'overloaded');
     await produce(`${DOWNLOAD}/{platform}`, 503, 'overloaded', { url: `${DOWNLOAD}/linux` });
     await produce(FEED, 503, 'overloaded', { url: `${ELECTRON}/latest.yml` });
-    await produce(OMAHA, 503, 'overloaded', { url: OMAHA_URL, payload: omahaCheck('1.0') });
     load.set(false);
   });
 
   it('are exactly those that the OpenAPI document lists, route by route', async () => {
     const { body } = await get(service, '/openapi.json');
-    ledger.expectDocumented(body, ['desktop', 'feeds']);
+    // A dialect that takes its questions by POST has an address of its own, and a test of its own.
+    ledger.expectDocumented(
+      body,
+      ['desktop', 'feeds'],
+      (operation) => !/^POST \/feeds\//.test(operation),
+    );
   });
 });
 
@@ -305,8 +293,4 @@ async function releaseUnread(service: TestService): Promise<void> {
     await publish(service, { version: `2.0.${patch}`, artifacts: [patch === 1 ? msi : artifact] });
   }
   await release(service, '3.0.0', ['windows universal nsis']);
-}
-
-function omahaCheck(version: string): string {
-  return `<request protocol="3.0"><os platform="win" arch="x64"/><app appid="a" version="${version}"><updatecheck/></app></request>`;
 }

@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/core/clock.ts';
 import { cleanUpIdentity } from '../../src/features/accounts/clean-up.ts';
-import { removeOldMessages } from '../../src/features/contact/retention.ts';
 import { clockComponent } from '../../src/server/status/components.ts';
 import { createDownloadLinks } from '../../src/store/download-links.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createSharedClock } from '../../src/store/shared-clock.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import {
@@ -16,22 +13,10 @@ import {
   refreshWith,
   setUp,
 } from '../features/accounts/support.ts';
-import { accept, keysOf } from '../features/contact/support.ts';
-import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
+import { createFixedClock } from '../support/clock.ts';
+import { OFFSETS, processOff } from '../support/process-off.ts';
 
 const HOUR = 60 * MINUTE;
-const OFFSETS = [HOUR, -HOUR, DAY, -DAY, 400 * DAY, -400 * DAY, 90_000, -90_000];
-
-/** A process whose clock is off, and how it sees the store. */
-function processOff(store: ObjectStore, storeClock: Clock, aheadMs: number) {
-  const own = { ...storeClock, now: () => storeClock.now() + aheadMs };
-  const seen: ObjectStore = { ...store, clockOffsetMs: () => storeClock.now() - own.now() };
-  return {
-    store: seen,
-    clock: createSharedClock(own, seen),
-    randomness: createSeededRandomness(aheadMs),
-  };
-}
 
 describe('the time of the store, as its answers state it', () => {
   it('is the median of the last five answers', () => {
@@ -58,18 +43,6 @@ describe('the time of the store, as its answers state it', () => {
 });
 
 describe.each(OFFSETS)('a process whose clock is %i ms off', (aheadMs) => {
-  it('erases no message that is not old', async () => {
-    const storeClock = createFixedClock();
-    const store = createMemoryStore({ clock: storeClock });
-    await accept({ store, clock: storeClock }, 1);
-    storeClock.advance(364 * DAY);
-    const off = processOff(store, storeClock, aheadMs);
-    expect(await removeOldMessages(off, 365 * DAY)).toBe(0);
-    expect(await keysOf(store, 'contact/')).not.toEqual([]);
-    storeClock.advance(2 * DAY);
-    expect(await removeOldMessages(off, 365 * DAY)).toBe(1);
-  });
-
   it('ends no session: those of other replicas are refreshed, and its own as well', async () => {
     const { store, clock, ...right } = setUp();
     const rightSessions = createTestSessions({ ...right, store, clock });

@@ -52,11 +52,6 @@ describe('a message', () => {
       '2h',
       'must be a duration from 1s to 1h: a number and its unit, s, m, h or d',
     ],
-    [
-      'CONTACT_KEPT',
-      '0s',
-      'must be a duration of at least 1s: a number and its unit, s, m, h or d',
-    ],
     ['SESSION_SECRET', 'x', 'must be text of at least 32 characters'],
     ['S3_ENDPOINT', 'minio:9000', 'must be an http:// or https:// address'],
     [

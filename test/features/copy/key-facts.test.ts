@@ -28,8 +28,6 @@ it.each([
   [snapshotKey(uuid, 4), 'private', { counter: uuid, number: 4 }],
   [totalKey(5), 'private', { number: 5 }],
   [`sessions/${id}/s/end.json`, 'end', undefined],
-  [`contact/${id}/2.json`, 'private', { id, number: 2 }],
-  [`contact/open/${id}/1.json`, 'open marker', undefined],
 ])('%s', (key, kind, fields) => {
   expect(factsOf(key)).toMatchObject({ kind, ...(fields && { fields }) });
   if (fields === undefined) expect(factsOf(key)).not.toHaveProperty('fields');

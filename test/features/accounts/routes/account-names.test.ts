@@ -26,7 +26,6 @@ describe('a name with invisible characters', () => {
   const device = (name: string) => ({ id: 'device-1', name });
   const login = () => ({ email: person.email, password: PASSWORD, platform: 'linux' });
   const scopes = [{ application: 'desktop', access: 'read' }];
-  const message = { email: 'ada@example.com', subject: 'Hello', message: 'Hello.' };
   const places: readonly (readonly [string, string, string, (name: string) => object])[] = [
     [
       'registering',
@@ -42,7 +41,6 @@ describe('a name with invisible characters', () => {
     ],
     ['an account', `PATCH ${ACCOUNT}`, '/name', (name) => ({ name })],
     ['a developer key', `POST ${KEYS}`, '/name', (name) => ({ name, scopes })],
-    ['a message', 'POST /api/v1/contact', '/name', (name) => ({ ...message, name })],
   ];
 
   it.each(places)('%s: is refused, unless its spelling needs them', async (...place) => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { answer, closeVisit, useVisits } from './element-visit.ts';
-import { RESERVED_SPACE, skipsBrowser, violationsOf } from './website-page.ts';
+import { answer, closeVisit, useVisits } from '../../e2e/element-visit.ts';
+import { RESERVED_SPACE, skipsBrowser, violationsOf } from '../../e2e/website-page.ts';
 
 describe.skipIf(skipsBrowser)('the captcha of the contact form', () => {
   const visits = useVisits();
