@@ -448,12 +448,12 @@ describe('what a command loads', () => {
   }
 
   it('for its help: what parses arguments, and no more', () => {
-    for (const entry of ['scripts/start.ts', 'src/features/complete.ts']) {
+    for (const entry of ['scripts/start.ts', 'src/features/package-commands.ts']) {
       expect([...packagesOf(entry)].filter((name) => !/^(commander|semver)$/.test(name))).toEqual(
         [],
       );
     }
-    expect(packagesOf('src/features/complete.ts')).toContain('semver');
+    expect(packagesOf('src/features/package-commands.ts')).toContain('semver');
   });
 
   it('for what the lists say about all features: settings and keys, and nothing that serves', () => {

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import type { AddCommands } from '../../src/cli/runner.ts';
 import { readVersion } from '../../src/core/system.ts';
-import { SERVICE_COMMANDS } from '../../src/features/complete.ts';
+import { SERVICE_COMMANDS } from '../../src/features/package-commands.ts';
 import { renderLicences } from './licences.ts';
 
 /** The command line of publishers as one file, which needs nothing but Node. */

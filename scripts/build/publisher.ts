@@ -1,4 +1,4 @@
-import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from '../../src/features/publisher.ts';
+import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from '../../src/features/publisher-commands.ts';
 import { startCommandLine } from '../start.ts';
 
 /** The entry point of the publisher in one file. */

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { Command, Help } from 'commander';
 import { descriptionOf } from '../../src/cli/description.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { COMPLETE } from '../../src/features/complete.ts';
+import { COMPLETE } from '../../src/features/package-commands.ts';
 import { renderTable } from './table.ts';
 
 /** The command reference, made from the definitions that parse the command line. */

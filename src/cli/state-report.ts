@@ -1,4 +1,4 @@
-import { FORECAST, unreadableRemark } from '../answers/explain/state.ts';
+import { FORECAST, unreadableRemark } from '../answers/explain/state-text.ts';
 import type { FoundRevision } from '../catalog/find-revision.ts';
 import type { RevisionReference } from '../domain/revision-reference.ts';
 import { formatTime } from './output.ts';

@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
 import { anonymous } from '../server/access/anonymous.ts';
-import { browserFileRoutes } from '../server/browser-files.ts';
+import { browserFileRoutes } from '../server/browser-file-routes.ts';
 import { documentationRoutes } from '../server/documentation/routes.ts';
 import { feedRoutes } from '../server/feeds/routes.ts';
 import { healthRoutes } from '../server/health.ts';
 import { openMonitoring } from '../server/monitoring/service.ts';
 import type { Part, PartDeps } from '../server/part.ts';
+import { publicRoutes } from '../server/public-routes.ts';
 import { ANALYTICS_TAGS, analyticsRoutes } from '../server/usage/analytics.ts';
-import { websiteRoutes } from '../server/website-routes.ts';
 import type { PasswordCost } from './accounts/passwords/password-hasher.ts';
 import { openAccounts } from './accounts/service.ts';
 import { openServiceConsole } from './console/service.ts';
@@ -40,7 +40,7 @@ export async function openParts(
     { routes: (shared) => feedRoutes({ ...shared, legacy }) },
     open.usage,
     openContact(deps),
-    { routes: websiteRoutes },
+    { routes: publicRoutes },
     accounts,
     { routes: analyticsRoutes, tags: ANALYTICS_TAGS },
     openExplain(deps),

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { Usage } from '../usage/usage.ts';
 import type { Access } from './access/access.ts';
-import type { BrowserFileDeps } from './browser-files.ts';
+import type { BrowserFileDeps } from './browser-file-routes.ts';
 import type { Captcha } from './captcha/captcha.ts';
 import type { RouteDeps } from './deps.ts';
 import type { PartTags } from './documentation/documents.ts';

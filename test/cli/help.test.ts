@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import type { Runner } from '../../src/cli/runner.ts';
-import { COMPLETE } from '../../src/features/complete.ts';
+import { COMPLETE } from '../../src/features/package-commands.ts';
 import { ROOT, slipway } from './support.ts';
 
 const sink = (): Writable => new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
-import { COMPLETE } from '../../src/features/complete.ts';
+import { COMPLETE } from '../../src/features/package-commands.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readVersion, systemClock } from '../../src/core/system.ts';
-import { ask as askDirectly } from '../../src/features/doctor/ask.ts';
+import { ask as askDirectly } from '../../src/features/doctor/ask-over-http.ts';
 import { diagnoseAddress } from '../../src/features/doctor/diagnose/address.ts';
 import type { Ask } from '../../src/features/doctor/diagnose/ask.ts';
 import type { Proxied } from './proxied.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/clock.ts';
 import { COMMAND_FACTS as FACTS } from '../../src/features/command-facts.ts';
 import { type CopyResult, copyStore } from '../../src/features/copy/copy-store.ts';
-import { createKeyReader } from '../../src/features/copy/key-facts.ts';
+import { createKeyReader } from '../../src/features/copy/key-reader.ts';
 import { readStoredDocument } from '../../src/features/copy/read-document.ts';
 import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';

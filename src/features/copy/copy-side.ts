@@ -27,7 +27,7 @@ export interface CopyDeps {
   readonly from: CopySide;
   readonly to: CopySide;
   readonly clock: Clock;
-  /** See `key-facts.ts`. */
+  /** See `key-reader.ts`. */
   readonly factsOf: KeyArea['parse'];
   readonly passes: {
     readonly source: readonly ListingPass[];

@@ -13,7 +13,7 @@ import type { StoreSettings } from '../../store/open/settings.ts';
 import { openStore } from '../../store/open/stores.ts';
 import { createRetrying } from '../../store/sequence/create-settled.ts';
 import type { CopyDeps } from './copy-side.ts';
-import { createKeyReader } from './key-facts.ts';
+import { createKeyReader } from './key-reader.ts';
 import { readStoredDocument } from './read-document.ts';
 import { readSideSettings, type SideSettings } from './side-settings.ts';
 

@@ -8,7 +8,7 @@ import { didYouMean } from '../../core/name-hint.ts';
 import { findWriteProblem } from '../../core/own-directory.ts';
 import { readVersion, systemClock } from '../../core/system.ts';
 import { objectsDirectory, openSigner, publicAddressOf } from '../../store/open/stores.ts';
-import { ask } from './ask.ts';
+import { ask } from './ask-over-http.ts';
 import { type DiagnoseDeps, diagnose, type Space } from './diagnose/diagnose.ts';
 
 /** The checks of a store, with what they know of this machine. */

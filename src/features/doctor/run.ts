@@ -5,7 +5,7 @@ import type { Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseHttpUrl } from '../../core/settings/kinds.ts';
 import { readVersion, systemClock } from '../../core/system.ts';
-import { ask } from './ask.ts';
+import { ask } from './ask-over-http.ts';
 import { diagnoseAddress } from './diagnose/address.ts';
 import { diagnoseStore } from './diagnose-deps.ts';
 import { printChecks, printSummary } from './report.ts';

@@ -1,12 +1,12 @@
-import { changeLines, isPast } from '../../answers/explain/explain-remedies.ts';
-import { compared } from '../../answers/explain/explain-rules.ts';
 import {
   answer,
   decidedFrom,
   type Explained,
   reasonRows,
   remarks,
-} from '../../answers/explain/explanation.ts';
+} from '../../answers/explain/explanation-text.ts';
+import { changeLines, isPast } from '../../answers/explain/remedies-text.ts';
+import { compared } from '../../answers/explain/rules-text.ts';
 import { alignColumns, printableText, printTable } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 

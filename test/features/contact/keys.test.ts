@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { contactFacts } from '../../../src/features/contact/facts.ts';
-import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
+import { createKeyReader } from '../../../src/features/copy/key-reader.ts';
 
 const { factsOf } = createKeyReader([contactFacts.keys]);
 const id = 'a'.repeat(32);

@@ -14,7 +14,7 @@ import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import { openKey, transitionKey } from '../../../src/features/contact/keys.ts';
 import { type CopiedObject, type Listing, planCopy } from '../../../src/features/copy/copy-plan.ts';
 import { listSide } from '../../../src/features/copy/copy-side.ts';
-import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
+import { createKeyReader } from '../../../src/features/copy/key-reader.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 
 const { factsOf, passes: PASSES } = createKeyReader(FACTS.keys);

@@ -3,7 +3,7 @@ import { artifactKey, artifactObject, hintKey, manifestKey } from '../../../src/
 import { accountKey } from '../../../src/features/accounts/keys.ts';
 import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import type { CopiedObject } from '../../../src/features/copy/copy-plan.ts';
-import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
+import { createKeyReader } from '../../../src/features/copy/key-reader.ts';
 import { isUnsure } from '../../../src/features/copy/unsure-pairs.ts';
 
 const { factsOf } = createKeyReader(FACTS.keys);

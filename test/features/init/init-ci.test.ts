@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { createProgram } from '../../../src/cli/program.ts';
 import type { PublishOptions } from '../../../src/cli/publish/publish-options.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
-import { COMPLETE } from '../../../src/features/complete.ts';
+import { COMPLETE } from '../../../src/features/package-commands.ts';
 import { unpinnedIn } from '../../support/unpinned.ts';
 import { BUCKET, PROJECTS, project, removeProjects } from './init-support.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import type { Randomness } from '../../../core/clock.ts';
 import { isAppError } from '../../../core/errors.ts';
-import { registerFiles } from '../../../server/browser-files.ts';
+import { registerFiles } from '../../../server/browser-file-routes.ts';
 import type { App } from '../../../server/deps.ts';
 import { buildBase } from '../../../server/http/base-server.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../../../server/http/problem.ts';

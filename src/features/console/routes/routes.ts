@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import type { TierTable } from '../../../domain/tier.ts';
-import type { BrowserFileDeps } from '../../../server/browser-files.ts';
+import type { BrowserFileDeps } from '../../../server/browser-file-routes.ts';
 import type { App } from '../../../server/deps.ts';
 import { explainQuerySchema, explainRequestOf } from '../../../server/explain-request.ts';
 import { etagOf, matchesEtag } from '../../../server/http/conditional.ts';

@@ -1,7 +1,7 @@
-import { changeLines } from '../../../answers/explain/explain-remedies.ts';
-import { compared } from '../../../answers/explain/explain-rules.ts';
 import type { ExplainedUpdate, ExplainRequest } from '../../../answers/explain/explain-update.ts';
-import { answer, remarks } from '../../../answers/explain/explanation.ts';
+import { answer, remarks } from '../../../answers/explain/explanation-text.ts';
+import { changeLines } from '../../../answers/explain/remedies-text.ts';
+import { compared } from '../../../answers/explain/rules-text.ts';
 import { findStatusChanges } from '../../../catalog/find-status-change.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import { versionText } from '../../../domain/version.ts';

@@ -2,7 +2,7 @@ import type { FastifyError } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { createSharedAnswers } from '../../../answers/shared-answers.ts';
-import type { BrowserFileDeps } from '../../../server/browser-files.ts';
+import type { BrowserFileDeps } from '../../../server/browser-file-routes.ts';
 import type { App, RouteDeps } from '../../../server/deps.ts';
 import type { SharedAnswer } from '../../../server/http/shared-answer.ts';
 import { type Load, shedLoad } from '../../../server/limits/load.ts';

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readVersion, systemClock } from '../../../../src/core/system.ts';
-import { ask } from '../../../../src/features/doctor/ask.ts';
+import { ask } from '../../../../src/features/doctor/ask-over-http.ts';
 import { diagnoseAddress } from '../../../../src/features/doctor/diagnose/address.ts';
 import type { AddressDeps, Ask } from '../../../../src/features/doctor/diagnose/ask.ts';
 import { release } from '../../../server/support.ts';

@@ -6,7 +6,7 @@ import { addAccountCommands } from './accounts/commands.ts';
 import { addConsoleCommand } from './console/commands.ts';
 import { addDemoCommand } from './demo/commands.ts';
 import { addExportCommand } from './export/commands.ts';
-import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from './publisher.ts';
+import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from './publisher-commands.ts';
 
 /** Only the commands that run the service load it. */
 const loadService = async (): Promise<OpenService> => (await import('../app.ts')).openService;

@@ -3,9 +3,9 @@ import type { StatusChange } from '../../catalog/find-status-change.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
-import { obstacleOf, statusText } from './explain-rules.ts';
 import type { ExplainedUpdate } from './explain-update.ts';
-import { FORECAST, unreadableRemark } from './state.ts';
+import { obstacleOf, statusText } from './rules-text.ts';
+import { FORECAST, unreadableRemark } from './state-text.ts';
 
 /** An explained decision in words. */
 

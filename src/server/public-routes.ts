@@ -3,12 +3,12 @@ import { type Load, shedLoad } from './limits/load.ts';
 import { registerStatus, type StatusRouteDeps } from './status/status-route.ts';
 import { type LiveMetricsDeps, registerLiveMetrics } from './usage/live-metrics.ts';
 
-interface WebsiteRouteDeps extends StatusRouteDeps, LiveMetricsDeps {
+interface PublicRouteDeps extends StatusRouteDeps, LiveMetricsDeps {
   readonly load: Load;
 }
 
 /** What a website shows without an account: the status and public metrics. */
-export function websiteRoutes(deps: WebsiteRouteDeps): FastifyPluginAsyncZod {
+export function publicRoutes(deps: PublicRouteDeps): FastifyPluginAsyncZod {
   return async (app) => {
     shedLoad(app, deps.load);
     registerStatus(app, deps);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as identity from '../../../src/features/accounts/keys.ts';
 import { COMMAND_FACTS as FACTS } from '../../../src/features/command-facts.ts';
 import { isPrivate } from '../../../src/features/copy/copy-plan.ts';
-import { createKeyReader } from '../../../src/features/copy/key-facts.ts';
+import { createKeyReader } from '../../../src/features/copy/key-reader.ts';
 import { claimKey } from '../../../src/server/housekeeping/keys.ts';
 import { verdictKey } from '../../../src/store/keys.ts';
 import { snapshotKey, totalKey } from '../../../src/usage/keys.ts';
