@@ -13,7 +13,7 @@ import { median, type Row, type Table } from './table.ts';
 
 /** Smaller on S3: a server that keeps objects in memory must hold all rounds. */
 const S3_SHARE = 0.25;
-/** The size of the reads and writes in `src/object-store`. */
+/** The size of the reads and writes in `src/store`. */
 const CHUNK_BYTES = 1024 * 1024;
 
 export async function benchPublish(context: BenchContext): Promise<readonly Table[]> {

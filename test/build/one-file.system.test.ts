@@ -56,7 +56,7 @@ describe('what is in the file', () => {
     const inputs = Object.keys(built.metafile.inputs);
     expect(inputs.some((file) => file.includes('/@aws-sdk/client-s3/'))).toBe(true);
     const service =
-      /node_modules\/(fastify|@fastify\/|argon2|nodemailer|pino|@zxcvbn-ts)|^src\/(http|app\.ts|service|server|workers)/;
+      /node_modules\/(fastify|@fastify\/|argon2|nodemailer|pino|@zxcvbn-ts)|^src\/((app|service|server)\.ts|server\/(?!(.*\/)?(settings|keys)\.ts)|features\/(services|.*\/service)\.ts)/;
     expect(inputs.filter((file) => service.test(file))).toEqual([]);
   });
 
