@@ -39,7 +39,8 @@ export async function summarizeProfiles(directory: string): Promise<readonly Tab
       };
       if (functionName === '(idle)') continue;
       const file = url.replace(/^.*\/(node_modules|dist)\//, '');
-      const place = /^(src\/(?:features\/)?[^/]+|@[^/]+\/[^/]+|[^/:]+)/.exec(file)?.[0] || functionName;
+      const place =
+        /^(src\/(?:features\/)?[^/]+|@[^/]+\/[^/]+|[^/:]+)/.exec(file)?.[0] || functionName;
       const keys = {
         'package and room': place,
         function: `${functionName} ${file}:${lineNumber + 1}`,

@@ -81,7 +81,10 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
     return p99;
   };
   const hashing = async (): Promise<number> => {
-    const module = path.join(context.root, 'dist/src/features/accounts/passwords/password-hasher.js');
+    const module = path.join(
+      context.root,
+      'dist/src/features/accounts/passwords/password-hasher.js',
+    );
     const script = `import { createPasswordHasher } from ${JSON.stringify(module)};
       const { hash } = createPasswordHasher();
       for (;;) await hash(${JSON.stringify(PASSWORD)});`;
