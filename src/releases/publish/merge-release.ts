@@ -94,15 +94,6 @@ export function mergeRelease(
   };
 }
 
-/** Whether `release` has every artifact of `other` with the same bytes. */
-export function contains(release: Release, other: Pick<Release, 'artifacts'>): boolean {
-  const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
-  return other.artifacts.every((artifact) => {
-    const mine = artifacts.get(identityName(artifact));
-    return mine !== undefined && isSameFile(mine, artifact);
-  });
-}
-
 /** Whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);

@@ -4,7 +4,7 @@ import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { readManifest } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
-import { wasListed } from './read-offered.ts';
+import { wasListed } from './refuse-other-bytes.ts';
 
 /** Whether a release of another server needs no import any more. */
 

@@ -36,8 +36,11 @@ export function setUpLarge() {
   const offer = (count: number) => {
     const offers = Array.from({ length: count }, (_, index) => offerOf(index + 1));
     return changeCatalog(deps, 'desktop', () => ({
-      change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
-      channels: { stable: { inherits: null, offers, retired: [] } },
+      plan: undefined,
+      edit: {
+        change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
+        channels: { stable: { inherits: null, offers, retired: [] } },
+      },
     }));
   };
   return { deps, store, offer };

@@ -30,8 +30,8 @@ describe('the size of a catalog revision', () => {
       opens: 'when_complete' as const,
       rollout: { text, freeze_windows: windows },
     };
-    const deps = { clock: createFixedClock(), randomness: createSeededRandomness(1) };
-    const rollout = startRollout(deps, { text, freezeWindows: windows }, undefined);
+    const start = { now: createFixedClock().now(), salt: createSeededRandomness(1).id() };
+    const rollout = startRollout(start, { text, freezeWindows: windows });
     expect(rollout.steps).toHaveLength(50);
     const reason = '"'.repeat(REASON_BYTES_MAX);
     const yanked = { ...offerOf(1), status: 'yanked' as const, reason, rollout };
