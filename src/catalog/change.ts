@@ -67,7 +67,7 @@ interface CatalogChange {
   readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
-  /** What the kind does not say, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
+  /** A detail that the kind does not state, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
   readonly summary?: string | undefined;
 }
 
@@ -78,11 +78,11 @@ export interface CatalogEdit {
   readonly removedVersions?: readonly string[];
   /** The settings of the application after the change; absent: they stay. */
   readonly settings?: SettingsJson;
-  /** Whether the change adds text to offers, so that it is refused when there is no room. */
+  /** True when the change adds text to offers, so that it is refused when there is no room. */
   readonly needsRoom?: boolean;
 }
 
-/** What a change is made from, beside the channels. */
+/** The state that a change is made from, beside the channels. */
 interface Present {
   /** The number of the next revision. */
   readonly revision: number;
@@ -95,7 +95,7 @@ export interface Committed {
   readonly revision: number;
   /** False when the catalog already was in the wanted state. */
   readonly changed: boolean;
-  /** Whether the hint for running services was stored; without it they find the change when they read in turn. */
+  /** True when the hint for running services was stored. Without it they find the change when they poll. */
   readonly announced: boolean;
   /** The channels before the change and after it; equal when nothing changed. */
   readonly before: Channels;

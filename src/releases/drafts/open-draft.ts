@@ -21,8 +21,8 @@ interface OpenRequest
  * Offers a draft, with the files that it has. Its rollout starts now. Opening it again changes nothing.
  *
  * @throws AppError `unknown_application`, `unknown_version` when there is no draft; `release_incomplete` when expected
- *   targets have no build; `invalid_artifact` for a file that clients with the application's key refuse; what
- *   publishing its files throws
+ *   targets have no build; `invalid_artifact` for a file that clients with the application's key refuse; the codes of
+ *   `planPublish`
  */
 export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise<PublishResult> {
   const application = parseApplicationName(request.application);

@@ -25,7 +25,7 @@ export interface CommittedRelease extends Committed, ChannelFacts {
 }
 
 interface CommitOptions {
-  /** Whether the list of applications has the application already. */
+  /** True when the list of applications has the application already. */
   readonly isListed: boolean;
   readonly ensureSigned: EnsureSigned;
 }

@@ -39,11 +39,11 @@ import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
-/** What a publisher adds to a release, and asks of the channel. */
+/** The files that a publisher adds to a release, and the wishes for its channel. */
 export interface Publish extends Admission, Holding {
   readonly version: string;
   readonly mine: Contribution;
-  /** When its uploads began, in milliseconds since the epoch; null: it uploads nothing. */
+  /** The time at which its uploads began, in milliseconds since the epoch; null: it uploads nothing. */
   readonly uploadsBegan: number | null;
   /** The keys that verified signatures of its files. Null: the application had none. Undefined: no file has such a signature. */
   readonly verifiedWith: Readonly<
@@ -53,7 +53,7 @@ export interface Publish extends Admission, Holding {
   readonly salt: string;
 }
 
-/** What a publish does to one state of the catalog. */
+/** The effect of a publish on one state of the catalog. */
 export interface PublishPlan {
   /** The manifest that the channel has to name. Unless it is kept, it is stored before the change is committed. */
   readonly manifest: WantedManifest;
@@ -81,7 +81,7 @@ export interface ChannelFacts {
   /** The status of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'] | 'draft';
   readonly rollout: OfferJson['rollout'];
-  /** What the channel holds back; null when it offers the release. */
+  /** The draft that the channel holds back; null when it offers the release. */
   readonly held: ListedDraft | null;
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
@@ -174,7 +174,7 @@ function planManifest(
   return { release, kept };
 }
 
-/** What becomes of a release on a channel: an offer, or a draft. */
+/** A release on a channel: an offer, or a draft. */
 type Placed =
   | {
       readonly kind: 'offer';
@@ -229,7 +229,7 @@ function withKept(offer: OfferJson, existing: OfferJson): OfferJson {
   return { ...offer, status, reason, ends_native: [...(offer.ends_native ?? []), ...ended] };
 }
 
-/** What a new release or draft starts with, for the history. */
+/** The plan of the rollout that a new release or draft starts with, for the history. */
 function rolloutText(placed: Placed): string | undefined {
   return placed.kind === 'draft' ? placed.draft.rollout?.text : placed.offer.rollout?.plan;
 }
@@ -266,7 +266,7 @@ function factsOf(
   };
 }
 
-/** Whether the offered manifest already states everything that this publisher adds. */
+/** Reports whether the offered manifest already states everything that this publisher adds. */
 function isCovered(
   { manifest }: OfferJson,
   offered: readonly ManifestReference[],

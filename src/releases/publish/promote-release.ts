@@ -35,10 +35,10 @@ interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
-  /** Whether to accept that the channel already offers a newer release to every target of this one. */
+  /** True to accept that the channel already offers a newer release to every target of this one. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
-  /** Whether to accept that the release lacks builds that the channel expects. */
+  /** True to accept that the release lacks builds that the channel expects. */
   readonly releasePartial?: boolean;
   /** On this channel; undefined: every client is offered the release at once. */
   readonly rollout?: Admission['rollout'];

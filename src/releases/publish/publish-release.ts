@@ -49,7 +49,7 @@ export interface PublishRequest extends Admission, Holding {
   readonly signed?: readonly BuiltDocument[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
-  /** How the build tool describes the release; absent: not at all. */
+  /** The build tool's description of the release; absent: it has none. */
   readonly described?: DescribedRelease;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
@@ -90,7 +90,8 @@ export interface PublishResult extends CommittedRelease {
  *
  * Publishing the same files again changes nothing. A run that was killed at any point is completed by the next one.
  *
- * @throws AppError `invalid_*`, a refusal (`needs_create`, `release_differs`, …), or the store's
+ * @throws AppError `invalid_*` for a wrong request; `needs_create`, `unknown_application`, and the codes of {@link admit} and
+ *   `planPublish` for a refusal; `store_*` when the store fails
  */
 export async function publishRelease(
   deps: PublishDeps,

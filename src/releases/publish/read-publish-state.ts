@@ -153,7 +153,7 @@ async function readOffered(
   return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
 }
 
-/** Whether a newer manifest has every build of an offer. A publisher that was interrupted may leave one without. */
+/** Reports whether a newer manifest has every build of an offer. A publisher that was interrupted may leave one without. */
 function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
   if (newest === undefined || newest.number <= offer.manifest.number) return false;
   return offer.artifacts.every(

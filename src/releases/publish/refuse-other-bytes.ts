@@ -15,7 +15,7 @@ interface Added {
   readonly carried: readonly CarriedDocument[];
 }
 
-/** Whether a channel listed a version and does not any more. @param removed the versions that removed channels listed */
+/** Reports whether a channel listed a version and lists it no longer. @param removed the versions that removed channels listed */
 export function wasListed(
   channels: Channels,
   removed: readonly string[],
@@ -27,7 +27,7 @@ export function wasListed(
   );
 }
 
-/** Whether a publisher adds a file or a signed document that no offered release has. */
+/** Reports whether a publisher adds a file or a signed document that no offered release has. */
 export function addsFiles(mine: Added, offered: readonly ManifestReference[]): boolean {
   const { artifacts, documents } = addedTo(offered, mine);
   return artifacts.length > 0 || documents.length > 0;
