@@ -9,7 +9,13 @@ import { type ManifestReference, readRevision } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
 import type { EnsureSigned } from '../verify/verify-stored-signatures.ts';
-import { type ChannelFacts, type Publish, type PublishPlan, planPublish } from './plan-publish.ts';
+import {
+  type ChannelFacts,
+  channelFacts,
+  type Publish,
+  type PublishPlan,
+  planPublish,
+} from './plan-publish.ts';
 import {
   type Admitted,
   admit,
@@ -85,18 +91,21 @@ export async function commitRelease(
       },
     );
     if (!isListed) await registerApplication(deps, application);
-    const { plan, ...committed } = await changeCatalog(
+    const { plan: planned, ...committed } = await changeCatalog(
       deps,
       application,
       async (channels, present) => {
         const newer = admit({ channels, ...present }, publish);
-        const { plan } = await planVerified(deps, newer, publish, stored, ensureSigned);
-        return { edit: plan.manifest.kept && plan.edit, plan };
+        const planned = await planVerified(deps, newer, publish, stored, ensureSigned);
+        const { manifest, edit } = planned.plan;
+        return { edit: manifest.kept && edit, plan: planned };
       },
     );
+    const { state, plan } = planned;
     const { kept } = plan.manifest;
     if (kept === undefined) continue;
-    return { manifest: kept.number, release: kept.release, ...committed, ...plan.facts };
+    const facts = channelFacts(state, publish, plan);
+    return { manifest: kept.number, release: kept.release, ...committed, ...facts };
   }
   throw new AppError(
     'store_unavailable',

@@ -64,9 +64,7 @@ export interface PublishPlan {
    * keys of the application before the commit.
    */
   readonly firstOffered: Release | undefined;
-  /** The channels as the publish leaves them. */
-  readonly channels: Channels;
-  readonly facts: ChannelFacts;
+  readonly placed: PlacedRelease;
 }
 
 /** Facts about the channel for the publisher. */
@@ -117,18 +115,14 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
   const manifest = planManifest(state, publish, existing, draft);
   if (manifest.kept === undefined) refuseLate(state, publish);
   const placed = placeOnChannel(state, publish, existing, manifest);
-  const plan = {
-    manifest,
-    firstOffered: existing === undefined && placed.kind === 'offer' ? manifest.release : undefined,
-    channels: placed.channels,
-    facts: factsOf(state, publish, placed),
-  };
-  if (existing !== undefined && isCovered(existing, offered, mine)) {
-    return { ...plan, facts: { ...plan.facts, dropped: [] }, edit: undefined };
-  }
-  if (placed.kind === 'draft' && isDeepStrictEqual(draft, placed.draft)) {
-    return { ...plan, edit: undefined };
-  }
+  const firstOffered =
+    existing === undefined && placed.kind === 'offer' ? manifest.release : undefined;
+  const plan = { manifest, firstOffered, placed };
+  const isStated =
+    placed.kind === 'draft'
+      ? isDeepStrictEqual(draft, placed.draft)
+      : existing !== undefined && isCovered(existing, offered, mine);
+  if (isStated) return { ...plan, edit: undefined };
   refuseDraftElsewhere(channels, version, name);
   if (existing !== undefined && mode === 'draft') throw offeredAlready(version, name);
   const change = {
@@ -174,8 +168,8 @@ function planManifest(
   return { release, kept };
 }
 
-/** A release on a channel: an offer, or a draft. */
-type Placed =
+/** A release on a channel: an offer, or a draft. `channels` has the channels as the publish leaves them. */
+type PlacedRelease =
   | {
       readonly kind: 'offer';
       readonly offer: OfferJson;
@@ -194,7 +188,7 @@ function placeOnChannel(
   publish: Publish,
   existing: OfferJson | undefined,
   { release, kept }: WantedManifest,
-): Placed {
+): PlacedRelease {
   const { channel: name, salt } = publish;
   // The number and the digest of a manifest that is not stored yet are never committed.
   const stated = offerJsonOf(release, kept ?? { number: 0, digest: '' });
@@ -230,14 +224,15 @@ function withKept(offer: OfferJson, existing: OfferJson): OfferJson {
 }
 
 /** The plan of the rollout that a new release or draft starts with, for the history. */
-function rolloutText(placed: Placed): string | undefined {
+function rolloutText(placed: PlacedRelease): string | undefined {
   return placed.kind === 'draft' ? placed.draft.rollout?.text : placed.offer.rollout?.plan;
 }
 
-function factsOf(
+/** Collects the facts about the channel. They parse thousands of offers, so a plan that is not committed has none. */
+export function channelFacts(
   { channels, channel }: PublishState,
   { channel: name, version }: Publish,
-  placed: Placed,
+  { placed, edit }: PublishPlan,
 ): ChannelFacts {
   const createdChannel = !Object.hasOwn(channels, name);
   const { inherits } = channel;
@@ -262,7 +257,7 @@ function factsOf(
     status: placed.offer.status,
     rollout: placed.offer.rollout,
     held: null,
-    dropped: placed.dropped,
+    dropped: edit === undefined ? [] : placed.dropped,
   };
 }
 

@@ -143,7 +143,7 @@ export async function publishRelease(
     channels: state.channels,
   });
   if (plan.firstOffered !== undefined) {
-    await deps.beforeOffer?.({ before: state.channels, after: plan.channels });
+    await deps.beforeOffer?.({ before: state.channels, after: plan.placed.channels });
   }
 
   const uploaded = await uploadArtifacts(deps, application, hashed, known.artifacts);
