@@ -1,4 +1,4 @@
-import { runAtOnce, type Steps, sortInSteps } from '../../core/steps.ts';
+import { runAtOnce, type Steps } from '../../core/steps.ts';
 import {
   type Channel,
   type ChannelView,
@@ -34,7 +34,8 @@ type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
  */
 export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): Steps<Snapshot> {
   const all = [...revision.channels.values()].flatMap((channel) => channel.offers);
-  const offers = yield* sortInSteps(all, newestFirst);
+  const offers = all.sort(newestFirst);
+  yield;
   return yield* createViewsWithout({ revision, offers }, faulty);
 }
 

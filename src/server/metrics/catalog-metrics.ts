@@ -72,6 +72,17 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
       for (const [app, { problems }] of healths()) this.set({ app }, problems.length);
     },
   });
+  new Gauge({
+    name: 'slipway_catalog_fullness_ratio',
+    help: 'How full the catalog is, from 0 to 1: at 1, no release can be published.',
+    aggregator: 'max',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [app, { revision }] of snapshotsOf(catalog)) this.set({ app }, revision.fullness);
+    },
+  });
   measureRollouts(registry, deps);
   measureVisitors(registry, deps);
   measureDrafts(registry, deps);
