@@ -7,10 +7,11 @@ import type { Socket } from 'node:net';
  * They are used only in the versions of Node that the tests run with. In a newer version, or where Node lacks a part,
  * the service uses documented parts alone:
  *
- * - Node checks and joins the headers of each answer again, which takes as long as the rest of a small answer.
+ * - Node checks and joins the headers of each answer again, which takes as long as the rest of a small answer. The Date
+ *   header has this machine's time.
  * - A client that ends its side of the connection before the answer gets none.
  * - Node makes objects of all requests that one read contains, before the connection is cut.
- * - A client that reads slowly has more time, because its progress cannot be seen.
+ * - A client that reads slowly or not at all has more time, because its progress cannot be seen.
  */
 export interface NodeInternals {
   /**
