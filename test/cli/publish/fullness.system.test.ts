@@ -45,7 +45,7 @@ describe('a catalog that becomes full', () => {
     expect(full.exec(lines.at(-1) ?? '')?.[1]).toBe(REMEDY);
     expect(json(await run('publish', version, FILE, '--json'))).toMatchObject({
       changed: false,
-      warnings: [expect.stringMatching(full)],
+      warnings: expect.arrayContaining([expect.stringMatching(full)]),
     });
     const doctor = await run('doctor');
     expect(doctor.code).toBe(0);
