@@ -2,15 +2,15 @@ import { counted } from '../core/counted.ts';
 import type { ChannelJson } from './documents/revision-document.ts';
 import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 
-/** What publishers and operators are told while the catalog of an application still has room. */
+/** Tells publishers and operators that a catalog becomes full, while it still has room. */
 
-/** From this share on they are told. */
+/** The share of the room from which on they are told. */
 const FULLNESS_WARNING = 0.8;
 
 export const FULLNESS_REMEDY =
   'Run "slipway channels set CHANNEL --keep COUNT" to keep only the newest releases of a channel, or "slipway retire VERSION" to remove one.';
 
-/** How full the catalog of an application is, in a sentence; undefined below {@link FULLNESS_WARNING}. */
+/** Says how full the catalog of an application is; undefined below {@link FULLNESS_WARNING}. */
 export function fullnessSentence(
   application: string,
   channels: Readonly<Record<string, ChannelJson>>,

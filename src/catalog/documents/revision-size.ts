@@ -36,7 +36,7 @@ function withdrawalBytes(channels: Channels): number {
 }
 
 /**
- * How full a revision is, as a share of {@link REVISION_BYTES_MAX}: at 1, no release can be added.
+ * The share of {@link REVISION_BYTES_MAX} that a revision needs. At 1, no release can be added.
  *
  * @param bytes of its JSON, with or without its other fields
  */

@@ -13,7 +13,7 @@ import { revisionSequence } from '../sequences.ts';
 export interface LiveRevision extends Chained {
   /** By name, in the order of display. */
   readonly channels: ReadonlyMap<string, Channel>;
-  /** The drafts of each channel, those of hidden channels included. No answer to a client may contain them. */
+  /** The drafts of all channels, also of hidden ones. No answer to a client may contain them. */
   readonly drafts: readonly WaitingDraft[];
   /** See {@link shownNameOf}. */
   readonly displayName: string | null;
@@ -23,7 +23,7 @@ export interface LiveRevision extends Chained {
   readonly document: Uint8Array;
 }
 
-/** What a service knows of a release that a channel holds back. */
+/** A release that a channel holds back, as a service knows it. */
 interface WaitingDraft extends Pick<DraftJson, 'since' | 'opens'> {
   readonly channel: string;
 }

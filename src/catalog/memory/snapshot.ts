@@ -16,7 +16,7 @@ import type { LiveRevision } from '../following/live-revision.ts';
 /** One revision of an application, parsed and indexed for answering. Immutable. */
 export interface Snapshot {
   readonly revision: LiveRevision;
-  /** What clients see: without the offers in `leftOut`. */
+  /** The channels as clients see them: without the offers in `leftOut`. */
   readonly channels: ReadonlyMap<string, ChannelView>;
   /** Every offer of the revision, those in `leftOut` included, newest first. */
   readonly offers: readonly Offer[];
@@ -74,7 +74,7 @@ function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && [...a].every((name) => b.has(name));
 }
 
-/** What clients of each channel see. */
+/** The channels as their clients see them. */
 export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
   return runAtOnce(viewsInSteps(channels));
 }
