@@ -3,11 +3,11 @@
  * JSON.parse needs 600 MB for 8 MB of brackets, and a schema reports every wrong item of a list, however many there are.
  */
 
-/** Twice the depth of the deepest document. */
+/** The deepest nesting. The deepest document has half of it. */
 const DEPTH_MAX = 20;
-/** Of all lists and objects. The largest catalog revision has 400,000 values. */
+/** The most values that a document may have. The largest catalog revision has 400,000. */
 const VALUES_MAX = 1_000_000;
-/** Of one list or object. */
+/** The most items that one list or object may have. */
 export const ITEMS_MAX = 4_096;
 
 /** Refuses a document above a limit. The message continues a sentence that begins with the name of the document. */
@@ -32,7 +32,7 @@ for (const bracket of ']}') KINDS[bracket.charCodeAt(0)] = CLOSING;
 
 /** A list or an object that is open at the present position. */
 interface Open {
-  /** Where the name of its field begins; undefined for an item of a list. */
+  /** The position of the name of its field; undefined for an item of a list. */
   readonly name: number | undefined;
   itemCount: number;
 }
