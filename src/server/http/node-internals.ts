@@ -54,7 +54,7 @@ const DOCUMENTED: NodeInternals = {
   bytesHandedOver: () => undefined,
 };
 
-/** What Node knows of a response. */
+/** The undocumented fields of a response. */
 interface ResponseState {
   /** The status line and the headers, once they are known. */
   _header?: string | null;

@@ -16,7 +16,7 @@ import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 
 /** All connections of a server: their number, the memory that they hold, and how long they may stay open. */
 
-/** What the process can afford; see `connectionLimits`. */
+/** The limits that the process can afford; see `connectionLimits`. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
   /** For incomplete bodies and unread answers. */

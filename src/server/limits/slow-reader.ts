@@ -38,7 +38,7 @@ export const READING_RULES: ReadingRules = {
 interface Seen {
   readonly answeredCount: number;
   readonly takenBytes: number;
-  /** How much longer the client may read nothing. */
+  /** The time for which the client may still read nothing. */
   readonly creditMs: number;
   /** For how long the client has been below the rate. */
   readonly stalledMs: number;

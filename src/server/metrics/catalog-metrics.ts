@@ -6,7 +6,10 @@ import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
 
-/** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
+/**
+ * The state of the catalog in memory, for Prometheus. Several workers state the catalog of the worker that is furthest
+ * behind.
+ */
 
 type Snapshot = ReturnType<ReturnType<Catalog['application']>['snapshot']>;
 
