@@ -26,6 +26,7 @@ import {
   lostApplication,
   readNewestHints,
 } from './following/hints.ts';
+import { releaseCount } from './fullness-text.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import {
   type Applications,
@@ -256,13 +257,9 @@ function refuseTooLarge(
   removedVersions: readonly string[],
 ): void {
   if (withdrawnBytes(channels) + jsonBytes(removedVersions) <= REVISION_BYTES_MAX) return;
-  const count = Object.values(channels).reduce(
-    (sum, { offers, drafts = [] }) => sum + offers.length + drafts.length,
-    0,
-  );
   throw new AppError(
     'document_too_large',
-    `${application} has no room for another release: it has ${count - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+    `${application} has no room for another release: it has ${releaseCount(channels) - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../builds/build-output.ts';
 import { NOT_KNOWN } from '../../builds/identify.ts';
+import { FULLNESS_REMEDY, fullnessSentence } from '../../catalog/fullness-text.ts';
 import { targetNames } from '../../catalog/list-drafts.ts';
 import { counted, listed } from '../../core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
@@ -261,6 +262,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
     ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
+    ...fullnessWarnings(result),
   ];
 }
 
@@ -272,6 +274,11 @@ function channelWarnings({ channel, version, changed, held, before }: Compared) 
       ? `slipway promote ${version} --to CHANNEL, and then slipway channels remove ${channel} --force`
       : `slipway retire ${version} --channel ${channel}, and publish again`;
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
+}
+
+function fullnessWarnings({ application, after }: Compared): readonly string[] {
+  const sentence = fullnessSentence(application, after);
+  return sentence === undefined ? [] : [`Warning: ${sentence} ${FULLNESS_REMEDY}`];
 }
 
 /** Warns of what clients of the feeds would not get: the publisher would not notice. */
