@@ -52,7 +52,7 @@ function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['left
   );
 }
 
-/** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */
+/** Refuses `help ynak`: Commander would print the whole help, and not say that the command does not exist. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
   if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
   if (program.commands.some((command) => command.name() === topic)) return;
@@ -60,7 +60,9 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
 }
 
-/** For an operator who pastes a command: without `--app` it would change the default application. */
+/**
+ * Tells an operator who pastes a command to add `--app`: without it, the command would change the default application.
+ */
 function applicationHint(session: Session | undefined): string | undefined {
   if (session === undefined || session.printsJson) return undefined;
   const { application, defaultApplication } = session;
@@ -102,7 +104,9 @@ async function reportFailure(
       ? `There is no store in ${place?.text} yet.`
       : `The store is ${place?.text}.`;
     const hint = namesCommand(message) ? applicationHint(session) : undefined;
-    const lines = [`slipway: ${message}`, ...(isNamed ? [] : [where]), ...(hint ? [hint] : [])];
+    const lines = [`slipway: ${message}`];
+    if (!isNamed) lines.push(where);
+    if (hint !== undefined) lines.push(hint);
     stderr.write(`${printableText(lines.join('\n'))}\n`);
   }
   return isAppError(error) ? exitCodeOf(error) : EXIT.failed;

@@ -24,7 +24,7 @@ function createRoot({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>): Co
   return (
     new Command('slipway')
       .version(readVersion(), '-v, --version', 'print the version')
-      // The --version of a command is that of a client.
+      // Some commands have an option --version of their own: the version of a client.
       .enablePositionalOptions()
       .description(
         'Publishes desktop releases to an object store, and manages what is stored there.',

@@ -70,7 +70,8 @@ function settingsJson(settings: ApplicationSettings): object {
   const { displayName, tauriPubkey: key, sparklePubkey } = settings;
   return {
     display_name: displayName,
-    ...{ tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null },
+    tauri_pubkey: key?.text ?? null,
+    tauri_key_id: key?.keyId ?? null,
     sparkle_pubkey: sparklePubkey?.text ?? null,
   };
 }
@@ -122,7 +123,7 @@ export async function set(
   for (const line of lines) print(terminal, line);
 }
 
-/** Undefined keeps the key, and null removes it. */
+/** The key that an option states: undefined keeps the stored key, and null removes it. */
 async function statedKey(
   given: string | undefined,
   option: string,

@@ -153,7 +153,7 @@ function requestOf(
   return { application, channel, action, reason: options.reason ?? null };
 }
 
-/** Of a channel that `create` makes without options. */
+/** The settings of a channel that `create` makes without options. */
 const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
 
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;

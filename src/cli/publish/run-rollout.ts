@@ -1,4 +1,5 @@
 import { draftSentence } from '../../catalog/draft-text.ts';
+import { offeredTo, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import type { Share } from '../../domain/rollout.ts';
@@ -17,7 +18,6 @@ import { differenceJson, printDifference } from '../forecast/difference-report.t
 import { wideQuestion } from '../forecast/wide-change.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
-import { offeredTo, plannedShares, presentShare } from './rollout-report.ts';
 
 interface RolloutOptions extends ChangeOptions {
   readonly app?: string;
@@ -75,7 +75,11 @@ async function askToRaise(
   });
 }
 
-/** @returns undefined to show the rollout @throws AppError `invalid_request` when several changes are asked for */
+/**
+ * The change that the options ask for; undefined to show the rollout.
+ *
+ * @throws AppError `invalid_request` when they ask for several changes
+ */
 function actionOf(
   share: string | undefined,
   { plan, freeze, unfreeze, complete, freezeWindow: freezeWindows = [] }: RolloutOptions,

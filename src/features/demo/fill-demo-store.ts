@@ -1,23 +1,24 @@
+import path from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PublishDeps } from '../../releases/publish/publish-release.ts';
 import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../usage/counts.ts';
-import { createUsage, type Usage } from '../../usage/usage.ts';
+import { type Usage, createUsage } from '../../usage/usage.ts';
 import { DEMO_APPLICATIONS } from './applications.ts';
-import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
+import { COUNTED_DAYS, type UsageSpan, createUsageModel, spansUntil } from './count-usage.ts';
 import { createDemoClock, timesOf } from './demo-time.ts';
-import { describeFilled, type FilledApplication, sumUsage } from './filled-store.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
+import { channelEntries } from '../../catalog/documents/revision-document.ts';
+import { readUsage } from '../../usage/read-usage.ts';
 
 const ADVICE =
   'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
 
-export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
+interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
   /** For releases, and for counts when there is no `privateStore`. It must have no applications. */
   readonly store: PublishDeps['store'];
   /** Where the service keeps its counts; absent: `store`. */
@@ -28,7 +29,7 @@ export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
   readonly ensureConforming?: () => Promise<void>;
 }
 
-export interface DemoStoreOptions {
+interface DemoStoreOptions {
   /** Milliseconds since the Unix epoch: when the newest data was made. */
   readonly endsAt: number;
   /** Equal seeds and ends give equal catalogs and counts. */
@@ -145,3 +146,42 @@ const DEMO_USAGE = {
     error: () => {},
   },
 };
+
+/** What a demo store contains, for the summary. */
+
+interface FilledApplication {
+  readonly name: string;
+  readonly title: string;
+  readonly channels: readonly string[];
+  /** Includes drafts and yanked releases. */
+  readonly releases: number;
+  readonly artifacts: number;
+  /** Revisions of its catalog. */
+  readonly changes: number;
+}
+
+function describeFilled(progress: DemoProgress): FilledApplication {
+  const { application, channels, revision, artifacts } = progress;
+  const published = application.steps.filter((step) => step.do === 'publish');
+  return {
+    name: application.name,
+    title: application.title,
+    channels: channelEntries(channels).map(([name]) => name),
+    releases: new Set(published.map(({ version }) => version)).size,
+    artifacts,
+    changes: revision,
+  };
+}
+
+/** All counts of a store together. */
+async function sumUsage(store: PublishDeps['store'], clock: Clock): Promise<Counts> {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const { rows } = await readUsage({ store, clock, log });
+  const sum = { checks: 0, offers: 0, links: 0 };
+  for (const row of rows) {
+    sum.checks += row.checks;
+    sum.offers += row.offers;
+    sum.links += row.links;
+  }
+  return sum;
+}
