@@ -1,27 +1,27 @@
-import path from 'node:path';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { channelEntries } from '../../catalog/documents/revision-document.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PublishDeps } from '../../releases/publish/publish-release.ts';
 import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../usage/counts.ts';
-import { type Usage, createUsage } from '../../usage/usage.ts';
+import { readUsage } from '../../usage/read-usage.ts';
+import { createUsage, type Usage } from '../../usage/usage.ts';
 import { DEMO_APPLICATIONS } from './applications.ts';
-import { COUNTED_DAYS, type UsageSpan, createUsageModel, spansUntil } from './count-usage.ts';
+import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
 import { createDemoClock, timesOf } from './demo-time.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
-import { channelEntries } from '../../catalog/documents/revision-document.ts';
-import { readUsage } from '../../usage/read-usage.ts';
 
 const ADVICE =
   'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
 
 interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
-  /** For releases, and for counts when there is no `privateStore`. It must have no applications. */
+  /** The store for releases, and for counts when there is no `privateStore`. It must have no applications. */
   readonly store: PublishDeps['store'];
-  /** Where the service keeps its counts; absent: `store`. */
+  /** The store in which the service keeps its counts; absent: `store`. */
   readonly privateStore?: PublishDeps['store'];
   /** Waits in real time between tries when the store fails. */
   readonly sleep: Clock['sleep'];
@@ -30,18 +30,18 @@ interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
 }
 
 interface DemoStoreOptions {
-  /** Milliseconds since the Unix epoch: when the newest data was made. */
+  /** The time of the newest data, in milliseconds since the Unix epoch. */
   readonly endsAt: number;
   /** Equal seeds and ends give equal catalogs and counts. */
   readonly seed: number;
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** What the store contains afterwards. */
+/** The contents of the store afterwards, for the summary. */
 export interface FilledStore {
   readonly applications: readonly FilledApplication[];
   readonly usage: Counts & { readonly days: number };
-  /** Milliseconds since the Unix epoch: when the oldest data was made. */
+  /** The time of the oldest data, in milliseconds since the Unix epoch. */
   readonly startsAt: number;
 }
 
@@ -49,7 +49,7 @@ export interface FilledStore {
  * Fills a store with three applications, their releases of four months, and six weeks of counts. Each document is
  * written by the operation of a command, at the time of a clock that moves from the first change to `endsAt`.
  *
- * @throws AppError `status_forbids` when the store has applications, before anything is written; the store's
+ * @throws AppError `status_forbids` when the store has applications, before anything is written
  */
 export async function fillDemoStore(
   deps: DemoStoreDeps,
@@ -147,8 +147,6 @@ const DEMO_USAGE = {
   },
 };
 
-/** What a demo store contains, for the summary. */
-
 interface FilledApplication {
   readonly name: string;
   readonly title: string;
@@ -156,7 +154,7 @@ interface FilledApplication {
   /** Includes drafts and yanked releases. */
   readonly releases: number;
   readonly artifacts: number;
-  /** Revisions of its catalog. */
+  /** The number of revisions of its catalog. */
   readonly changes: number;
 }
 
