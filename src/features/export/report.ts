@@ -4,7 +4,7 @@ import { counted, listed } from '../../core/counted.ts';
 import type { ExportResult } from './export-static.ts';
 import type { LeftOut } from './plan.ts';
 
-/** What `slipway export` prints. */
+/** The output of `slipway export`. */
 
 interface ExportReport extends ExportResult {
   readonly publicUrl: string;
@@ -42,7 +42,7 @@ export function printExport(terminal: Terminal, report: ExportReport): void {
   );
 }
 
-/** What a static server is told; the page in the documentation has the reasons. */
+/** The rules for a static server; the page in the documentation has the reasons. */
 export const SERVER_RULES: readonly string[] = [
   'answer paths as they are, without adding or removing .html, and ignore queries',
   'answer a missing file with 404, and never with a page for all addresses or with the list of a folder',
@@ -71,7 +71,12 @@ export function exportJson(report: ExportReport): object {
     unchanged,
     removed,
     left_out: leftOut.map(({ reason, application, channel, dialect, versions, detail }) => ({
-      ...{ reason, app: application, channel, dialect, versions, detail },
+      reason,
+      app: application,
+      channel,
+      dialect,
+      versions,
+      detail,
     })),
     server_rules: SERVER_RULES,
   };

@@ -55,8 +55,11 @@ async function exportFeeds(
       onProgress: progress.show,
     },
     {
-      ...{ publicUrl, application: options.app, isDryRun: options.dryRun },
-      ...{ withAliases: options.aliases, also: options.also ?? [] },
+      publicUrl,
+      application: options.app,
+      isDryRun: options.dryRun,
+      withAliases: options.aliases,
+      also: options.also ?? [],
     },
   ).finally(progress.stop);
   const report = { ...result, publicUrl, location, place: context.place.text };
@@ -64,7 +67,7 @@ async function exportFeeds(
   else printExport(terminal, report);
 }
 
-/** As if the setting had this value, with the same checks. */
+/** The terminal with another PUBLIC_URL in its environment, so that the same checks apply to it. */
 function withPublicUrl(terminal: Terminal, url: string | undefined): Terminal {
   if (url === undefined) return terminal;
   return { ...terminal, environment: () => ({ ...terminal.environment(), PUBLIC_URL: url }) };
