@@ -4,7 +4,7 @@ import { counted } from '../../core/counted.ts';
 import { type CopiedObject, isPrivate, tallyOf } from './copy-plan.ts';
 import type { CopyResult } from './copy-store.ts';
 
-/** What `slipway copy` prints. */
+/** The output of `slipway copy`. */
 
 interface CopyReport {
   readonly result: CopyResult;
@@ -102,7 +102,7 @@ function adviceOn({ result, names, prune, isDryRun }: CopyReport): string {
   return keptPrivate(result) ?? '';
 }
 
-/** A source without private data is more likely the wrong one. */
+/** Explains why private data was kept: a source without any is more likely the wrong one. */
 function keptPrivate({ extra, hasPrivate }: CopyResult): string | undefined {
   return !hasPrivate && extra.some(isPrivate)
     ? ' --prune keeps private data, because the source has none. If that is right, erase it in the copy with "slipway accounts erase" and "slipway contact erase".'
@@ -139,7 +139,7 @@ export function copyJson({ result, names, isDryRun }: CopyReport): object {
   return {
     from: names.from,
     to: names.to,
-    // What would be copied, in a dry run.
+    // In a dry run, these are the objects that would be copied.
     copied: {
       ...tallyOf(objects),
       by_kind: Object.fromEntries(

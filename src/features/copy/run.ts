@@ -36,10 +36,10 @@ export async function copy(
     },
     { from, to, fromEnv, toEnv },
   );
-  const [source, target] = [opened.from, opened.to].map(({ config }) =>
-    placeOf(config, 'releases'),
-  );
-  const names = { from: source?.text ?? from, to: target?.text ?? to };
+  const names = {
+    from: placeOf(opened.from.config, 'releases').text,
+    to: placeOf(opened.to.config, 'releases').text,
+  };
   if (terminal.session !== undefined) {
     terminal.session.interruption = `The copy was interrupted. What was copied to ${names.to} stays: run the same command again, and it continues.`;
   }
@@ -55,7 +55,10 @@ export async function copy(
     { deep, prune, isDryRun },
   ).finally(progress.stop);
   const report = {
-    ...{ result, names, isDryRun, prune },
+    result,
+    names,
+    isDryRun,
+    prune,
     settings: settingsOf(opened.to.config),
     ...directoriesOf(opened.from.config, opened.to.config),
   };
