@@ -1,9 +1,11 @@
 import cookie from '@fastify/cookie';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { App } from '../../../server/deps.ts';
 import { forbidCaching } from '../../../server/http/conditional.ts';
 import { registerAccount } from './account.ts';
 import { registerAccountSessions } from './account-sessions.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
+import { openIdentity } from './authenticate.ts';
 import { registerDeveloperKeys } from './developer-keys.ts';
 import { registerLogin } from './login.ts';
 import { registerLogout } from './logout.ts';
@@ -11,8 +13,6 @@ import { registerMailRequests } from './mail-request.ts';
 import { registerPassword } from './password.ts';
 import { registerRefresh } from './refresh.ts';
 import { registerRegister } from './register.ts';
-import type { App } from '../../../server/deps.ts';
-import { openIdentity } from './authenticate.ts';
 
 /** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
 export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
