@@ -37,8 +37,14 @@ export async function list(
   printTable(
     terminal,
     [
-      ...['app', 'channels', 'newest', 'on', 'revision'],
-      ...['display name', 'tauri pubkey', 'sparkle pubkey'],
+      'app',
+      'channels',
+      'newest',
+      'on',
+      'revision',
+      'display name',
+      'tauri pubkey',
+      'sparkle pubkey',
     ],
     listed.map(applicationRow),
   );
@@ -48,8 +54,12 @@ function applicationRow(listed: ListedApplication): readonly string[] {
   if ('problem' in listed) return [listed.application, '', 'UNREADABLE', '', '', listed.problem];
   const { application, channels, newest, revision, settings } = listed;
   return [
-    ...[application, String(channels.length), newest?.version ?? '', newest?.channel ?? ''],
-    ...[String(revision), ...Object.values(applicationSettingTexts(settings))],
+    application,
+    String(channels.length),
+    newest?.version ?? '',
+    newest?.channel ?? '',
+    String(revision),
+    ...Object.values(applicationSettingTexts(settings)),
   ];
 }
 

@@ -84,14 +84,13 @@ function actionOf(
   share: string | undefined,
   { plan, freeze, unfreeze, complete, freezeWindow: freezeWindows = [] }: RolloutOptions,
 ): RolloutAction | undefined {
-  const actions: RolloutAction[] = [
-    ...[share, plan]
-      .filter((text) => text !== undefined)
-      .map((text): RolloutAction => ({ kind: 'start', requested: { text, freezeWindows } })),
-    ...(freeze ? [{ kind: 'freeze' } as const] : []),
-    ...(unfreeze ? [{ kind: 'unfreeze' } as const] : []),
-    ...(complete ? [{ kind: 'complete' } as const] : []),
-  ];
+  const actions: RolloutAction[] = [];
+  for (const text of [share, plan]) {
+    if (text !== undefined) actions.push({ kind: 'start', requested: { text, freezeWindows } });
+  }
+  if (freeze) actions.push({ kind: 'freeze' });
+  if (unfreeze) actions.push({ kind: 'unfreeze' });
+  if (complete) actions.push({ kind: 'complete' });
   if (actions.length > 1) {
     throw new AppError(
       'invalid_request',

@@ -104,7 +104,8 @@ export interface Tally {
 }
 
 export function tallyOf(objects: Iterable<Pick<ObjectInfo, 'size'>>): Tally {
-  let [count, bytes] = [0, 0];
+  let count = 0;
+  let bytes = 0;
   for (const { size } of objects) {
     count += 1;
     bytes += size;

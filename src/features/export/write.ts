@@ -107,7 +107,10 @@ async function writeFiles(deps: WriteDeps, files: readonly PlannedFile[]): Promi
   const { target, isDryRun, onProgress, store } = deps;
   const groups = groupByBytes(files);
   const total = groups.reduce((sum, [first]) => sum + (first?.file.size ?? 0), 0);
-  let [written, unchanged, bytes, done] = [0, 0, 0, 0];
+  let written = 0;
+  let unchanged = 0;
+  let bytes = 0;
+  let done = 0;
   const writeGroup = async (group: readonly PlannedFile[]): Promise<void> => {
     const missing: PlannedFile[] = [];
     let twin: string | undefined;
@@ -147,7 +150,8 @@ async function writeDocuments(
   { target, isDryRun, onProgress }: WriteDeps,
   documents: readonly PlannedDocument[],
 ): Promise<Counts> {
-  let [written, unchanged] = [0, 0];
+  let written = 0;
+  let unchanged = 0;
   await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType }) => {
     const facts: StaticFacts = { contentType, cacheControl: DOCUMENT_CACHE };
     const source = createBytesSource(body, createHash('sha256').update(body).digest('hex'));

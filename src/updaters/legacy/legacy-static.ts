@@ -26,11 +26,25 @@ export interface LegacyStaticAddress {
  */
 const WINDOWS = ['win32', 'win32_x64', 'win32_ia32', 'win32_arm64', 'windows_64', 'windows_32'];
 const LINUX = [
-  ...['linux', 'linux_x64', 'linux_arm64', 'linux_64', 'linux_deb_64', 'linux_rpm_64'],
-  ...['appimage', 'deb', 'rpm'],
+  'linux',
+  'linux_x64',
+  'linux_arm64',
+  'linux_64',
+  'linux_deb_64',
+  'linux_rpm_64',
+  'appimage',
+  'deb',
+  'rpm',
 ];
 const OTHERS = [
-  ...['darwin', 'darwin_x64', 'darwin_arm64', 'mac', 'mac_arm64', 'osx', 'osx_64', 'osx_arm64'],
+  'darwin',
+  'darwin_x64',
+  'darwin_arm64',
+  'mac',
+  'mac_arm64',
+  'osx',
+  'osx_64',
+  'osx_arm64',
   ...LINUX,
   'exe',
 ];
