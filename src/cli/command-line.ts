@@ -1,16 +1,24 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
 import { readVersion } from '../core/system.ts';
-import type { Edition } from './edition.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
-import { createProgram } from './program.ts';
-import type { Handler, Runner } from './runner.ts';
-import { sessionOf } from './session.ts';
-import { namesCommand, type Session, type Terminal, type Trial } from './terminal.ts';
+import { createProgram, sessionOf } from './program.ts';
+import type { AddCommands, Handler, Runner } from './runner.ts';
+import { namesCommand, type Roles, type Session, type Terminal, type Trial } from './terminal.ts';
 import { tryChange } from './try-change.ts';
 
 /** The command line: it parses arguments, runs an operation and reports its result. */
+
+/** A program: the complete package, or the publisher in one file. */
+export interface Edition {
+  /** The commands in the order of the help. */
+  readonly commands: readonly AddCommands[];
+  /** The names of the commands that only the complete package has. */
+  readonly leftOut: readonly string[];
+  /** The roles that each command gets in its terminal. */
+  readonly roles: Roles;
+}
 
 /** Runs a command. Resolves to its exit code, and never rejects. */
 export async function runCommandLine(

@@ -1,9 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
-import { createProgram } from './program.ts';
+import { createProgram, sessionOf } from './program.ts';
 import type { AddCommands, Runner } from './runner.ts';
-import { sessionOf } from './session.ts';
 import type { Terminal, Trial } from './terminal.ts';
 
 interface TryDeps {

@@ -1,4 +1,4 @@
-import type { Edition } from '../cli/edition.ts';
+import type { Edition } from '../cli/command-line.ts';
 import type { AddCommands } from '../cli/runner.ts';
 import { addServeCommand } from '../cli/serve/commands.ts';
 import type { OpenService } from '../server/opened-service.ts';

@@ -14,7 +14,7 @@ export interface ChannelFeed {
   readonly url: string;
   /** True when clients must send an access token, because the channel is open to some accounts only. */
   readonly isRestricted: boolean;
-  /** The public keys that verify the application's signatures, as its updater takes them; those that are known. */
+  /** The known public keys that verify the application's signatures, as its updater takes them. */
   readonly publicKeys: Readonly<Partial<Record<SignatureScheme, string>>>;
   /** The configuration of the project's build tool. Absent: no project is known, or its tool has none. */
   readonly configuration?: ConfigurationFile | undefined;
@@ -24,7 +24,7 @@ export interface SetUp {
   /** The addresses that clients ask. The parts that the updater fills in are as its configuration has them. */
   readonly addresses: readonly SetUpAddress[];
   readonly texts: readonly SetUpText[];
-  /** Sentences on what the texts cannot say. */
+  /** Sentences about facts that the texts do not show. */
   readonly notes: readonly string[];
 }
 

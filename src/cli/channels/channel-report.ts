@@ -22,7 +22,7 @@ export function settingsJson(settings: ShownSettings | null): object | null {
 /**
  * Describes the effect on clients, in lines; none when every client gets the same release as before.
  *
- * @param isMade whether the change was made; otherwise it is planned
+ * @param isMade true when the change was made; otherwise it is planned
  */
 export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly string[] {
   const { channel, settingsBefore: before, settings: after, dropped, clients } = effect;

@@ -9,11 +9,17 @@ import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../usage/counts.ts';
 import { readUsage } from '../../usage/read-usage.ts';
 import { createUsage, type Usage } from '../../usage/usage.ts';
-import { DEMO_APPLICATIONS } from './applications.ts';
+import { atelier } from './atelier.ts';
 import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
+import type { DemoApplication } from './demo-application.ts';
 import { createDemoClock, timesOf } from './demo-time.ts';
+import { fieldnotes } from './fieldnotes.ts';
+import { harbor } from './harbor.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
+
+/** The applications of the demo store, in the order in which they are listed. */
+export const DEMO_APPLICATIONS: readonly DemoApplication[] = [harbor, fieldnotes, atelier];
 
 const ADVICE =
   'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';

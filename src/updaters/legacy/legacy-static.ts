@@ -17,7 +17,7 @@ interface LegacyChannels extends LegacyFacts {
 export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
-  /** Set for `RELEASES`: the version of the client, and what all versions of the same clients have in common. */
+  /** Set for `RELEASES`: the version of the client, and a name that all versions of the same clients share. */
   readonly releases?: { readonly version: string; readonly group: string };
 }
 

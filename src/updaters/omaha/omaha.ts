@@ -72,7 +72,7 @@ const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   linux: ['appimage'],
 };
 
-/** What the answer depends on beside the decision; `Question.document` is its JSON. */
+/** The facts that the answer depends on beside the decision; `Question.document` is their JSON. */
 interface Asked extends Pick<OmahaRequest, 'form' | 'protocol' | 'apps'> {
   /** The place of the application that is asked about among `apps`; -1: none. */
   readonly at: number;

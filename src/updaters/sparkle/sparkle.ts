@@ -8,7 +8,7 @@ import { describeSparkleSetUp } from './sparkle-set-up.ts';
 /**
  * Sparkle 2 on macOS.
  *
- * `GET {base}/appcast.xml`. The client reads every item, leaves out those that its system or its processor cannot have,
+ * `GET {base}/appcast.xml`. The client reads every item, leaves out items that its system or its processor cannot have,
  * and takes the one with the highest version that is newer than its own. It states nothing by itself; an application
  * may add `current_version`, `arch`, `os_version` and `installation_id` to the query. So the document lists the offered
  * release, and older ones for clients whose system the offered one does not support.
