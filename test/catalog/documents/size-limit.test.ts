@@ -15,13 +15,13 @@ const sixFiles = (number: number): OfferJson => ({
   artifacts: offerOf(number).artifacts.filter(({ format }) => format === 'zip'),
 });
 const withRollout = (number: number): OfferJson => {
-  const deps = { clock: createFixedClock(), randomness: createSeededRandomness(1) };
+  const start = { now: createFixedClock().now(), salt: createSeededRandomness(1).id() };
   const rollout = { text: '10%@0h,50%@1d,100%@2d', freezeWindows: [] };
   return {
     ...sixFiles(number),
     requires: null,
     mandatory_for: null,
-    rollout: startRollout(deps, rollout, undefined),
+    rollout: startRollout(start, rollout),
   };
 };
 
