@@ -120,6 +120,13 @@ const lessOfPackages: Plugin = {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
+    // json5 carries tables of Unicode, as it runs on Node 6 too. Regular expressions have these names since Node 10.
+    onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
+      contents: `
+        exports.Space_Separator = /\\p{Zs}/u;
+        exports.ID_Start = /\\p{ID_Start}/u;
+        exports.ID_Continue = /\\p{ID_Continue}/u;`,
+    }));
     // hash-wasm has twenty hash functions and is imported when it is needed, as a whole.
     onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>
       namespace === 'only-md4' ? undefined : { path: name, namespace: 'only-md4' },
