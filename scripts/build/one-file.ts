@@ -120,12 +120,15 @@ const lessOfPackages: Plugin = {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
-    // json5 carries tables of Unicode, as it runs on Node 6 too. Regular expressions have these names since Node 10.
+    // Tables of Unicode, for versions of Node that have no names for them in regular expressions.
     onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
       contents: `
         exports.Space_Separator = /\\p{Zs}/u;
         exports.ID_Start = /\\p{ID_Start}/u;
         exports.ID_Continue = /\\p{ID_Continue}/u;`,
+    }));
+    onLoad({ filter: /[\\/]emoji-regex[\\/]index\.js$/ }, () => ({
+      contents: 'module.exports = () => /\\p{RGI_Emoji}/gv;',
     }));
     // hash-wasm has twenty hash functions and is imported when it is needed, as a whole.
     onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>
