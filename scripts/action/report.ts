@@ -44,7 +44,7 @@ function missingOf({ draft }: Published): readonly string[] {
 }
 
 /** The release in one sentence. */
-export function headlineOf(published: Published): string {
+function headlineOf(published: Published): string {
   const { app, version, channel } = published;
   const missing = missingOf(published);
   if (stateOf(published) !== 'draft') {

@@ -39,7 +39,7 @@ export const keptOutSchema = z.object({
   at: timeSchema.describe("By the store's clock."),
 });
 
-export const channelSchema = z.object({
+const channelSchema = z.object({
   inherits: z
     .string()
     .nullable()
@@ -178,7 +178,7 @@ export function isLongList(name: string): boolean {
 }
 
 /** A channel whose lists are not checked. */
-export const channelOutlineSchema = channelSchema.extend({
+const channelOutlineSchema = channelSchema.extend({
   offers: listSchema,
   retired: listSchema,
   drafts: listSchema.optional(),

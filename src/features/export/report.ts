@@ -43,7 +43,7 @@ export function printExport(terminal: Terminal, report: ExportReport): void {
 }
 
 /** What a static server is told; the page in the documentation has the reasons. */
-export const SERVER_RULES: readonly string[] = [
+const SERVER_RULES: readonly string[] = [
   'answer paths as they are, without adding or removing .html, and ignore queries',
   'answer a missing file with 404, and never with a page for all addresses or with the list of a folder',
   'let caches keep documents for at most a minute, and files for ever',

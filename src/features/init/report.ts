@@ -89,7 +89,7 @@ function leftAlone({ files, choices, existing }: InitResult): readonly string[] 
 }
 
 /** The commands to run next, in order, each with what it does. */
-export function nextCommands(result: InitResult): readonly (readonly string[])[] {
+function nextCommands(result: InitResult): readonly (readonly string[])[] {
   const { project, choices, files, existing } = result;
   const [job] = planJobs(project).jobs;
   const output = job?.files ?? project.tool?.output ?? 'FILES';

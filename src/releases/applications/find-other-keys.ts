@@ -7,7 +7,7 @@ import { MINISIGN } from '../../domain/signature.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 
 /** Signatures of one release that are of another key than the application's. */
-export interface OtherKey {
+interface OtherKey {
   readonly version: string;
   /** Its files with such a signature. */
   readonly filenames: readonly string[];

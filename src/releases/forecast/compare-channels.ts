@@ -27,7 +27,7 @@ export interface ComparedRollout {
 }
 
 /** What an offer states, in the terms of the operator. */
-export interface OfferState {
+interface OfferState {
   readonly status: OfferJson['status'];
   readonly reason: string | null;
   readonly rollout: ComparedRollout;

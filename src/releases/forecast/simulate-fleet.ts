@@ -22,7 +22,7 @@ interface SimulationRequest {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface SimulatedTime extends PlanTime {
+interface SimulatedTime extends PlanTime {
   /** Whether shares grow evenly from this time to the next one, rather than jump there. */
   readonly growsEvenly: boolean;
 }

@@ -33,7 +33,7 @@ export interface WorkerLink {
 }
 
 /** What the worker does when the primary process asks for it. */
-export interface Member {
+interface Member {
   lead(): void;
   /** Another worker leads from now on. */
   stopLeading(): void;

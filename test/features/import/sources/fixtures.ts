@@ -25,11 +25,7 @@ export async function addFiles(root: string, contents: Contents): Promise<void> 
   }
 }
 
-export function digest(
-  algorithm: string,
-  bytes: Buffer | string,
-  encoding: 'hex' | 'base64' = 'hex',
-) {
+function digest(algorithm: string, bytes: Buffer | string, encoding: 'hex' | 'base64' = 'hex') {
   return createHash(algorithm).update(bytes).digest(encoding);
 }
 
