@@ -102,7 +102,9 @@ describe('the workflow that stops a release from a phone', () => {
     const start = async (inputs: Readonly<Record<string, string>>) => {
       const given = { ...inputs, ...env, PATH: `${process.env.PATH}` };
       const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-e', '-c', step.run], {
-        ...{ cwd: home, env: given, encoding: 'utf8' },
+        cwd: home,
+        env: given,
+        encoding: 'utf8',
       });
       expect([status, stderr]).toEqual([0, '']);
       return stdout;

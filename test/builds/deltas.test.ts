@@ -18,7 +18,10 @@ async function read({ directory, version }: PackageBuild, paths: readonly string
   const { artifacts, skipped } = await readBuildOutput({ paths, version });
   const deltas = artifacts.flatMap(({ format, companions }) =>
     companions.map(({ kind, base, filename, stated }) => ({
-      ...{ format, kind, base, filename },
+      format,
+      kind,
+      base,
+      filename,
       stated: stated.map(({ algorithm }) => algorithm),
     })),
   );

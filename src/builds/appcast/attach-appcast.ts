@@ -241,7 +241,12 @@ async function attachDeltas(
     draft.companions.push({
       kind: DELTA,
       base: short(path, 'deltaFrom', deltaFrom, BUNDLE_VERSION_MAX),
-      ...{ path: file.path, filename, size: file.size, signatures, stated: [], facts: {} },
+      path: file.path,
+      filename,
+      size: file.size,
+      signatures,
+      stated: [],
+      facts: {},
     });
     attached.push(file.path);
   }

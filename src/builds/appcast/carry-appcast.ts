@@ -58,11 +58,15 @@ export function carryAppcast(
   }
   const phased = own.find(({ phasedRolloutInterval }) => phasedRolloutInterval !== undefined);
   const document = (from: string, name: string, content: Uint8Array): BuiltDocument => ({
-    ...{ path: from, name, bytes: content, size: content.length },
+    path: from,
+    name,
+    bytes: content,
+    size: content.length,
     sha256: createHash('sha256').update(content).digest('hex'),
     stagingPercentage: null,
     ...(phased === undefined ? {} : { phasedRolloutInterval: phased.phasedRolloutInterval }),
-    ...{ lists, elsewhere },
+    lists,
+    elsewhere,
   });
   return signatures.flatMap((signature) =>
     signature.by === 'sparkle'
@@ -71,7 +75,8 @@ export function carryAppcast(
           document(path, NETSPARKLE_APPCAST, bytes),
           {
             ...document(signature.path, NETSPARKLE_APPCAST_SIGNATURE, signature.file),
-            ...{ lists: [], elsewhere: [] },
+            lists: [],
+            elsewhere: [],
           },
         ],
   );

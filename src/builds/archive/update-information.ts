@@ -28,12 +28,22 @@ interface Layout {
 /** By the class in the header: 32 or 64 bits. */
 const LAYOUTS: Readonly<Record<number, Layout>> = {
   1: {
-    ...{ headerBytes: 52, sections: [0x20, 4], sectionBytes: 40 },
-    ...{ sectionCount: 0x30, namesIndex: 0x32, offset: [0x10, 4], size: [0x14, 4] },
+    headerBytes: 52,
+    sections: [0x20, 4],
+    sectionBytes: 40,
+    sectionCount: 0x30,
+    namesIndex: 0x32,
+    offset: [0x10, 4],
+    size: [0x14, 4],
   },
   2: {
-    ...{ headerBytes: 64, sections: [0x28, 8], sectionBytes: 64 },
-    ...{ sectionCount: 0x3c, namesIndex: 0x3e, offset: [0x18, 8], size: [0x20, 8] },
+    headerBytes: 64,
+    sections: [0x28, 8],
+    sectionBytes: 64,
+    sectionCount: 0x3c,
+    namesIndex: 0x3e,
+    offset: [0x18, 8],
+    size: [0x20, 8],
   },
 };
 

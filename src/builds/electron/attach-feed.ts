@@ -88,8 +88,10 @@ export async function attachFeed(
       return { signed, releaseName, releaseNotes };
     }
     return {
-      ...{ skipped: { path, reason: READ_REASON } },
-      ...{ stagingPercentage, releaseName, releaseNotes },
+      skipped: { path, reason: READ_REASON },
+      stagingPercentage,
+      releaseName,
+      releaseNotes,
     };
   }
   return { skipped: { path, reason: 'it lists none of the published files' } };

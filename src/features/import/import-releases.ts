@@ -232,7 +232,11 @@ function requestFor(
 ): PublishRequest {
   const { application, create, allowPrerelease, provenance } = request;
   return {
-    ...{ application, create, allowPrerelease, provenance, channel },
+    application,
+    create,
+    allowPrerelease,
+    provenance,
+    channel,
     version: release.version,
     releasedAt: release.releasedAt,
     artifacts: build.artifacts,

@@ -56,7 +56,10 @@ export async function changeSettings(
     );
     return {
       change: {
-        ...{ kind: 'settings', version: null, channels: [], reason: request.reason },
+        kind: 'settings',
+        version: null,
+        channels: [],
+        reason: request.reason,
         summary: `set ${texts.map(([name, value]) => `${name} ${value}`).join(', ')}`,
       },
       channels,

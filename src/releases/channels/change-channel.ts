@@ -112,7 +112,10 @@ export async function changeChannel(
     if (isDeepStrictEqual(before, edited.channels)) return undefined;
     return {
       change: {
-        ...{ kind: 'channel', version: null, channels: [request.channel], reason },
+        kind: 'channel',
+        version: null,
+        channels: [request.channel],
+        reason,
         summary: summaryOf(action.kind, effect),
       },
       ...edited,

@@ -56,7 +56,9 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     ensureSigned,
   });
   const nothing = {
-    ...{ artifacts: [], signatures: NO_SIGNATURES, edSignatures: NO_ED_SIGNATURES },
+    artifacts: [],
+    signatures: NO_SIGNATURES,
+    edSignatures: NO_ED_SIGNATURES,
   };
   return { application, version: request.version, channel, ...committed, ...nothing };
 }

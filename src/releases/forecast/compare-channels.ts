@@ -122,7 +122,9 @@ function settingsOf(channel: ChannelJson | undefined): Fields {
   const { inherits, early_access, allow_downgrade, keep, expect } = channel;
   return {
     ...(inherits === null ? {} : { inherits }),
-    ...{ early_access, allow_downgrade, keep },
+    early_access,
+    allow_downgrade,
+    keep,
     expect: expect?.map(({ os, arch }) => `${os}-${arch}`),
   };
 }
@@ -141,7 +143,8 @@ function compareDrafts(
   return [...new Set([...old.keys(), ...next.keys()])]
     .map((version) => ({
       ...({ kind: 'draft_changed', channel, version } as const),
-      ...{ before: old.get(version) ?? null, after: next.get(version) ?? null },
+      before: old.get(version) ?? null,
+      after: next.get(version) ?? null,
     }))
     .filter((change) => !isDeepStrictEqual(change.before, change.after));
 }

@@ -79,7 +79,10 @@ export async function changeRollout(
     const { version, reason } = request;
     return {
       change: {
-        ...{ kind: 'rollout', version, channels: Object.keys(edited), reason },
+        kind: 'rollout',
+        version,
+        channels: Object.keys(edited),
+        reason,
         summary: summaryOf(request.action),
       },
       channels,

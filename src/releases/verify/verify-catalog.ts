@@ -134,7 +134,8 @@ async function verifyApplication(
     revisionsChecked: revisions.readCount,
     manifestsChecked,
     filesChecked: files.size,
-    ...{ ...checked, signaturesVerified: checked.signaturesVerified + appcastsVerified },
+    ...checked,
+    signaturesVerified: checked.signaturesVerified + appcastsVerified,
     problems,
   };
 }

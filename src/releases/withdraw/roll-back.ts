@@ -111,7 +111,10 @@ export async function rollBack(
     const { withdrawn, after, changed } = edit;
     return {
       change: {
-        ...{ kind: 'rollback', version: request.to, channels: changed, reason: request.reason },
+        kind: 'rollback',
+        version: request.to,
+        channels: changed,
+        reason: request.reason,
         summary: summaryOf(withdrawn),
       },
       channels: after,

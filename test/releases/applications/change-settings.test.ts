@@ -58,7 +58,11 @@ describe('a key', () => {
       settings: { tauri_pubkey: OURS.pubkey },
       by: 'ada@build-7',
       change: {
-        ...{ kind: 'settings', version: null, channels: [], targets: [], reason: 'rotation' },
+        kind: 'settings',
+        version: null,
+        channels: [],
+        targets: [],
+        reason: 'rotation',
         summary: `set tauri pubkey ${OURS.keyId}`,
       },
     });
@@ -163,7 +167,9 @@ it.each([
 ])('reports the stored settings %j as corrupt, and changes nothing', async (settings, message) => {
   const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
   await changeCatalog(deps, 'desktop', (channels) => ({
-    ...{ change, channels, settings },
+    change,
+    channels,
+    settings,
   }));
   const before = await signedNow();
   await expect(set(OURS.pubkey)).rejects.toMatchObject({ code: 'document_corrupt' });

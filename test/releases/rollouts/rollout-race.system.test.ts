@@ -26,7 +26,10 @@ type Command = (typeof COMMANDS)[number];
 
 async function run(deps: WriterDeps, command: Command): Promise<void> {
   const request = {
-    ...{ application: 'desktop', version: '1.1.0', channel: undefined, reason: null },
+    application: 'desktop',
+    version: '1.1.0',
+    channel: undefined,
+    reason: null,
   };
   if (command === 'pause' || command === 'resume') await changeStatus(deps, command, request);
   else await changeRollout(deps, { ...request, action: { kind: command } });

@@ -52,7 +52,10 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
         const name = textIn(asset, 'name') ?? '';
         const found = findPlaced(files, [`${tag}/${name}`], name, once);
         return {
-          ...{ name, path: found, size: sizeIn(asset, 'size'), statedIn: index },
+          name,
+          path: found,
+          size: sizeIn(asset, 'size'),
+          statedIn: index,
           digests: digestOf(asset),
         };
       });

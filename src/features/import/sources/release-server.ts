@@ -59,7 +59,8 @@ function statedRelease(item: JsonRecord, index: string, placed: Placed): StatedR
   const own = namesOnce([assets.map((asset) => textIn(asset, 'name') ?? '')]);
   const isSquirrel = assets.some((asset) => /\.nupkg$/i.test(textIn(asset, 'name') ?? ''));
   return {
-    ...{ label: version, version },
+    label: version,
+    version,
     // The server makes RELEASES itself, and an installer beside it is one of Squirrel.
     beside: isSquirrel ? ['RELEASES'] : [],
     channel: channel === '' ? null : channel,
@@ -86,7 +87,9 @@ function statedFile(
   const places = [`${version}/${platform}/${name}`, ...(isOwn ? [`${version}/${name}`] : [])];
   const target = targetOf(platform);
   return {
-    ...{ name, path: findPlaced(files, places, name, once), statedIn: index },
+    name,
+    path: findPlaced(files, places, name, once),
+    statedIn: index,
     size: sizeIn(asset, 'size'),
     digests: digestsOf(asset),
     ...(target === undefined ? {} : target),

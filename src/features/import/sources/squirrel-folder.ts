@@ -65,7 +65,11 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   const settled = await Promise.all(
     [...groups].map(async ([version, own]) =>
       settle({
-        ...{ label: version, version, channel: null, date: null, name: null },
+        label: version,
+        version,
+        channel: null,
+        date: null,
+        name: null,
         notes: await limit(() => readPackageNotes(own)),
         files: own,
         staged: stagedShare(own, shares, index),

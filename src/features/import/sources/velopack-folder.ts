@@ -75,7 +75,10 @@ function addAsset(
   groups.set(key, group);
   group.notes ??= textIn(asset, 'NotesMarkdown') || textIn(asset, 'NotesHTML') || null;
   group.files.push({
-    ...{ name, path: files.get(name), size: sizeIn(asset, 'Size'), statedIn: path },
+    name,
+    path: files.get(name),
+    size: sizeIn(asset, 'Size'),
+    statedIn: path,
     digests: (['SHA256', 'SHA1'] as const).flatMap((key) => {
       const hex = textIn(asset, key) ?? '';
       const isHex = /^[0-9a-f]+$/i.test(hex) && hex.length === (key === 'SHA1' ? 40 : 64);
@@ -143,7 +146,11 @@ function merged(groups: readonly Group[]): readonly StatedRelease[] {
     const key = `${version} ${channel ?? ''}`;
     const known = releases.get(key);
     releases.set(key, {
-      ...{ label: version, version, channel, date: null, name: null },
+      label: version,
+      version,
+      channel,
+      date: null,
+      name: null,
       notes: known?.notes ?? notes,
       files: [...(known?.files ?? []), ...files],
     });

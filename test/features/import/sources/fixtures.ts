@@ -164,12 +164,17 @@ export function serverFolder(versions: readonly ServerVersion[]): Contents {
   const content = (name: string) => (name.endsWith('.nupkg') ? nupkg('1.0.0') : bytes(name));
   const items = versions.map(({ name, channel, availability, flavor = 'default', files }) => ({
     id: `${name}_${flavor}`,
-    ...{ name, availability, createdAt: availability, notes: `Notes of ${name}` },
+    name,
+    availability,
+    createdAt: availability,
+    notes: `Notes of ${name}`,
     channel: { name: channel },
     flavor: { name: flavor },
     assets: files.map(([platform, file]) => ({
       id: `${name}_${platform}`,
-      ...{ name: file, platform, size: content(file).length },
+      name: file,
+      platform,
+      size: content(file).length,
       filetype: path.extname(file),
       hash: file.endsWith('.nupkg')
         ? digest('sha1', content(file))
