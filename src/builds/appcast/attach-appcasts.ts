@@ -9,7 +9,7 @@ import { attachAppcast } from './attach-appcast.ts';
 interface AttachedAppcasts {
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
-  /** Those of the first appcast that has some. */
+  /** The notes of the first appcast that has some. */
   readonly releaseNotes: string | undefined;
 }
 

@@ -83,7 +83,7 @@ export function carryAppcast(
 }
 
 /**
- * An item that clients install in place of those of the version; undefined for none. Clients ignore items of channels
+ * An item that clients install in place of the items of the version; undefined for none. Clients ignore items of channels
  * that they were not built for.
  */
 export function findNewer(

@@ -53,12 +53,17 @@ export async function readDotnet(directory: string): Promise<FoundTool | undefin
       packId: isVelopack ? (command?.packId ?? program) : undefined,
       sdk: /^net(\d+\.\d+)/.exec(frameworksOf(root))?.[1],
     },
-    updaters: isVelopack ? ['velopack'] : hasNetSparkle(application) ? ['netsparkle'] : [],
+    updaters: updatersOf(application, isVelopack),
     remarks: [],
   };
 }
 
-/** The projects that make a program, without those of tests. */
+function updatersOf(application: Application, isVelopack: boolean): readonly string[] {
+  if (isVelopack) return ['velopack'];
+  return hasNetSparkle(application) ? ['netsparkle'] : [];
+}
+
+/** The projects that make a program, without projects of tests. */
 async function findApplications(directory: string): Promise<readonly Application[]> {
   const files = (await findFiles(directory, PROJECT_FILE)).slice(0, FILES_MAX);
   const applications: Application[] = [];

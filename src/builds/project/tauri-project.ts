@@ -11,7 +11,7 @@ import { targetsOf } from './usual-target.ts';
 /** Reads how a project uses Tauri 1 or 2. */
 
 const FILES = ['tauri.conf.json', 'tauri.conf.json5', 'Tauri.toml'];
-/** The directory may be that of the whole project, or of its Rust part. */
+/** The publisher may run the command in the whole project, or in its Rust part. */
 const FOLDERS = ['src-tauri/', ''];
 const BUNDLES: ReadonlyMap<string, Platform> = new Map(
   Object.entries({
@@ -33,7 +33,7 @@ interface Facts {
   /** `all`, or the names of bundles. */
   readonly targets: unknown;
   readonly publicKey: string | undefined;
-  /** Whether a build signs what the updater downloads. */
+  /** True when a build signs the files that the updater downloads. */
   readonly makesUpdates: boolean;
 }
 
@@ -120,7 +120,7 @@ function platformsOf(targets: unknown): readonly Platform[] {
   return named.size === 0 ? PLATFORMS : PLATFORMS.filter((platform) => named.has(platform));
 }
 
-/** The version in the configuration, which may be the path of a package.json; else that of the Rust package. */
+/** The version in the configuration, which may be the path of a package.json; else the version of the Rust package. */
 async function versionOf(
   directory: string,
   folder: string,

@@ -45,7 +45,7 @@ export function printFound(terminal: Terminal, project: Project): void {
   for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
 }
 
-/** What was written, what is left to do, and the next commands. */
+/** Prints what was written, what is left to do, and the next commands. */
 export function printInit(terminal: Terminal, result: InitResult): void {
   const { project, choices, files, remarks } = result;
   const written = files.filter(({ exists }) => !exists);

@@ -29,7 +29,6 @@ const REQUESTS_MAX = 8;
  * The Tauri signatures of active offers that are of another key. It compares the ids of the keys, and reads no artifact.
  *
  * @param key null: no signature is of another key
- * @throws AppError the store's
  */
 export async function findOtherKeys(
   deps: ReaderDeps,

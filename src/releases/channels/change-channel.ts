@@ -69,7 +69,7 @@ function checkRequest(request: ChannelRequest): ChannelRequest {
 /**
  * The effect that {@link changeChannel} would have now. It writes nothing.
  *
- * @throws AppError those of {@link changeChannel}
+ * @throws AppError the same codes as {@link changeChannel}
  */
 export async function planChannel(deps: WriterDeps, asked: ChannelRequest): Promise<ChannelEffect> {
   const request = checkRequest(asked);

@@ -23,7 +23,7 @@ export interface ChannelEdit {
   readonly channels: Channels;
   /** The versions that the changed one lists no longer. */
   readonly dropped: readonly string[];
-  /** Those that no channel remembers. */
+  /** The versions that no channel remembers. */
   readonly removedVersions?: readonly string[];
 }
 

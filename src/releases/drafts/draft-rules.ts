@@ -15,16 +15,16 @@ import type { Admission } from '../channels/channel-rules.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 
-/** How a publisher wants a release to be held back. */
+/** A publisher asks so for a release to be held back. */
 export interface Holding {
   /**
-   * The targets that must have a build before the release is offered. Undefined: those of the draft; for a new
-   * release, those of the channel.
+   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects; for
+   * a new release, the targets that the channel expects.
    */
   readonly expect?: readonly Target[] | undefined;
   /** `offer`: as soon as it is complete. `draft`: not before a command opens it. `open`: now, without new files. */
   readonly mode?: 'offer' | 'draft' | 'open';
-  /** Whether to offer the release although expected targets have no build. */
+  /** True to offer the release although expected targets have no build. */
   readonly releasePartial?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function noDraft(channels: Channels, version: string, name: string): AppE
 
 /**
  * Refuses to publish a version that is a draft on another channel: a release has the same files everywhere, so clients
- * would get those of the draft.
+ * would get the files of the draft.
  *
  * @throws AppError `status_forbids`
  */
@@ -92,7 +92,7 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
  * The draft that a channel has after a publisher added to a release. The first publisher fixes the expected targets.
  *
  * @param offer what the release will be offered with
- * @throws AppError `release_differs` for other targets than those of the draft
+ * @throws AppError `release_differs` for other targets than the draft expects
  */
 export function planDraft(
   { clock }: Pick<WriterDeps, 'clock'>,

@@ -103,11 +103,16 @@ function namedIn(item: JsonRecord, field: string, absent: string): string {
   return typeof name === 'string' && name !== '' ? name : absent;
 }
 
+const ARCH_BY_BITS: ReadonlyMap<string, Arch> = new Map([
+  ['64', 'x64'],
+  ['32', 'ia32'],
+]);
+
 /** `windows_64`, `osx_arm64`, … */
 function targetOf(text: string): { platform: Platform; arch: Arch } | undefined {
   const [, os = '', bits = ''] = /^([a-z]+)_(\w+)$/.exec(text) ?? [];
   const platform = platformOf(os);
-  const arch = bits === '64' ? 'x64' : bits === '32' ? 'ia32' : archOf(bits);
+  const arch = ARCH_BY_BITS.get(bits) ?? archOf(bits);
   return platform === undefined || arch === undefined ? undefined : { platform, arch };
 }
 

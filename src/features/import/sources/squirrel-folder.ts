@@ -57,7 +57,7 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   }
   const newest = newestOf([...groups.keys()]);
   for (const name of alone) {
-    // Squirrel writes one Setup.exe, that of the newest version.
+    // Squirrel writes one Setup.exe, for the newest version.
     if (newest !== undefined && /\.(exe|msi)$/i.test(name)) add(newest, found(name, index));
     else refused.push({ label: name, reason: 'its name states no version' });
   }
