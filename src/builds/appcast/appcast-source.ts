@@ -16,11 +16,11 @@ export interface AppcastSource {
   readonly source: SourceFile;
   readonly bytes: Uint8Array;
   readonly items: readonly AppcastItem[];
-  /** How its publisher signed the whole document; empty: not at all. */
+  /** The signatures of its publisher over the whole document. */
   readonly signatures: readonly FeedSignature[];
 }
 
-/** Whether a file may be an appcast, its signature or a delta. With a stated format, it is a package. */
+/** True when a file may be an appcast, its signature or a delta. With a stated format, it is a package. */
 export function isAppcastPart({ name, statement }: SourceFile): boolean {
   return /\.(xml|xml\.signature|delta)$/i.test(name) && statement?.format === undefined;
 }

@@ -53,7 +53,7 @@ export interface AppcastItem {
   readonly phasedRolloutInterval: string | undefined;
   /** The version below which the update is critical; empty: it is for every version. Undefined: it is not critical. */
   readonly criticalUpdate: string | undefined;
-  /** Whether clients of some versions only show a page and do not install the update. */
+  /** True when clients of some versions only show a page and do not install the update. */
   readonly isInformational: boolean;
   /** One for each architecture or system; mostly one. */
   readonly enclosures: readonly AppcastEnclosure[];

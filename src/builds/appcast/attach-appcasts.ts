@@ -16,7 +16,7 @@ interface AttachedAppcasts {
 /**
  * Reads every appcast of a build, and says why an XML file, a signature of an appcast or a delta is not published.
  *
- * @throws AppError `invalid_artifact`: see {@link attachAppcast}; also for such a file that the publisher named
+ * @throws AppError `invalid_artifact`, also for such a file that the publisher named
  */
 export async function attachAppcasts(
   appcasts: readonly AppcastSource[],

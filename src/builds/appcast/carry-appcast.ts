@@ -118,5 +118,5 @@ function entryOf({ url, length }: AppcastEnclosure): FeedEntry {
   return { address, name: fileNameOf(url), size: length, digests: [] };
 }
 
-/** What an absolute address of a feed of this service looks like. */
+/** The form of an absolute address of a feed of this service. */
 const FEED_ADDRESS = /^https?:\/\/[^?#]*\/feeds\/[^/]+\/[^/]+\/(?:sparkle|netsparkle)\//i;

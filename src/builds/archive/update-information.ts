@@ -13,7 +13,7 @@ const SECTIONS_MAX = 1000;
 const NAMES_BYTES_MAX = 64 * 1024;
 const INFORMATION_BYTES_MAX = 4096;
 
-/** Where a field is, and its size in bytes. */
+/** The offset of a field, and its size in bytes. */
 type Field = readonly [at: number, bytes: number];
 interface Layout {
   readonly headerBytes: number;
@@ -67,7 +67,8 @@ async function readUpdateInformation(read: ReadBytes): Promise<string | undefine
   if (table === undefined) return undefined;
   const sections = Array.from({ length: count }, (_, index) => {
     const entry = table.subarray(index * layout.sectionBytes);
-    const [offset, size] = [numberAt(entry, layout.offset), numberAt(entry, layout.size)];
+    const offset = numberAt(entry, layout.offset);
+    const size = numberAt(entry, layout.size);
     return { name: entry.readUInt32LE(0), offset: offset ?? 0, size: size ?? 0 };
   });
   const names = sections[start.readUInt16LE(layout.namesIndex)];

@@ -15,7 +15,7 @@ interface OtherKey {
   readonly keyIds: readonly string[];
 }
 
-/** What a search for signatures of other keys found. */
+/** The result of a search for signatures of other keys. */
 export interface OtherKeys {
   /** Newest version first. */
   readonly otherKeys: readonly OtherKey[];

@@ -46,7 +46,7 @@ export interface ChannelRequest {
   readonly reason: string | null;
 }
 
-/** What a change of a channel does. */
+/** The effect of a change of a channel. */
 export interface ChannelEffect {
   /** The channel's own name, when the command used an alias. */
   readonly channel: string;
@@ -160,7 +160,8 @@ function effectOf(
   { channels: after, dropped }: ChannelEdit,
   now: number,
 ): ChannelEffect {
-  const [old, next] = [before[channel], after[channel]];
+  const old = before[channel];
+  const next = after[channel];
   return {
     channel,
     settingsBefore: old === undefined ? null : settingsOf(old),

@@ -119,7 +119,7 @@ export function planDraft(
   };
 }
 
-/** Whether the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
+/** True when the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
 export function isHeld(
   draft: DraftJson,
   { channel, mode, releasePartial }: Admission & Holding,
@@ -140,10 +140,10 @@ export function incomplete(version: string, channel: string, missing: readonly T
 }
 
 function refuseOtherTargets(draft: DraftJson, channel: string, asked: readonly Target[]): void {
-  const [fixed, other] = [draft.expect ?? [], targetsJson(asked)].map(
-    (targets) =>
-      targets.map(({ os: platform, arch }) => targetName({ platform, arch })).join(', ') || 'none',
-  );
+  const textOf = (targets: NonNullable<ChannelJson['expect']>): string =>
+    targets.map(({ os: platform, arch }) => targetName({ platform, arch })).join(', ') || 'none';
+  const fixed = textOf(draft.expect ?? []);
+  const other = textOf(targetsJson(asked));
   if (fixed === other) return;
   throw new AppError(
     'release_differs',

@@ -5,7 +5,7 @@ import { answerText, installedText } from './clients-text.ts';
 import type { ChannelChange, ComparedRollout, FieldChange } from './compare-channels.ts';
 import type { ForeseenChange } from './foresee-changes.ts';
 
-/** What a change makes different, in words. */
+/** Says in words what a change makes different. */
 
 /** Clients that are offered another release than before. */
 export function clientCells(group: ForeseenChange): {

@@ -23,7 +23,7 @@ interface SimulationRequest {
 }
 
 interface SimulatedTime extends PlanTime {
-  /** Whether shares grow evenly from this time to the next one, rather than jump there. */
+  /** True when shares grow evenly from this time to the next one, rather than jump there. */
   readonly growsEvenly: boolean;
 }
 
