@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 
 export interface OneFile {
   readonly text: string;
-  /** What is in it, as esbuild reports it. */
+  /** Describes its content, as esbuild reports it. */
   readonly metafile: Metafile;
 }
 

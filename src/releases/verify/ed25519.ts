@@ -117,12 +117,9 @@ function decodePoint(encoded: Uint8Array): Point | undefined {
   const v = modulo(D * y * y + 1n);
   const candidate = modulo(u * v ** 3n * power(modulo(u * v ** 7n), (PRIME - 5n) / 8n));
   const square = modulo(v * candidate * candidate);
-  const root =
-    square === u
-      ? candidate
-      : square === modulo(-u)
-        ? modulo(candidate * ROOT_OF_MINUS_ONE)
-        : undefined;
+  let root: bigint | undefined;
+  if (square === u) root = candidate;
+  else if (square === modulo(-u)) root = modulo(candidate * ROOT_OF_MINUS_ONE);
   if (root === undefined || (root === 0n && isOdd)) return undefined;
   const x = (root & 1n) === (isOdd ? 1n : 0n) ? root : PRIME - root;
   return { X: x, Y: y, Z: 1n, T: modulo(x * y) };
