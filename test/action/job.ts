@@ -28,7 +28,7 @@ export async function readAction(): Promise<Action> {
   return parse(await readFile(path.join(ROOT, 'action.yml'), 'utf8'));
 }
 
-/** What a tag without a built publisher has of this repository, as far as the action needs it. */
+/** The files of a tag without a built publisher, as far as the action needs them. */
 export async function checkOutAction(directory: string): Promise<string> {
   for (const each of ['action.yml', 'package.json', 'src', 'scripts']) {
     await cp(path.join(ROOT, each), path.join(directory, each), { recursive: true });

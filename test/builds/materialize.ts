@@ -136,7 +136,7 @@ export function updateInfo(version: string, files: readonly (readonly [string, B
   ].join('\n');
 }
 
-/** What a web installer fetches, by architecture. */
+/** The files that a web installer fetches, by architecture. */
 function packagesInfo(files: readonly (readonly [string, Buffer])[]): string {
   const lines = files.flatMap(([path, bytes]) => [
     `  ${/-(\w+)\.nsis\.7z$/.exec(path)?.[1]}:`,

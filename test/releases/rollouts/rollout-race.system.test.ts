@@ -108,8 +108,10 @@ function expectTrue(history: readonly Read[]): void {
   for (const [index, { kind, at, offer }] of history.entries()) {
     const before = history[index - 1]?.offer;
     if (before?.rollout === undefined || offer.rollout === undefined) continue;
-    const [was, is] = [before.rollout.clock, offer.rollout.clock];
-    const [from, to] = [Date.parse(was.at), Date.parse(is.at)];
+    const was = before.rollout.clock;
+    const is = offer.rollout.clock;
+    const from = Date.parse(was.at);
+    const to = Date.parse(is.at);
     const ran = before.status === 'active' && was.running ? runningBetween(from, to) : 0;
     expect(is.elapsed_ms).toBe(was.elapsed_ms + ran);
     expect(to).toBeGreaterThanOrEqual(from);

@@ -192,7 +192,8 @@ describe('without a key', () => {
   it('a draft whose file and delta are signed again is offered with the new signatures', async () => {
     await publishSigned({ value: THEIRS.sign(CONTENT), delta: THEIRS.sign('delta'), ...draft });
     await setKey(OURS);
-    const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+    const value = OURS.sign(CONTENT);
+    const delta = OURS.sign('delta');
     const { release } = await publishSigned({ value, delta, ...draft });
     expect(release.artifacts[0]?.companions[0]?.signatures).toEqual(signed(delta));
     await expect(open()).resolves.toMatchObject({ changed: true });
@@ -249,7 +250,8 @@ it('adds a signature to a file that was published with one of another scheme', a
 });
 
 it('refuses another signature of a file or a delta that a channel offered', async () => {
-  const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+  const value = OURS.sign(CONTENT);
+  const delta = OURS.sign('delta');
   await publishSigned({ value, delta });
   await expect(publishSigned({ value, delta })).resolves.toMatchObject({ changed: false });
   const others = [

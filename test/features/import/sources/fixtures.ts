@@ -7,7 +7,7 @@ import { blockmap, pe, temporaryDirectory, updateInfo, zip } from '../../../buil
 
 type Contents = Readonly<Record<string, Buffer | string>>;
 
-/** Writes files below a new directory; the time of each is one hour after that of the one before it. */
+/** Writes files below a new directory; each is one hour newer than the one before it. */
 export async function writeSource(contents: Contents): Promise<string> {
   const root = await temporaryDirectory();
   await addFiles(root, contents);

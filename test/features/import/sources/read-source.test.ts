@@ -33,7 +33,7 @@ const summary = ({ releases }: ImportSource) =>
 const reasons = (issues: ImportSource['refused']) =>
   issues.map(({ label, reason }) => `${path.basename(label)}: ${reason}`);
 
-/** What would be published of each release. */
+/** The part of each release that would be published. */
 async function builds({ releases }: ImportSource): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const release of releases) {
