@@ -1,4 +1,4 @@
-/** What the action says about a release: in the log, in the summary of the job, and as outputs. */
+/** Says what became of a release: in the log, in the summary of the job, and as outputs. */
 
 interface Target {
   readonly os: string;
@@ -44,7 +44,7 @@ function missingOf({ draft }: Published): readonly string[] {
 }
 
 /** The release in one sentence. */
-export function headlineOf(published: Published): string {
+function headlineOf(published: Published): string {
   const { app, version, channel } = published;
   const missing = missingOf(published);
   if (stateOf(published) !== 'draft') {
@@ -86,7 +86,7 @@ export function renderSummary(published: Published): string {
 }
 
 /**
- * Why the command failed: the message of `--json`, which is its last line, because Node and the AWS SDK print warnings
+ * Says why the command failed: the message of `--json`, which is its last line, because Node and the AWS SDK print warnings
  * before it. The whole output when that line is not JSON, as for a wrong option.
  */
 export function messageIn(stderr: string): string {

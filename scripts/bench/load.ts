@@ -51,7 +51,7 @@ export interface Sent {
   readonly times: readonly number[];
 }
 
-export interface Loaded extends Sent {
+interface Loaded extends Sent {
   /** Microseconds of processor time of the server for one request. */
   readonly serverMicros: number;
   /** The same of the load generator. */

@@ -17,7 +17,7 @@ const ROUND_SHARE = 0.1;
 const WARM_SECONDS = 1;
 const WARM_SERVICE_SECONDS = 5;
 
-export const APPLICATION = 'desktop';
+const APPLICATION = 'desktop';
 /** An application with packages of Squirrel and Velopack. */
 const PACKAGED = 'packaged';
 const NEWEST = versionAt(RELEASES - 1);

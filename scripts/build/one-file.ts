@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 
 export interface OneFile {
   readonly text: string;
-  /** What is in it, as esbuild reports it. */
+  /** Describes its content, as esbuild reports it. */
   readonly metafile: Metafile;
 }
 
@@ -119,6 +119,16 @@ const lessOfPackages: Plugin = {
     // zod carries the texts of its errors in fifty languages; only English is used.
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
+    }));
+    // Tables of Unicode, for versions of Node that have no names for them in regular expressions.
+    onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
+      contents: `
+        exports.Space_Separator = /\\p{Zs}/u;
+        exports.ID_Start = /\\p{ID_Start}/u;
+        exports.ID_Continue = /\\p{ID_Continue}/u;`,
+    }));
+    onLoad({ filter: /[\\/]emoji-regex[\\/]index\.js$/ }, () => ({
+      contents: 'module.exports = () => /\\p{RGI_Emoji}/gv;',
     }));
     // hash-wasm has twenty hash functions and is imported when it is needed, as a whole.
     onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>

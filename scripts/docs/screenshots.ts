@@ -43,8 +43,13 @@ const PAGES: readonly Picture[] = [
 const home = await mkdtemp(path.join(tmpdir(), 'slipway-screenshots-'));
 const env = {
   PATH: process.env.PATH,
-  ...{ DATA_DIR: path.join(home, 'data'), SLIPWAY_ACTOR: 'ada', BRAND_NAME: 'Harbor' },
-  ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' },
+  DATA_DIR: path.join(home, 'data'),
+  SLIPWAY_ACTOR: 'ada',
+  BRAND_NAME: 'Harbor',
+  HOST: '127.0.0.1',
+  PORT: '0',
+  METRICS_PORT: '0',
+  LOG_FORMAT: 'json',
 };
 const children: ChildProcess[] = [];
 try {

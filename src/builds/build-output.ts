@@ -3,7 +3,7 @@ import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 
-/** What a build tool wrote to disk, as inferred from names, sidecars and magic numbers. */
+/** The output of a build tool on disk, as inferred from names, sidecars and magic numbers. */
 
 /** A digest that a feed (`latest.yml`, `RELEASES`, …) states of a file. Publishing checks it. */
 export interface StatedDigest {
@@ -39,7 +39,7 @@ export interface BuiltArtifact extends BuiltFile {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-  /** Whether its tool gives it the same name in every version, so that it may be left over from another version. */
+  /** True when its tool gives it the same name in every version, so that it may be left over from another version. */
   readonly hasUnversionedName: boolean;
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
@@ -69,7 +69,7 @@ export interface BuiltDocument {
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
-  /** Whether clients lack something that the skipped file states or contains: publish warns. */
+  /** True when clients lack something that the skipped file states or contains: publish warns. */
   readonly isLoss?: true;
 }
 

@@ -43,14 +43,14 @@ const TAURI_1_UPDATER = /\.(nsis|msi)\.zip$|\.AppImage\.tar\.gz$/i;
 const TAURI_1_REASON =
   'an updater bundle of Tauri 1: Tauri 2 updates from the installer itself, and other clients cannot use an archive of it';
 
-/** Why the file is not published; undefined for any other file. */
+/** Says why the file is not published; undefined for any other file. */
 export function fileByProduct(name: string): string | undefined {
   if (TAURI_1_UPDATER.test(name)) return TAURI_1_REASON;
   const known = FILES.find(([pattern]) => pattern.test(name))?.[1];
   return known ?? (name.startsWith('.') ? 'hidden' : undefined);
 }
 
-/** What {@link directoryByProduct} needs to know about a directory. */
+/** The facts about a directory that {@link directoryByProduct} needs. */
 interface DirectoryFacts {
   readonly name: string;
   readonly parent: string;
@@ -60,7 +60,7 @@ interface DirectoryFacts {
   readonly siblings: readonly string[];
 }
 
-/** Why the directory is skipped; undefined for any other directory. */
+/** Says why the directory is skipped; undefined for any other directory. */
 export function directoryByProduct(directory: DirectoryFacts): string | undefined {
   const { name, parent, children, siblings } = directory;
   const known = DIRECTORIES.find(([pattern]) => pattern.test(name))?.[1];

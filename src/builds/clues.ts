@@ -1,6 +1,6 @@
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 
-/** What the conventions of a build tool tell about a file. */
+/** The conventions of a build tool tell these facts about a file. */
 export interface Clues {
   readonly platform?: Platform;
   readonly format?: Format;
@@ -12,14 +12,14 @@ export interface Clues {
   readonly nameLacksArch?: boolean;
   /** Its header tells nothing about the program inside: self-extracting programs are 32-bit for every target. */
   readonly isSelfExtracting?: boolean;
-  /** Why the file is not published although it is a package. */
+  /** Says why the file is not published although it is a package. */
   readonly skip?: string;
 }
 
 const MARKS =
   /^builder-(debug\.yml|effective-config\.yaml)$|^[\w.]+-(mac|linux(-\w+)?)\.yml$|^(latest|beta|alpha)\.yml$/;
 
-/** Whether a file of this name beside a package shows that electron-builder wrote both. */
+/** True when a file of this name beside a package shows that electron-builder wrote both. */
 export function isMarkOfElectronBuilder(name: string): boolean {
   return MARKS.test(name);
 }

@@ -114,7 +114,8 @@ const VELOPACK: Tool = {
   feed: 'releases.{channel}.json',
   list: listVelopack,
   compare: (a, b) => {
-    const [left, right] = [tryParseVersion(a), tryParseVersion(b)];
+    const left = tryParseVersion(a);
+    const right = tryParseVersion(b);
     return left === undefined || right === undefined ? 0 : compareVersions(left, right);
   },
   release: (text) => (tryParseVersion(text) === undefined ? undefined : text),

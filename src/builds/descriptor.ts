@@ -14,7 +14,7 @@ import { hasCode, misuse } from './refusal.ts';
 
 /** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what the publisher states about it. */
 
-/** What the publisher stated; everything else is inferred. */
+/** The facts that the publisher stated. Everything else is inferred. */
 export interface Statement {
   readonly platform?: Platform;
   readonly arch?: Arch;
@@ -84,8 +84,11 @@ function parseStatement(path: string, text: string): Statement {
     if (stated.has(key)) throw misuse(path, `${key}= is given twice. Give it once.`);
     stated.set(key, value);
   }
-  const [os, arch, format] = [stated.get('os'), stated.get('arch'), stated.get('format')];
-  const [filename, minimum] = [stated.get('name'), stated.get('minimum_os_version')];
+  const os = stated.get('os');
+  const arch = stated.get('arch');
+  const format = stated.get('format');
+  const filename = stated.get('name');
+  const minimum = stated.get('minimum_os_version');
   return {
     ...(os === undefined ? {} : { platform: parsePlatform(os) }),
     ...(arch === undefined ? {} : { arch: parseArch(arch) }),

@@ -15,7 +15,7 @@ const FORBIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\ufffd\u2044\u2215\uff0f\uff3c/\\<>:"|?*]|[\ufe00-\ufe0f]/u;
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Why a name cannot be published; undefined when it can. */
+/** Says why a name cannot be published; undefined when it can. */
 export function whyUnpublishable(name: string): string | undefined {
   if (name === '') return 'it is empty';
   if (Buffer.byteLength(name) > FILENAME_BYTES_MAX) {

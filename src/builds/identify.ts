@@ -22,7 +22,7 @@ import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri/tauri.ts';
 import { cluesOfVelopack } from './velopack/velopack.ts';
 
-/** How the reasons begin for files that may be packages. */
+/** The reasons begin so for files that may be packages. */
 export const NOT_KNOWN = 'not a known package';
 
 /** A file that will be published. */
@@ -84,7 +84,7 @@ function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
   throw refusal(file.path, reason);
 }
 
-/** Whether the publisher did not name the file. The index of another server may state facts about a file. */
+/** True when the publisher did not name the file. The index of another server may state facts about a file. */
 function isFound({ statement, imported }: SourceFile): boolean {
   return statement === null || imported !== undefined;
 }
@@ -134,8 +134,8 @@ async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine
 }
 
 /**
- * Several tools may share a directory. Clues of the other tools override those of electron-builder, which are less
- * specific.
+ * Several tools may share a directory. The clues of electron-builder are the least specific, so the other tools
+ * override them.
  */
 async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
   const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);
@@ -159,7 +159,8 @@ function unclear(file: SourceFile, { platform, format }: Findings): { skip: stri
     ...(platform === undefined ? [`os, one of ${PLATFORMS.join(', ')}`] : []),
     ...(format === undefined ? [`format, one of ${FORMATS.join(', ')}`] : []),
   ];
-  const keys = [platform === undefined ? ',os=…' : '', format === undefined ? ',format=…' : ''];
+  const os = platform === undefined ? ',os=…' : '';
+  const kind = format === undefined ? ',format=…' : '';
   if (file.imported !== undefined) return { skip: NOT_KNOWN };
   if (file.statement === null) {
     return {
@@ -168,6 +169,6 @@ function unclear(file: SourceFile, { platform, format }: Findings): { skip: stri
   }
   throw refusal(
     file.path,
-    `it is not a known package. Add "${file.path}${keys.join('')}": ${missing.join('; ')}.`,
+    `it is not a known package. Add "${file.path}${os}${kind}": ${missing.join('; ')}.`,
   );
 }

@@ -1,6 +1,6 @@
 import { type Arch, archOf, type Format, type Platform, platformOf } from '../domain/platform.ts';
 
-/** What a file name alone tells, for every build tool. */
+/** Reads what a file name alone tells, for every build tool. */
 
 interface NameClues {
   readonly platform?: Platform;
@@ -57,7 +57,7 @@ export function inferFromName(name: string): NameClues {
   };
 }
 
-/** Whether the name has the suffix of a package. */
+/** True when the name has the suffix of a package. */
 export function looksLikePackage(name: string): boolean {
   const lower = name.toLowerCase();
   return SUFFIXES.some(([end]) => lower.endsWith(end) && lower.length > end.length);

@@ -54,7 +54,7 @@ const SKIPPED_SHOWN_MAX = 20;
 export async function readBuildOutput(request: {
   readonly paths: readonly string[];
   readonly version: string;
-  /** Read instead of the paths, which messages name: the files of one release among those of many. */
+  /** The files of one release in directories with many. They are read instead of the paths, which messages name. */
   readonly files?: readonly SourceFile[];
 }): Promise<BuildOutput> {
   const { version } = request;
@@ -94,7 +94,7 @@ export async function readBuildOutput(request: {
     if (attached.skipped !== undefined) skipped.push(attached.skipped);
     if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
-    // Each platform may have notes of its own, and a release has one text: that of the first feed.
+    // Each platform may have notes of its own, and a release has one text: the one in the first feed.
     described = {
       name: described.name ?? attached.releaseName ?? null,
       notes: described.notes ?? attached.releaseNotes ?? null,

@@ -24,7 +24,7 @@ export function misuse(path: string, reason: string, cause?: unknown): AppError 
   return new AppError('invalid_request', sentence(path, reason), { cause });
 }
 
-/** Whether an error is a system error with one of these codes. */
+/** True when an error is a system error with one of these codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -95,10 +95,11 @@ async function attachWebPackage(
   const { path, name, size } = sidecar;
   const other = otherVersionIn(name, version);
   if (other !== undefined) return { path, reason: `it is of version ${other}, not ${version}` };
-  const [installer, ...others] = [...drafts.values()].filter(
+  const installers = [...drafts.values()].filter(
     ({ package: { format, file } }) =>
       format === 'nsis-web' && dirname(file.path) === dirname(path),
   );
+  const [installer, ...others] = installers;
   if (installer === undefined) {
     return { path, reason: 'the web installer that it belongs to is not published' };
   }

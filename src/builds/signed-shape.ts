@@ -44,7 +44,7 @@ const signedFeedSchema = z
     `has no signature of ${SIGNATURE_BYTES} bytes in base64`,
   );
 
-/** Whether the parsed YAML of a feed claims to be signed. The client ignores blank signatures. */
+/** True when the parsed YAML of a feed claims to be signed. The client ignores blank signatures. */
 export function isSigned({ signature, signatures }: Readonly<Record<string, unknown>>): boolean {
   const isBlank = typeof signature === 'string' && signature.trim() === '';
   const isEmpty = Array.isArray(signatures) && signatures.length === 0;

@@ -15,7 +15,7 @@ export interface SourceFile {
   readonly folders: readonly string[];
   /** The names in its directory, its own included. */
   readonly siblings: readonly string[];
-  /** What the publisher stated about it; null when it was found in a directory. */
+  /** The facts that the publisher stated about it; null when it was found in a directory. */
   readonly statement: Statement | null;
   /** Of a file of another update server; absent: of a build. */
   readonly imported?: {

@@ -14,7 +14,7 @@ import { versionText } from './version.ts';
 /** What each rule of a decision compared, computed with the predicates of the decision. */
 
 /** `not_checked`: an earlier rule left no build that this rule could be about. */
-export type RuleResult = 'passed' | 'failed' | 'not_checked';
+type RuleResult = 'passed' | 'failed' | 'not_checked';
 
 /** A rule with what it compared. The rules of a release are in the order in which the decision applies them. */
 export type ExplainedRule = { readonly result: RuleResult } & RuleFacts;

@@ -19,7 +19,7 @@ export interface UnservedVisitors {
  *
  * @param now by the store's clock; milliseconds since the epoch
  */
-export function unservedOn(view: ChannelView, now: number): readonly UnservedVisitors[] {
+function unservedOn(view: ChannelView, now: number): readonly UnservedVisitors[] {
   if (!view.hadRelease) return [];
   const lists = (platform: Platform, isWanted: (offer: Offer) => boolean): boolean =>
     ARCHES.some((arch) => view.offersFor(platform, arch).offers.some(isWanted));

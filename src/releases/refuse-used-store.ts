@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.ts';
  * Refuses a store that has applications.
  *
  * @param advice a sentence that says what to do instead
- * @throws AppError `status_forbids`, which names the applications; the store's
+ * @throws AppError `status_forbids`, which names the applications
  */
 export async function refuseUsedStore(deps: ReaderDeps, advice: string): Promise<void> {
   const names = await readApplications(deps);

@@ -10,9 +10,9 @@ export function whenLive(
   { catalogPollMs }: { readonly catalogPollMs: number },
   announced: boolean,
 ): string {
-  const [all, each] = [2 * catalogPollMs + 1000, catalogPollMs / 2].map((ms) =>
-    counted(Math.ceil(ms / 1000), 'second'),
-  );
+  const seconds = (ms: number) => counted(Math.ceil(ms / 1000), 'second');
+  const all = seconds(2 * catalogPollMs + 1000);
+  const each = seconds(catalogPollMs / 2);
   return announced
     ? `Running services answer with it within ${all}.`
     : `The change was made, but announcing it to running services failed. They find it when they check all applications in turn, within ${each} for each application.`;

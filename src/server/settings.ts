@@ -23,12 +23,12 @@ import { parseApplicationName } from '../domain/channel.ts';
 import { OWN_PATHS } from '../domain/reserved-name.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 const LOG_FORMATS = ['auto', 'json', 'text'] as const satisfies readonly LogFormat[];
 
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
-export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 /** Its path must not begin as the service's own paths do. */
 const publicUrl = defineKind(httpUrl.accepts, (value) => {

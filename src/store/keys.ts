@@ -4,7 +4,7 @@ import type { KeyArea } from '../core/key-facts.ts';
 /** The keys of this room's own objects; no other room builds them. */
 
 /** Objects about one store only, such as the verdict about it: no copy of a store has them. */
-export const PROBE_ROOT = 'probe/';
+const PROBE_ROOT = 'probe/';
 
 /** The keys that one run of the conformance probe uses; it leaves nothing under them. */
 export function conformanceProbeKeys(id: string) {

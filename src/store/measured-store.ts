@@ -18,7 +18,7 @@ export type StoreOperation =
  * `full`: failures of the store. `aborted`: the caller stopped waiting. `other`: any other error, such as a
  * document that is too large.
  */
-export type StoreOutcome = 'ok' | 'unavailable' | 'denied' | 'full' | 'aborted' | 'other';
+type StoreOutcome = 'ok' | 'unavailable' | 'denied' | 'full' | 'aborted' | 'other';
 
 /** Called when a request begins; the result is called once when it ends. */
 export type StartRequest = (operation: StoreOperation) => (outcome: StoreOutcome) => void;

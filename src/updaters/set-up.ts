@@ -36,7 +36,7 @@ export interface SetUpAddress {
 }
 
 /** Lines to paste. */
-export interface SetUpText {
+interface SetUpText {
   /** The file that they go into, or the moment at which the application runs them. */
   readonly into: string;
   readonly text: string;

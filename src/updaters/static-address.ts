@@ -42,7 +42,7 @@ export interface StaticAddress {
   readonly standIn?: StandIn;
 }
 
-export interface StandIn {
+interface StandIn {
   /** Another address of the dialect. Its document is written, if it is one that `isNoUpdate` accepts. */
   readonly path: readonly string[];
   isNoUpdate(document: string): boolean;

@@ -47,7 +47,7 @@ const rows = z
   .array(rowSchema)
   .describe('One row for each day (UTC), application, channel, platform and version.');
 
-export const snapshotSchema = z.object({
+const snapshotSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('usage_snapshot'),
   counter: z.uuid().describe('A random id, new for each start of a process and each day.'),
@@ -64,7 +64,7 @@ export const snapshotSchema = z.object({
     .describe('The last minutes, for rates; a minute is counted from the Unix epoch.'),
 });
 
-export const totalSchema = z.object({
+const totalSchema = z.object({
   schema_version: z.literal(SCHEMA_VERSION),
   type: z.literal('usage_total'),
   number: number.describe('Each number holds everything that the lower numbers hold.'),

@@ -85,7 +85,7 @@ export function builtOutput({ files, named }: BuiltFiles): ReadonlyMap<string, U
   ]);
 }
 
-export function browserFilesOf({ files, named }: BuiltFiles): BrowserFiles {
+function browserFilesOf({ files, named }: BuiltFiles): BrowserFiles {
   const byName = new Map(
     files.map(({ name, bytes }) => {
       const contentType = CONTENT_TYPES[path.extname(name)] ?? 'application/octet-stream';

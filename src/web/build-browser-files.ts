@@ -10,7 +10,7 @@ import { type BuildOptions, build } from 'esbuild';
 const SOURCES = path.resolve(import.meta.dirname, '..');
 
 /** A file as a browser gets it. */
-export interface BuiltFile {
+interface BuiltFile {
   /** `elements/download.js`, or with a hash of its content: `assets/console-3F2A7C1B.js`. */
   readonly name: string;
   readonly bytes: Uint8Array;

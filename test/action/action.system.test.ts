@@ -106,7 +106,10 @@ async function threeJobs(
   const first = await publish('linux-x64', 'v1.0.0');
   expect(first.log).not.toContain('::error');
   expect(first.outputs).toMatchObject({
-    ...{ version: '1.0.0', state: 'draft', channel: 'stable', missing: 'macos-arm64,windows-x64' },
+    version: '1.0.0',
+    state: 'draft',
+    channel: 'stable',
+    missing: 'macos-arm64,windows-x64',
   });
   expect(first.summary).toContain('macos-arm64, windows-x64');
   // Clients see nothing of a draft, not even that there is an application.

@@ -6,7 +6,7 @@ import { ACTION } from '../../src/features/init/github-workflow.ts';
 import { ROOT } from '../cli/support.ts';
 import { readAction } from './job.ts';
 
-/** What the page about CI says of the action. */
+/** The page about CI describes the action. */
 
 const page = readFileSync(path.join(ROOT, 'docs/publishing/ci.md'), 'utf8');
 

@@ -28,7 +28,7 @@ export async function readAction(): Promise<Action> {
   return parse(await readFile(path.join(ROOT, 'action.yml'), 'utf8'));
 }
 
-/** What a tag without a built publisher has of this repository, as far as the action needs it. */
+/** The files of a tag without a built publisher, as far as the action needs them. */
 export async function checkOutAction(directory: string): Promise<string> {
   for (const each of ['action.yml', 'package.json', 'src', 'scripts']) {
     await cp(path.join(ROOT, each), path.join(directory, each), { recursive: true });
@@ -66,9 +66,14 @@ export async function runJob({ action, workspace, with: given, env }: Job): Prom
       cwd: workspace,
       env: {
         PATH: process.env.PATH,
-        ...{ GITHUB_ACTIONS: 'true', GITHUB_ACTOR: 'ada', RUNNER_OS: 'Linux' },
-        ...{ GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary },
-        ...{ GITHUB_ACTION_PATH: action, GITHUB_WORKSPACE: workspace, RUNNER_TOOL_CACHE: '' },
+        GITHUB_ACTIONS: 'true',
+        GITHUB_ACTOR: 'ada',
+        RUNNER_OS: 'Linux',
+        GITHUB_OUTPUT: output,
+        GITHUB_STEP_SUMMARY: summary,
+        GITHUB_ACTION_PATH: action,
+        GITHUB_WORKSPACE: workspace,
+        RUNNER_TOOL_CACHE: '',
         ...env,
         ...evaluate(step.env, inputs, given),
       },

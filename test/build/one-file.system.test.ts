@@ -64,6 +64,20 @@ describe('what is in the file', () => {
     expect(built.text).toMatch(/^\/\/ @aws-sdk\/client-s3 [\d.]+ \(Apache-2\.0\)$/m);
     expect(built.text).toMatch(/^\/\/ commander [\d.]+ \(MIT\):$/m);
     expect(built.text).toContain('TJ Holowaychuk');
+    expect(built.text).toMatch(/^\/\/ smol-toml [\d.]+ \(BSD-3-Clause\):$/m);
+    expect(built.text).toMatch(/^\/\/ json5 [\d.]+ \(MIT\):$/m);
+  });
+
+  it('reads JSON5 with keys in letters of any language, and TOML', async () => {
+    const project = path.join(directory.path, 'project');
+    await mkdir(path.join(project, 'src-tauri'), { recursive: true });
+    const configuration = "{ größe: 1,\u00a0\\u0069dentifier: 'com.acme.notes', /* a comment */ }";
+    await writeFile(path.join(project, 'src-tauri/tauri.conf.json5'), configuration);
+    const cargo = '[package]\nname = "notes"\nversion = "2.1.0"\n';
+    await writeFile(path.join(project, 'src-tauri/Cargo.toml'), cargo);
+    const { code, stdout } = await run('init --yes --dry-run', { cwd: project });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('src-tauri/Cargo.toml')]);
+    expect(stdout).toContain('notes');
   });
 
   it('is the same for the same sources', async () => {
@@ -88,7 +102,9 @@ describe('the workflow that stops a release from a phone', () => {
     const start = async (inputs: Readonly<Record<string, string>>) => {
       const given = { ...inputs, ...env, PATH: `${process.env.PATH}` };
       const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-e', '-c', step.run], {
-        ...{ cwd: home, env: given, encoding: 'utf8' },
+        cwd: home,
+        env: given,
+        encoding: 'utf8',
       });
       expect([status, stderr]).toEqual([0, '']);
       return stdout;

@@ -18,7 +18,10 @@ async function read({ directory, version }: PackageBuild, paths: readonly string
   const { artifacts, skipped } = await readBuildOutput({ paths, version });
   const deltas = artifacts.flatMap(({ format, companions }) =>
     companions.map(({ kind, base, filename, stated }) => ({
-      ...{ format, kind, base, filename },
+      format,
+      kind,
+      base,
+      filename,
       stated: stated.map(({ algorithm }) => algorithm),
     })),
   );
@@ -98,7 +101,8 @@ describe('a delta', () => {
 
   it('is skipped when it is of another version, of no package, or no package itself', async () => {
     const last = await build('squirrel', ['1.0.0', '1.1.0-beta.1', '1.1.0']);
-    const [full, delta] = [last.full.name, 'App-1.1.0-beta1-delta.nupkg'];
+    const full = last.full.name;
+    const delta = 'App-1.1.0-beta1-delta.nupkg';
     const nuspec = '<package><metadata><version>1.1.0-beta1</version></metadata></package>';
     await writeFile(path.join(last.directory, delta), zip([['App.nuspec', Buffer.from(nuspec)]]));
     const { reasons, deltas } = await read(last);

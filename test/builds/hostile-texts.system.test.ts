@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readAppcastOrUndefined } from '../../src/builds/appcast/appcast.ts';
 import { readFeed } from '../../src/builds/electron/feed.ts';
 import { inferFromName } from '../../src/builds/infer.ts';
-import { withoutComments } from '../../src/builds/project/project-files.ts';
+import { readConfiguration, withoutComments } from '../../src/builds/project/project-files.ts';
 import { readProject } from '../../src/builds/project/read-project.ts';
-import { parseToml } from '../../src/builds/project/toml.ts';
 import { parseYaml } from '../../src/builds/yaml.ts';
 import { isAppError } from '../../src/core/errors.ts';
 import { nameInAddress } from '../../src/features/import/sources/files.ts';
@@ -71,7 +70,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'import appcast.xml': asIndex('appcast.xml'),
   appcast: readAppcastOrUndefined,
   comments: withoutComments,
-  TOML: parseToml,
+  TOML: inFile('Tauri.toml', (folder) => readConfiguration(folder, 'Tauri.toml')),
   JSON: parseJsonValues,
   'a name': inferFromName,
   'an address': nameInAddress,

@@ -36,7 +36,7 @@ export async function materialize(listing: string, options: Options): Promise<st
   );
 }
 
-export async function writeFiles(paths: readonly string[], options: Options): Promise<string> {
+async function writeFiles(paths: readonly string[], options: Options): Promise<string> {
   const root = await temporaryDirectory();
   const bytes = new Map<string, Buffer>();
   for (const path of paths) if (!isDerived(path)) bytes.set(path, contentOf(path, options));
@@ -63,10 +63,6 @@ export function summarise(output: BuildOutput): string[] {
       ...artifact.stated.map((stated) => `${stated.algorithm} ${basename(stated.statedIn)}`),
     ].join(' | '),
   );
-}
-
-export function skippedNames(root: string, output: BuildOutput): string[] {
-  return output.skipped.map(({ path }) => path.slice(root.length + 1).replaceAll('\\', '/')).sort();
 }
 
 const KEY = Buffer.from('0123456789abcdef', 'hex');
@@ -140,7 +136,7 @@ export function updateInfo(version: string, files: readonly (readonly [string, B
   ].join('\n');
 }
 
-/** What a web installer fetches, by architecture. */
+/** The files that a web installer fetches, by architecture. */
 function packagesInfo(files: readonly (readonly [string, Buffer])[]): string {
   const lines = files.flatMap(([path, bytes]) => [
     `  ${/-(\w+)\.nsis\.7z$/.exec(path)?.[1]}:`,

@@ -214,7 +214,7 @@ describe('a sidecar', () => {
   });
 
   test.each([
-    // What it signs, and what it lies beside.
+    // The name that it signs, and the file that it lies beside.
     ['App.app.tar.gz', 'App_aarch64.app.tar.gz'],
     ['App.app.tar.gz', 'App_1.0.0_darwin_x64.app.tar.gz'],
     ['My App_1.0.0_x64-setup.exe', 'My.App_1.0.0_x64-setup.exe'],

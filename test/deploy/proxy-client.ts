@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A client of a proxy on this machine, whose host name no resolver knows. */
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-export interface Asked {
+interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON. */

@@ -27,7 +27,7 @@ export const answer = (body: unknown, status = 200, headers = {}) => ({
   body: JSON.stringify(body),
 });
 
-export interface Visit {
+interface Visit {
   readonly page: Page;
   /** Errors of the page, and of its policy. */
   readonly errors: string[];
@@ -35,7 +35,7 @@ export interface Visit {
   readonly strangers: string[];
 }
 
-export interface VisitOptions extends PageOptions {
+interface VisitOptions extends PageOptions {
   readonly viewport?: typeof DESKTOP;
   readonly waitUntil?: 'commit' | 'load';
   readonly before?: (page: Page) => Promise<unknown>;

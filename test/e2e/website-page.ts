@@ -56,7 +56,7 @@ export interface Website {
 const HEAD = '<meta name="viewport" content="width=device-width"><title>Website</title>';
 
 /** What a page shows until the element is there, and without JavaScript. */
-export const fallbackOf = (piece: Piece, slipway: string): string =>
+const fallbackOf = (piece: Piece, slipway: string): string =>
   piece === 'download'
     ? ['windows', 'macos', 'linux']
         .map((os) => `<a href="${slipway}/api/v1/desktop/download/${os}">${os}</a>`)

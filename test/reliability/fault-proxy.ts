@@ -12,7 +12,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export interface ProxiedRequest {
+interface ProxiedRequest {
   /** Counts from 1 since the plan was set. */
   readonly number: number;
   readonly method: string;
@@ -38,7 +38,7 @@ export type ProxyFault =
    */
   | { readonly cut: 'before' | 'during' | 'after'; readonly meanwhile?: () => void };
 
-export type ProxyPlan = (request: ProxiedRequest) => ProxyFault | undefined;
+type ProxyPlan = (request: ProxiedRequest) => ProxyFault | undefined;
 
 const S3_CODES = { 503: 'SlowDown', 429: 'TooManyRequests' } as const;
 

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../src/store/object-store.ts';
 
-export interface RequestCount {
+interface RequestCount {
   readonly requests: number;
   /** Requests sent before any of them was answered count as one round trip. */
   readonly trips: number;

@@ -48,7 +48,7 @@ export function blockmapOf(bytes: Buffer): Buffer {
 }
 
 /** A file with its block map at its end, and the map's size, as in an AppImage and in a web installer's package. */
-export function withBlockmap(bytes: Buffer): { readonly file: Buffer; readonly mapSize: number } {
+function withBlockmap(bytes: Buffer): { readonly file: Buffer; readonly mapSize: number } {
   const map = deflateRawSync(describeBlocks(bytes));
   const size = Buffer.alloc(4);
   size.writeUInt32BE(map.length);

@@ -13,8 +13,6 @@ import {
 } from './electron-network.ts';
 import { makeTemporaryDirectory } from './release.ts';
 
-export type { ClientRequest } from './electron-network.ts';
-
 /**
  * Runs the real electron-updater from node_modules on a simulated machine. Only the `electron` module is
  * replaced: its network is Node's, and its Squirrel.Mac downloads from the address that the updater sets.
@@ -41,7 +39,7 @@ interface CheckResult {
   readonly updateInfo: UpdateInfo;
 }
 
-export interface UpdateInfo {
+interface UpdateInfo {
   readonly version: string;
   readonly files: readonly { readonly url: string; readonly sha512: string }[];
   readonly minimumSystemVersion?: string;
@@ -97,7 +95,7 @@ const CLIENTS = {
   current: process.env.TEST_ELECTRON_UPDATER ?? 'electron-updater',
   previous: 'electron-updater-previous',
 } as const;
-export type ClientRelease = keyof typeof CLIENTS;
+type ClientRelease = keyof typeof CLIENTS;
 
 export interface Downloaded {
   readonly name: string;

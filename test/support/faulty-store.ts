@@ -1,6 +1,5 @@
 import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../src/store/object-store.ts';
-import { createSeededRandomness } from './clock.ts';
 
 /** A store that fails on purpose. A plan decides about every call, so that a failure can be repeated. */
 export interface FaultyStore extends ObjectStore {
@@ -16,7 +15,7 @@ export interface FaultyStore extends ObjectStore {
   forgetCalls(): void;
 }
 
-export const STORE_METHODS = [
+const STORE_METHODS = [
   'create',
   'get',
   'read',
@@ -61,27 +60,6 @@ export function failFrom(n: number, when: Fault['when']): FaultPlan {
   return ({ number }) => {
     if (number < n) return undefined;
     return { when: number === n ? when : 'before' };
-  };
-}
-
-export interface FaultRates {
-  readonly '503'?: number;
-  readonly '429'?: number;
-  /** Half of these calls fail after their effect. */
-  readonly reset?: number;
-}
-
-/** Calls fail at random, with these probabilities. */
-export function failByRate(seed: number, rates: FaultRates): FaultPlan {
-  const randomness = createSeededRandomness(seed);
-  return () => {
-    let drawn = randomness.fraction();
-    const isLate = randomness.fraction() < 0.5;
-    for (const [reason, rate = 0] of Object.entries(rates)) {
-      if (drawn < rate) return { when: reason === 'reset' && isLate ? 'after' : 'before', reason };
-      drawn -= rate;
-    }
-    return undefined;
   };
 }
 

@@ -19,7 +19,7 @@ export interface S3Server {
 }
 
 /** The S3 server for the tests; undefined when TEST_S3_ENDPOINT is not set. */
-export function findS3Server(env: NodeJS.ProcessEnv = process.env): S3Server | undefined {
+function findS3Server(env: NodeJS.ProcessEnv = process.env): S3Server | undefined {
   const endpoint = env.TEST_S3_ENDPOINT;
   if (endpoint === undefined || endpoint === '') {
     return undefined;
@@ -111,7 +111,7 @@ export function s3Environment(
   };
 }
 
-export function createMinioClient({ endpoint, region, credentials }: S3Server): Client {
+function createMinioClient({ endpoint, region, credentials }: S3Server): Client {
   const { hostname, port, protocol } = new URL(endpoint);
   const useSSL = protocol === 'https:';
   return new Client({

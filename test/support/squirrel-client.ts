@@ -15,7 +15,7 @@ const VENDOR = path.join(
   'vendor',
 );
 
-export interface SquirrelEntry {
+interface SquirrelEntry {
   readonly version: string;
   /** The line, as Squirrel writes it. */
   readonly line: string;

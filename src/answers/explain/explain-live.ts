@@ -36,7 +36,7 @@ export interface ExplainerDeps extends ServiceDeps, ExplainOptions {
 export type Explainer = (request: ExplainRequest) => Promise<ExplainedUpdate>;
 
 /** Bounded: a user is waiting. The turns of the requests before it count as well. */
-export const EXPLAIN_TIME_MAX_MS = 12_000;
+const EXPLAIN_TIME_MAX_MS = 12_000;
 
 export function createExplainer(deps: ExplainerDeps): Explainer {
   const inTurn = createTurns(

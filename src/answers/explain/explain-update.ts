@@ -31,7 +31,7 @@ import { compareVersions, parseVersion, type Version, versionText } from '../../
  * - `client`: what a client of the tier could find out with many requests to the service. That excludes drafts, releases
  *   whose rollout has not begun, plans, and the reasons that publishers state.
  */
-export type Audience = 'publisher' | 'client';
+type Audience = 'publisher' | 'client';
 
 export interface ExplainRequest {
   /** The question of the client. */
@@ -55,7 +55,7 @@ export interface ListedRelease extends ExplainedRelease {
 }
 
 /** A release that every decision leaves out, so that no rule was applied to it. */
-export interface PassedOver extends Listing {
+interface PassedOver extends Listing {
   /** `unverified`: this process could not verify the release's manifest. */
   readonly why: 'yanked' | 'unverified';
 }

@@ -14,7 +14,7 @@ import { frozenBy } from './explanation-json.ts';
 type Facts<R extends RuleFacts['rule']> = Extract<ExplainedRule, { readonly rule: R }>;
 
 /** The facts of a rule of a release. */
-export function factsOf<R extends RuleFacts['rule']>(
+function factsOf<R extends RuleFacts['rule']>(
   { rules }: Pick<ListedRelease, 'rules'>,
   name: R,
 ): Facts<R> | undefined {

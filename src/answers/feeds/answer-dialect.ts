@@ -33,7 +33,7 @@ interface DialectDeps extends FileDeps {
 }
 
 /** A request in a dialect. */
-export interface DialectRequest {
+interface DialectRequest {
   readonly protocol: Protocol;
   readonly method: string;
   /** The path and the query. */

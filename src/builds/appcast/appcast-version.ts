@@ -3,7 +3,7 @@ import type { AppcastItem } from './appcast.ts';
 /** Which version an item of an appcast is of. */
 
 /**
- * Whether an item is of a version. Users see `2.0` where the release is 2.0.0. Build metadata is ignored. A bundle
+ * Says whether an item is of a version. Users see `2.0` where the release is 2.0.0. Build metadata is ignored. A bundle
  * version that is a number alone counts builds: the 2nd build is not of release 2.0.0.
  */
 export function isOfVersion(

@@ -53,7 +53,7 @@ export interface AppcastItem {
   readonly phasedRolloutInterval: string | undefined;
   /** The version below which the update is critical; empty: it is for every version. Undefined: it is not critical. */
   readonly criticalUpdate: string | undefined;
-  /** Whether clients of some versions only show a page and do not install the update. */
+  /** True when clients of some versions only show a page and do not install the update. */
   readonly isInformational: boolean;
   /** One for each architecture or system; mostly one. */
   readonly enclosures: readonly AppcastEnclosure[];
@@ -131,6 +131,8 @@ function itemOf(item: XmlElement): AppcastItem {
   const [critical] = childrenOf(item, 'sparkle:criticalUpdate');
   const tags = childrenOf(item, 'sparkle:tags').flatMap(({ children }) => children);
   const isTagged = tags.some(({ name }) => name === 'sparkle:criticalUpdate');
+  const isCritical = critical !== undefined || isTagged || isCriticalFile(first);
+  const criticalBelow = critical?.attributes['sparkle:version'] ?? '';
   return {
     title: text('title'),
     version: version('sparkle:version'),
@@ -146,12 +148,7 @@ function itemOf(item: XmlElement): AppcastItem {
     ignoreSkippedUpgradesBelowVersion: text('sparkle:ignoreSkippedUpgradesBelowVersion'),
     hardwareRequirements: text('sparkle:hardwareRequirements'),
     phasedRolloutInterval: text('sparkle:phasedRolloutInterval'),
-    criticalUpdate:
-      critical !== undefined
-        ? (critical.attributes['sparkle:version'] ?? '').trim()
-        : isTagged || isCriticalFile(first)
-          ? ''
-          : undefined,
+    criticalUpdate: isCritical ? criticalBelow.trim() : undefined,
     isInformational:
       childrenOf(item, 'sparkle:informationalUpdate').length > 0 ||
       (enclosures.length === 0 && text('link') !== undefined),

@@ -16,7 +16,7 @@ import { addEdSignature, parseEdSignature } from './ed-signature.ts';
 /** Reads from an appcast what it states of the files beside it. */
 
 interface AttachedAppcast {
-  /** Why it is not published; absent when it is signed: then it is. */
+  /** Says why it is not published. Absent when it is signed: then it is published. */
   readonly skipped?: SkippedFile;
   readonly signed: readonly BuiltDocument[];
   readonly releaseNotes?: string | undefined;
@@ -241,7 +241,12 @@ async function attachDeltas(
     draft.companions.push({
       kind: DELTA,
       base: short(path, 'deltaFrom', deltaFrom, BUNDLE_VERSION_MAX),
-      ...{ path: file.path, filename, size: file.size, signatures, stated: [], facts: {} },
+      path: file.path,
+      filename,
+      size: file.size,
+      signatures,
+      stated: [],
+      facts: {},
     });
     attached.push(file.path);
   }

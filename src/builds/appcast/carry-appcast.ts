@@ -58,11 +58,15 @@ export function carryAppcast(
   }
   const phased = own.find(({ phasedRolloutInterval }) => phasedRolloutInterval !== undefined);
   const document = (from: string, name: string, content: Uint8Array): BuiltDocument => ({
-    ...{ path: from, name, bytes: content, size: content.length },
+    path: from,
+    name,
+    bytes: content,
+    size: content.length,
     sha256: createHash('sha256').update(content).digest('hex'),
     stagingPercentage: null,
     ...(phased === undefined ? {} : { phasedRolloutInterval: phased.phasedRolloutInterval }),
-    ...{ lists, elsewhere },
+    lists,
+    elsewhere,
   });
   return signatures.flatMap((signature) =>
     signature.by === 'sparkle'
@@ -71,14 +75,15 @@ export function carryAppcast(
           document(path, NETSPARKLE_APPCAST, bytes),
           {
             ...document(signature.path, NETSPARKLE_APPCAST_SIGNATURE, signature.file),
-            ...{ lists: [], elsewhere: [] },
+            lists: [],
+            elsewhere: [],
           },
         ],
   );
 }
 
 /**
- * An item that clients install in place of those of the version; undefined for none. Clients ignore items of channels
+ * An item that clients install in place of the items of the version; undefined for none. Clients ignore items of channels
  * that they were not built for.
  */
 export function findNewer(
@@ -113,5 +118,5 @@ function entryOf({ url, length }: AppcastEnclosure): FeedEntry {
   return { address, name: fileNameOf(url), size: length, digests: [] };
 }
 
-/** What an absolute address of a feed of this service looks like. */
+/** The form of an absolute address of a feed of this service. */
 const FEED_ADDRESS = /^https?:\/\/[^?#]*\/feeds\/[^/]+\/[^/]+\/(?:sparkle|netsparkle)\//i;

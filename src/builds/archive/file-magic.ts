@@ -8,7 +8,7 @@ export interface Machine {
   readonly arch: Arch;
 }
 
-/** Enough for every header: linkers write that of PE files within the first page. */
+/** Enough for every header: linkers write the header of PE files within the first page. */
 export const HEADER_BYTES = 4096;
 
 const PE_MACHINES: Readonly<Record<number, Arch>> = {
@@ -43,7 +43,7 @@ export async function machineOfFile(path: string): Promise<Machine | undefined> 
 const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
 const NSIS_STUB_BYTES_MAX = 1024 * 1024;
 
-/** Whether NSIS made a Windows program. Its installers are 32-bit, also those of 64-bit applications. */
+/** True when NSIS made a Windows program. Its installers are 32-bit, also for 64-bit applications. */
 export async function isNsisProgram(path: string): Promise<boolean> {
   const start = await readStart(path, NSIS_STUB_BYTES_MAX);
   return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));

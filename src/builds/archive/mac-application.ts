@@ -14,7 +14,7 @@ import { readZip } from './zip.ts';
 export interface ApplicationArch {
   /** Undefined when they differ, and when there is no program. */
   readonly arch: Arch | undefined;
-  /** Why the archive cannot be read; undefined when it can. */
+  /** Says why the archive cannot be read; undefined when it can. */
   readonly problem: string | undefined;
 }
 

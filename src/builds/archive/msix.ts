@@ -4,7 +4,7 @@ import { type Arch, archOf } from '../../domain/platform.ts';
 import type { ApplicationArch } from './mac-application.ts';
 import { readZip } from './zip.ts';
 
-/** What the manifest of an MSIX package, or of a bundle of several, states. An `.appx` has the same manifests. */
+/** Reads the manifest of an MSIX package, or of a bundle of several. An `.appx` has the same manifests. */
 
 const PACKAGE = 'AppxManifest.xml';
 const BUNDLE = 'AppxMetadata/AppxBundleManifest.xml';

@@ -7,7 +7,7 @@ import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
 import { isMacProgram } from './mac-application.ts';
 import { readZip } from './zip.ts';
 
-/** What a NuGet package of Squirrel or Velopack states about itself. */
+/** Reads what a NuGet package of Squirrel or Velopack states about itself. */
 export interface NupkgClues {
   /** Velopack writes elements into the nuspec that Squirrel does not know. */
   readonly isVelopack: boolean;

@@ -13,7 +13,7 @@ const SECTIONS_MAX = 1000;
 const NAMES_BYTES_MAX = 64 * 1024;
 const INFORMATION_BYTES_MAX = 4096;
 
-/** Where a field is, and its size in bytes. */
+/** The offset of a field, and its size in bytes. */
 type Field = readonly [at: number, bytes: number];
 interface Layout {
   readonly headerBytes: number;
@@ -28,12 +28,22 @@ interface Layout {
 /** By the class in the header: 32 or 64 bits. */
 const LAYOUTS: Readonly<Record<number, Layout>> = {
   1: {
-    ...{ headerBytes: 52, sections: [0x20, 4], sectionBytes: 40 },
-    ...{ sectionCount: 0x30, namesIndex: 0x32, offset: [0x10, 4], size: [0x14, 4] },
+    headerBytes: 52,
+    sections: [0x20, 4],
+    sectionBytes: 40,
+    sectionCount: 0x30,
+    namesIndex: 0x32,
+    offset: [0x10, 4],
+    size: [0x14, 4],
   },
   2: {
-    ...{ headerBytes: 64, sections: [0x28, 8], sectionBytes: 64 },
-    ...{ sectionCount: 0x3c, namesIndex: 0x3e, offset: [0x18, 8], size: [0x20, 8] },
+    headerBytes: 64,
+    sections: [0x28, 8],
+    sectionBytes: 64,
+    sectionCount: 0x3c,
+    namesIndex: 0x3e,
+    offset: [0x18, 8],
+    size: [0x20, 8],
   },
 };
 
@@ -57,7 +67,8 @@ async function readUpdateInformation(read: ReadBytes): Promise<string | undefine
   if (table === undefined) return undefined;
   const sections = Array.from({ length: count }, (_, index) => {
     const entry = table.subarray(index * layout.sectionBytes);
-    const [offset, size] = [numberAt(entry, layout.offset), numberAt(entry, layout.size)];
+    const offset = numberAt(entry, layout.offset);
+    const size = numberAt(entry, layout.size);
     return { name: entry.readUInt32LE(0), offset: offset ?? 0, size: size ?? 0 };
   });
   const names = sections[start.readUInt16LE(layout.namesIndex)];

@@ -22,7 +22,7 @@ const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
 
 interface AttachedFeed {
-  /** Why it is not published; absent when it is signed: then it is. */
+  /** Says why it is not published. Absent when it is signed: then it is published. */
   readonly skipped?: SkippedFile;
   readonly signed?: BuiltDocument;
   /** Undefined unless it lists files that are published. */
@@ -88,8 +88,10 @@ export async function attachFeed(
       return { signed, releaseName, releaseNotes };
     }
     return {
-      ...{ skipped: { path, reason: READ_REASON } },
-      ...{ stagingPercentage, releaseName, releaseNotes },
+      skipped: { path, reason: READ_REASON },
+      stagingPercentage,
+      releaseName,
+      releaseNotes,
     };
   }
   return { skipped: { path, reason: 'it lists none of the published files' } };

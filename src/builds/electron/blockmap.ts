@@ -18,7 +18,7 @@ const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 const TRAILER_BYTES = 4;
 
 /**
- * How many bytes of its file a block map covers; undefined when the file is not a block map.
+ * Counts the bytes of its file that a block map covers; undefined when the file is not a block map.
  *
  * @throws the system's error when the file cannot be read
  */

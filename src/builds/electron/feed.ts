@@ -50,7 +50,7 @@ export function isFeedName(name: string): boolean {
 }
 
 /**
- * What a feed states about `version`; undefined when the file is not a feed of these tools.
+ * Reads what a feed states about `version`; undefined when the file is not a feed of these tools.
  *
  * @throws AppError `invalid_artifact` for a feed that contradicts itself or cannot be read
  */
@@ -158,7 +158,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** What feeds other than electron-builder's do not state. */
+/** Only feeds of electron-builder state these. */
 const STATES_NO_MORE = {
   version: undefined,
   minimumSystemVersion: undefined,

@@ -65,7 +65,7 @@ export function carrySigned(
   };
 }
 
-/** Whether an entry names a file on another server. */
+/** True when an entry names a file on another server. */
 export function isElsewhere({ address }: Pick<FeedEntry, 'address'>): boolean {
   return /^([a-z][a-z0-9+.-]*:|\/\/)/i.test(address);
 }

@@ -10,17 +10,18 @@ const WORKFLOWS = '.github/workflows';
 export async function findCi(root: string): Promise<FoundCi> {
   const names = await namesIn(root);
   const remote = remoteKind(await readText(root, '.git/config'));
-  const byName = names.includes('.github')
-    ? ({ kind: 'github', shownBy: '.github' } as const)
-    : names.includes(GITLAB_FILE)
-      ? ({ kind: 'gitlab', shownBy: GITLAB_FILE } as const)
-      : { kind: undefined, shownBy: '' };
   const found =
-    remote === undefined ? byName : { kind: remote, shownBy: 'the remote in .git/config' };
+    remote === undefined ? byName(names) : { kind: remote, shownBy: 'the remote in .git/config' };
   return { ...found, publishing: await publishingFiles(root), lastStage: await lastStage(root) };
 }
 
-/** By the host in the address of a remote: `git@github.com:…`, `https://gitlab.example.com/…`. */
+function byName(names: readonly string[]): Pick<FoundCi, 'kind' | 'shownBy'> {
+  if (names.includes('.github')) return { kind: 'github', shownBy: '.github' };
+  if (names.includes(GITLAB_FILE)) return { kind: 'gitlab', shownBy: GITLAB_FILE };
+  return { kind: undefined, shownBy: '' };
+}
+
+/** Finds the service by the host in the address of a remote: `git@github.com:…`, `https://gitlab.example.com/…`. */
 function remoteKind(config: string | undefined): 'github' | 'gitlab' | undefined {
   const remotes = [...(config ?? '').matchAll(/^\[remote "([^"]+)"\][^\n]*((?:\n(?!\[).*)*)/gm)];
   const addressed = remotes.map(([, name = '', lines = '']) => ({

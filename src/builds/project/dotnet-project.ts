@@ -5,7 +5,6 @@ import { PLATFORMS, type Platform, platformOf } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
 import { misuse } from '../refusal.ts';
 import { textOf } from './loose.ts';
-import { findPackCommand } from './pack-command.ts';
 import { type FoundTool, stated, statedAll } from './project.ts';
 import { findFiles, readText } from './project-files.ts';
 import { targetsOf } from './usual-target.ts';
@@ -53,12 +52,17 @@ export async function readDotnet(directory: string): Promise<FoundTool | undefin
       packId: isVelopack ? (command?.packId ?? program) : undefined,
       sdk: /^net(\d+\.\d+)/.exec(frameworksOf(root))?.[1],
     },
-    updaters: isVelopack ? ['velopack'] : hasNetSparkle(application) ? ['netsparkle'] : [],
+    updaters: updatersOf(application, isVelopack),
     remarks: [],
   };
 }
 
-/** The projects that make a program, without those of tests. */
+function updatersOf(application: Application, isVelopack: boolean): readonly string[] {
+  if (isVelopack) return ['velopack'];
+  return hasNetSparkle(application) ? ['netsparkle'] : [];
+}
+
+/** The projects that make a program, without projects of tests. */
 async function findApplications(directory: string): Promise<readonly Application[]> {
   const files = (await findFiles(directory, PROJECT_FILE)).slice(0, FILES_MAX);
   const applications: Application[] = [];
@@ -123,4 +127,41 @@ function targetOfRuntime(runtime: string): readonly Target[] {
 
 function hasNetSparkle({ packages }: Application): boolean {
   return [...packages].some((name) => name.startsWith('netsparkleupdater.'));
+}
+
+/** A call of `vpk pack` in a script or a CI file of the project. */
+interface PackCommand {
+  /** Relative to the project. */
+  readonly file: string;
+  readonly packId: string | undefined;
+  readonly output: string | undefined;
+}
+
+const SCRIPTS = /\.(ps1|sh|cmd|bat|ya?ml|cake|cs)$|^(Makefile|justfile|package\.json)$/i;
+const SCRIPTS_MAX = 100;
+const PACK = /\bvpk(?:\.exe)?\s+(?:\[\w+\]\s+)?pack\b((?:[\\`^]\r?\n|[^\n])*)/;
+
+/** Looks into scripts beside the project and in its CI, which are only searched as text. */
+async function findPackCommand(directory: string): Promise<PackCommand | undefined> {
+  const here = await findFiles(directory, SCRIPTS, 1);
+  const inCi = await findFiles(`${directory}/.github/workflows`, /\.ya?ml$/i, 1);
+  const files = [...here, ...inCi.map((file) => `.github/workflows/${file}`)];
+  for (const file of files.slice(0, SCRIPTS_MAX)) {
+    const options = PACK.exec((await readText(directory, file)) ?? '')?.[1];
+    if (options === undefined) continue;
+    return {
+      file,
+      packId: readOption(options, '--packId|-u'),
+      output: readOption(options, '--outputDir|-o'),
+    };
+  }
+  return undefined;
+}
+
+/** A value that the script computes is left out. */
+function readOption(options: string, names: string): string | undefined {
+  const found = new RegExp(`(?:^|\\s)(?:${names})[ =]+(["']?)([\\w./\\\\-]+)\\1(?=\\s|$)`).exec(
+    options,
+  );
+  return found?.[2]?.replaceAll('\\', '/').replace(/^\.\//, '');
 }

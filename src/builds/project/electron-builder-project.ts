@@ -18,14 +18,22 @@ import { targetsOf } from './usual-target.ts';
 /** Reads how a project uses electron-builder. A configuration in JavaScript or TypeScript is only searched as text. */
 
 const RUNS = /\belectron-builder\b/;
-/** In the order in which electron-builder looks for them; the last line is a widespread custom. */
+/** The files in the order in which electron-builder looks for them. The `config` in some is a widespread custom. */
 const FILES = [
-  ...['yml', 'yaml', 'json', 'json5', 'toml', 'js', 'cjs', 'ts'].map(
-    (extension) => `electron-builder.${extension}`,
-  ),
-  ...['js', 'cjs', 'mjs', 'ts', 'yml', 'json'].map(
-    (extension) => `electron-builder.config.${extension}`,
-  ),
+  'electron-builder.yml',
+  'electron-builder.yaml',
+  'electron-builder.json',
+  'electron-builder.json5',
+  'electron-builder.toml',
+  'electron-builder.js',
+  'electron-builder.cjs',
+  'electron-builder.ts',
+  'electron-builder.config.js',
+  'electron-builder.config.cjs',
+  'electron-builder.config.mjs',
+  'electron-builder.config.ts',
+  'electron-builder.config.yml',
+  'electron-builder.config.json',
 ];
 const USUAL = 'electron-builder.yml';
 const OUTPUT = 'dist';
@@ -54,7 +62,7 @@ interface Facts {
   readonly productName: string | undefined;
   readonly appId: string | undefined;
   readonly output: string | undefined;
-  /** Whether `files` leaves out `.env`. */
+  /** True when `files` leaves out `.env`. */
   readonly leavesOutSettings: boolean;
   /** The words for architectures in the section of each platform that the configuration names. */
   readonly arches: ReadonlyMap<Platform, readonly string[]>;
@@ -188,7 +196,8 @@ function publishIn(value: JsonRecord): readonly string[] {
     const { provider, url } = recordOf(first);
     if (isOurs(textOf(url))) return [];
     const kind = textOf(provider) ?? textOf(first);
-    return [`"${name === '' ? '' : `${name}.`}publish"${kind === undefined ? '' : ` (${kind})`}`];
+    const key = name === '' ? 'publish' : `${name}.publish`;
+    return [kind === undefined ? `"${key}"` : `"${key}" (${kind})`];
   });
 }
 
@@ -202,7 +211,7 @@ function publishInText(text: string): readonly string[] {
   return [`"publish"${word === undefined ? '' : ` (${word})`}`];
 }
 
-/** Whether an address is a feed of Slipway. */
+/** True when an address is a feed of Slipway. */
 function isOurs(url: string | undefined): boolean {
   return /\/feeds\/[^/]+\/[^/]+\/electron(\?|$)/.test(url ?? '');
 }

@@ -25,7 +25,7 @@ const MAKERS_MAX = 50;
 interface Maker {
   /** `squirrel`, `zip`, `deb`, … */
   readonly name: string;
-  /** The platforms that the configuration states for it; empty: those of the maker. */
+  /** The platforms that the configuration states for it; empty: the maker's own. */
   readonly platforms: readonly Platform[];
 }
 

@@ -41,7 +41,7 @@ const LOCK_FILES: Readonly<Record<string, PackageManager['name']>> = {
   'bun.lockb': 'bun',
 };
 
-/** By the lock file of the project, or that of the repository when the project is one of its workspaces. */
+/** Recognizes the package manager by the lock file in the first of these directories that has one. */
 export async function findPackageManager(directories: readonly string[]): Promise<PackageManager> {
   for (const directory of directories) {
     const names = await namesIn(directory);

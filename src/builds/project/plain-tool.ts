@@ -7,7 +7,7 @@ const PLAIN = /^(?!-)[\p{L}\p{N}\p{M} _./@+()-]+$/u;
 const OPTION = /^--?[a-z][a-z-]*$/;
 const OUTPUT = 'dist';
 
-/** Whether a path can be put into a CI file and between double quotes in its commands. */
+/** True when a path can be put into a CI file and between double quotes in its commands. */
 export function isPlainPath(path: string): boolean {
   return PLAIN.test(path);
 }

@@ -1,16 +1,19 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import parseJson5 from 'json5/lib/parse.js';
+import { parse as parseToml, TomlError } from 'smol-toml';
 import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 import { readPlainText } from '../../core/plain-file.ts';
 import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import { hasCode, misuse } from '../refusal.ts';
 import { parseYaml } from '../yaml.ts';
-import { parseToml } from './toml.ts';
 
 /** Reads files of a project. A path may be missing, or not a regular file, and a file may be malformed or large. */
 
 /** A larger file is not a configuration. */
 const BYTES_MAX = 1024 * 1024;
+/** The reader of TOML calls itself for each level of lists and inline tables. */
+const TOML_DEPTH_MAX = 100;
 /** Directories of dependencies and of earlier builds. */
 const SKIPPED =
   /^(node_modules|bower_components|bin|obj|dist|out|target|build|vendor|Pods|DerivedData|\..+)$/;
@@ -47,11 +50,7 @@ export async function readConfiguration(
   const text = await readText(directory, name);
   if (text === undefined) return undefined;
   const path = join(directory, name);
-  const value = /\.toml$/i.test(name)
-    ? parseToml(text)
-    : /\.ya?ml$/i.test(name)
-      ? readYaml(text, path)
-      : parseJson(text, path, name !== 'package.json');
+  const value = parseText(text, path, name);
   if (isRecord(value)) return value;
   throw misuse(path, 'it is not an object. Correct it, and run the command again');
 }
@@ -63,32 +62,50 @@ export function configurationFile(file: string): ConfigurationFile {
   return { file, syntax: /\.json$/i.test(file) ? 'json' : 'javascript' };
 }
 
+function parseText(text: string, path: string, name: string): unknown {
+  if (/\.toml$/i.test(name)) return readToml(text, path);
+  if (/\.ya?ml$/i.test(name)) return readYaml(text, path);
+  return name === 'package.json' ? readJson(text, path) : readJson5(text, path);
+}
+
 function readYaml(text: string, path: string): unknown {
   const read = parseYaml(text);
   if ('value' in read) return read.value;
   throw misuse(path, `${read.problem}. Correct it, and run the command again`);
 }
 
-function parseJson(text: string, path: string, mayBeJson5: boolean): unknown {
+function readToml(text: string, path: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseToml(text, { maxDepth: TOML_DEPTH_MAX, integersAsBigInt: 'asNeeded' });
   } catch (error) {
-    const loose = mayBeJson5 ? parseJson5(text) : undefined;
-    if (loose !== undefined) return loose;
-    // Only the position: the rest of the message repeats text of the file.
-    const at = /line (\d+) column (\d+)/.exec(String(error));
-    throw broken(path, 'JSON', at === null ? '' : ` (line ${at[1]}, column ${at[2]})`);
+    const at = error instanceof TomlError ? error : undefined;
+    throw broken(path, 'TOML', at?.line, at?.column);
   }
 }
 
-/** JSON5 without comments is a flow mapping of YAML. Undefined for anything else. */
-function parseJson5(text: string): unknown {
-  const flow = withoutComments(text).replace(
-    /("(?:\\[\s\S]|[^"\\])*"?|'(?:\\[\s\S]|[^'\\])*'?)|:|\t/g,
-    (match, quoted?: string) => quoted ?? (match === ':' ? ': ' : ' '),
-  );
-  const read = /^\s*\{/.test(flow) ? parseYaml(flow) : {};
-  return 'value' in read ? read.value : undefined;
+function readJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [, line, column] = /line (\d+) column (\d+)/.exec(String(error)) ?? [];
+    throw broken(path, 'JSON', line, column);
+  }
+}
+
+function readJson5(text: string, path: string): unknown {
+  try {
+    // The library prints a warning for each of these separators in a text.
+    return parseJson5(text.replace(/[\u2028\u2029]/g, ' '));
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as JsonRecord;
+    throw broken(path, 'JSON', lineNumber, columnNumber);
+  }
+}
+
+/** The error has only the position: messages of parsers repeat text of the file. */
+function broken(path: string, kind: string, line: unknown, column: unknown) {
+  const where = line === undefined ? '' : ` (line ${line}, column ${column})`;
+  return misuse(path, `it is not valid ${kind}${where}. Correct it, and run the command again`);
 }
 
 /**
@@ -100,14 +117,6 @@ export function withoutComments(text: string): string {
   return text.replace(
     /("(?:\\[\s\S]|[^"\\\n])*"?|'(?:\\[\s\S]|[^'\\\n])*'?|`(?:\\[\s\S]|[^`\\])*`?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
     (_match, quoted?: string) => quoted ?? ' ',
-  );
-}
-
-function broken(path: string, kind: string, where: string, cause?: unknown) {
-  return misuse(
-    path,
-    `it is not valid ${kind}${where}. Correct it, and run the command again`,
-    cause,
   );
 }
 

@@ -2,7 +2,7 @@ import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import type { Platform } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
 
-/** What the files of a project say about how it is built and released. No code of the project runs. */
+/** The files of a project say how it is built and released. No code of the project runs. */
 export interface Project {
   /** Absolute. */
   readonly directory: string;
@@ -52,7 +52,7 @@ export interface FoundTool {
   /** The directory of its packages, relative to the project, with `/`. */
   readonly output: string;
   readonly platforms: readonly Platform[];
-  /** What a build makes on machines of these platforms; empty: that cannot be known. */
+  /** The targets that a build makes on machines of these platforms; empty: they cannot be known. */
   readonly targets: readonly Target[];
   /** The name of the application for readers; undefined: the configuration states none. */
   readonly name: Stated | undefined;
@@ -68,13 +68,13 @@ export interface FoundTool {
   readonly configuration?: ConfigurationFile;
   /** Sentences that name what sets another address for the updater and must be removed. Absent: nothing does. */
   readonly replaced?: readonly string[];
-  /** Whether the tool may pack a `.env` of the project into the application. Absent: it does not. */
+  /** True when the tool may pack a `.env` of the project into the application. Absent: it does not. */
   readonly packsSettings?: boolean;
   /** Sentences on what the configuration lacks. */
   readonly remarks: readonly string[];
 }
 
-/** How the tool is run. */
+/** The way in which CI runs the tool. */
 export type Build =
   /** Scripts of package.json, and programs of its packages, in this order. */
   | { readonly kind: 'packages'; readonly runs: readonly PackageRun[] }

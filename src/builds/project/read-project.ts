@@ -18,7 +18,7 @@ import { targetsOf } from './usual-target.ts';
 
 /** The name of an application when no file states one: the default of the settings. */
 const UNNAMED: Stated = { text: 'desktop', source: 'the default, because no file names it' };
-/** How many directories above a package are searched for the repository. */
+/** The number of directories above a package that are searched for the repository. */
 const DEPTH_MAX = 20;
 
 /**

@@ -62,7 +62,7 @@ async function readCargo(directory: string, root: string): Promise<SourceNames> 
   };
 }
 
-/** How many directories above a package are searched for its workspace. */
+/** The number of directories above a package that are searched for its workspace. */
 const DEPTH_MAX = 20;
 
 /**

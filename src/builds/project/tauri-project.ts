@@ -4,14 +4,14 @@ import { nameInIdentifier } from './application-name.ts';
 import { recordOf, textOf } from './loose.ts';
 import type { Manifest } from './package-json.ts';
 import { type FoundTool, type PackageRun, type Stated, stated, statedAll } from './project.ts';
-import { configurationFile, readConfiguration, readText } from './project-files.ts';
+import { configurationFile, readConfiguration } from './project-files.ts';
 import { readCargoVersion } from './source-names.ts';
 import { targetsOf } from './usual-target.ts';
 
 /** Reads how a project uses Tauri 1 or 2. */
 
 const FILES = ['tauri.conf.json', 'tauri.conf.json5', 'Tauri.toml'];
-/** The directory may be that of the whole project, or of its Rust part. */
+/** The publisher may run the command in the whole project, or in its Rust part. */
 const FOLDERS = ['src-tauri/', ''];
 const BUNDLES: ReadonlyMap<string, Platform> = new Map(
   Object.entries({
@@ -33,7 +33,7 @@ interface Facts {
   /** `all`, or the names of bundles. */
   readonly targets: unknown;
   readonly publicKey: string | undefined;
-  /** Whether a build signs what the updater downloads. */
+  /** True when a build signs the files that the updater downloads. */
   readonly makesUpdates: boolean;
 }
 
@@ -82,38 +82,45 @@ async function findConfiguration(directory: string) {
 function factsOf(value: JsonRecord): Facts {
   const first = recordOf(value.tauri);
   if ('tauri' in value || 'package' in value) {
-    const [about, bundle, updater] = [value.package, first.bundle, first.updater].map(recordOf);
+    const about = recordOf(value.package);
+    const bundle = recordOf(first.bundle);
+    const updater = recordOf(first.updater);
     return {
       major: 1,
-      productName: textOf(about?.productName),
-      version: textOf(about?.version),
-      identifier: textOf(bundle?.identifier),
-      targets: bundle?.targets,
-      publicKey: textOf(updater?.pubkey),
-      makesUpdates: updater?.active === true,
+      productName: productNameIn(about),
+      version: textOf(about.version),
+      identifier: textOf(bundle.identifier),
+      targets: bundle.targets,
+      publicKey: textOf(updater.pubkey),
+      makesUpdates: updater.active === true,
     };
   }
-  const [bundle, updater] = [value.bundle, recordOf(value.plugins).updater].map(recordOf);
+  const bundle = recordOf(value.bundle);
   return {
     major: 2,
-    productName: textOf(value.productName),
+    productName: productNameIn(value),
     version: textOf(value.version),
     identifier: textOf(value.identifier),
-    targets: bundle?.targets,
-    publicKey: textOf(updater?.pubkey),
-    makesUpdates: bundle?.createUpdaterArtifacts === true,
+    targets: bundle.targets,
+    publicKey: textOf(recordOf(recordOf(value.plugins).updater).pubkey),
+    makesUpdates: (bundle.createUpdaterArtifacts ?? bundle['create-updater-artifacts']) === true,
   };
 }
 
+/** Tauri takes keys in camel case and in kebab case, which Tauri.toml usually has. */
+function productNameIn(value: JsonRecord): string | undefined {
+  return textOf(value.productName ?? value['product-name']);
+}
+
 function platformsOf(targets: unknown): readonly Platform[] {
-  const words = (Array.isArray(targets) ? targets : [targets]).map((word) =>
-    String(word).toLowerCase(),
+  const words = (Array.isArray(targets) ? targets : [targets]).filter(
+    (word) => typeof word === 'string',
   );
-  const named = new Set(words.flatMap((word) => BUNDLES.get(word) ?? []));
+  const named = new Set(words.flatMap((word) => BUNDLES.get(word.toLowerCase()) ?? []));
   return named.size === 0 ? PLATFORMS : PLATFORMS.filter((platform) => named.has(platform));
 }
 
-/** The version in the configuration, which may be the path of a package.json; else that of the Rust package. */
+/** The version in the configuration, which may be the path of a package.json; else the version of the Rust package. */
 async function versionOf(
   directory: string,
   folder: string,
@@ -127,8 +134,8 @@ async function versionOf(
 
 /** In a Cargo workspace, the output of all packages is in one place. */
 async function targetFolder(directory: string, folder: string): Promise<string> {
-  const above = folder === '' ? undefined : await readText(directory, 'Cargo.toml');
-  return above !== undefined && /^\[workspace\]/m.test(above) ? '' : folder;
+  const above = folder === '' ? undefined : await readConfiguration(directory, 'Cargo.toml');
+  return above?.workspace === undefined ? folder : '';
 }
 
 function runOf(manifest: Manifest | undefined): PackageRun | undefined {

@@ -13,7 +13,7 @@ const SIG_BYTES_MAX = 16 * 1024;
 /**
  * Reads a `.sig` file.
  *
- * @throws AppError `invalid_artifact`: see {@link parseTauriSignature}
+ * @throws AppError `invalid_artifact` for a file that is no such signature, or one of another file
  */
 export async function readTauriSignature(
   path: string,
@@ -63,12 +63,12 @@ export function parseTauriSignature(
 }
 
 const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;
-/** What CI scripts add to names or leave out, beside the version and the target. */
+/** Words that CI scripts add to names or leave out, beside the version and the target. */
 const MODE = /^(?:release|debug|[a-z]{2}-[a-z]{2})$/;
 const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
 
 /**
- * Why a signature over a file called `signed` is not the signature of the file `name`; undefined when it may be.
+ * Says why a signature over a file called `signed` is not the signature of the file `name`; undefined when it may be.
  *
  * CI scripts rename bundles after they are signed (`App.app.tar.gz` to `App_1.0.0_aarch64.app.tar.gz`). So this
  * compares the product's name, and version and architecture where both names state them.
@@ -77,7 +77,8 @@ function whyOtherFile(signed: string, name: string, version: string): string | u
   if (signed.normalize('NFC') === name.normalize('NFC')) return undefined;
   const other = otherVersionIn(signed, version);
   if (other !== undefined) return `it signs ${signed}, of version ${other} and not ${version}`;
-  const [signedArch, arch] = [archInName(signed), archInName(name)];
+  const signedArch = archInName(signed);
+  const arch = archInName(name);
   const isSame =
     suffixOf(signed) === suffixOf(name) &&
     productOf(signed, version) === productOf(name, version) &&

@@ -28,7 +28,7 @@ export function cluesOfTauri(file: SourceFile): Clues | undefined {
   };
 }
 
-/** Whether a name is that of the updater's archive for macOS, which need not state its architecture. */
+/** True for the name of the updater's archive for macOS, which need not state its architecture. */
 export function isAppArchive(name: string): boolean {
   return APP_ARCHIVE.test(name);
 }

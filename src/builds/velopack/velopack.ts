@@ -58,7 +58,9 @@ function channelOf(name: string, channels: readonly string[]): string {
   )?.[1];
   if (own !== undefined) return own;
   if (/\.appimage$/i.test(name)) return channels.find((each) => /^linux/i.test(each)) ?? '';
-  return channels.includes('win') ? 'win' : channels.length === 1 ? (channels[0] as string) : '';
+  if (channels.includes('win')) return 'win';
+  const [only] = channels;
+  return only !== undefined && channels.length === 1 ? only : '';
 }
 
 function platformOfFormat(format: Format, name: string): Platform | undefined {

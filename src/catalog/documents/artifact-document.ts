@@ -17,7 +17,7 @@ const sha512Schema = z
   .string()
   .regex(/^[0-9a-f]{128}$/)
   .describe('SHA-512, in lower-case hex.');
-export const filenameSchema = z
+const filenameSchema = z
   .string()
   .min(1)
   .max(255)

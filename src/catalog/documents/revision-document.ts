@@ -45,7 +45,7 @@ const keptOutSchema = z.object({
   at: timeSchema.describe("By the store's clock."),
 });
 
-export const channelSchema = z.object({
+const channelSchema = z.object({
   inherits: z
     .string()
     .nullable()

@@ -38,12 +38,12 @@ export interface DialectFeed extends SetUp {
   readonly serves: readonly OfferedFile[];
 }
 
-export interface DialectAddress extends SetUpAddress {
+interface DialectAddress extends SetUpAddress {
   /** True when the channel has a build for clients that ask there. */
   readonly hasBuild: boolean;
 }
 
-export interface UnservedFile {
+interface UnservedFile {
   readonly file: OfferedFile;
   /** A sentence that says for whom this matters. */
   readonly matters: string;

@@ -49,21 +49,21 @@ export interface PublishStep extends Happened {
   readonly platforms?: readonly Platform[];
 }
 
-export interface ChannelStep extends Happened {
+interface ChannelStep extends Happened {
   readonly do: 'create channel' | 'set channel';
   readonly channel: string;
   readonly settings: ChannelSettings;
   readonly reason?: string;
 }
 
-export interface PromoteStep extends Happened {
+interface PromoteStep extends Happened {
   readonly do: 'promote';
   readonly version: string;
   readonly to: string;
   readonly rollout?: RequestedRollout;
 }
 
-export interface RolloutStep extends Happened {
+interface RolloutStep extends Happened {
   readonly do: 'rollout';
   readonly version: string;
   readonly channel: string;
@@ -71,21 +71,21 @@ export interface RolloutStep extends Happened {
   readonly reason?: string;
 }
 
-export interface StatusStep extends Happened {
+interface StatusStep extends Happened {
   readonly do: 'pause' | 'resume' | 'yank' | 'retire';
   readonly version: string;
   readonly channel?: string;
   readonly reason: string;
 }
 
-export interface RollbackStep extends Happened {
+interface RollbackStep extends Happened {
   readonly do: 'rollback';
   readonly to: string;
   readonly channel: string;
   readonly reason: string;
 }
 
-export interface NotesStep extends Happened {
+interface NotesStep extends Happened {
   readonly do: 'notes';
   readonly version: string;
   readonly set: ReleaseNotes;
@@ -93,7 +93,7 @@ export interface NotesStep extends Happened {
 }
 
 /** Sets the public key that verifies the signatures of the builds. */
-export interface KeyStep extends Happened {
+interface KeyStep extends Happened {
   readonly do: 'set key';
   readonly reason: string;
 }
@@ -109,7 +109,7 @@ export type DemoStep =
   | KeyStep;
 
 /** The installations that check for updates, by channel and platform, at the beginning of the counts. */
-export type DemoPopulation = Readonly<Record<string, Partial<Readonly<Record<Platform, number>>>>>;
+type DemoPopulation = Readonly<Record<string, Partial<Readonly<Record<Platform, number>>>>>;
 
 export interface DemoApplication {
   readonly name: string;

@@ -24,7 +24,7 @@ export interface QuestionDeps {
 }
 
 /** The answer of the service to a client without credentials, an id or a version in its headers. */
-export type Answer =
+type Answer =
   | { readonly kind: 'document'; readonly body: Buffer; readonly contentType: string }
   /** A redirect to the stable address of a file. */
   | { readonly kind: 'file'; readonly location: string }

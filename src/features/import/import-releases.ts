@@ -21,7 +21,7 @@ import type { SourceRelease } from './sources/source.ts';
 
 /** Takes over the history of another update server, one release after the other. */
 
-/** How many releases are read ahead. */
+/** The number of releases that are read ahead. */
 const READS_AT_ONCE = 8;
 
 export interface ImportRequest
@@ -46,7 +46,7 @@ export interface ImportDeps extends PublishDeps {
   readonly onImported: (imported: ImportedRelease, done: number, total: number) => void;
 }
 
-/** What became of one release of the source. */
+/** The result of the import of one release. */
 export interface ImportedRelease {
   readonly label: string;
   readonly version: string;
@@ -57,11 +57,11 @@ export interface ImportedRelease {
    * `present`: the channel lists the release with the same files. `left_out`: it is not to be offered, or not any more.
    */
   readonly outcome: 'imported' | 'present' | 'left_out' | 'refused';
-  /** Why it was left out or refused; null for the others. */
+  /** Says why the release was left out or refused; null for the others. */
   readonly reason: string | null;
   /** Files of it that were not published, because they are of no known kind or of another version. */
   readonly unknown: SourceBuild['unknown'];
-  /** How many files the release has, with those that belong to others. */
+  /** The number of its files, with the files that belong to other files. */
   readonly files: number;
   readonly uploaded: number;
   /** The catalog revision that offers it; undefined unless it was imported. */
@@ -73,7 +73,7 @@ export interface ImportResult extends ChannelStates {
   readonly releases: readonly ImportedRelease[];
   /** The channels that were created. */
   readonly created: readonly string[];
-  /** Whether running services were told of the last change; null when nothing changed. */
+  /** True when running services were told of the last change; null when nothing changed. */
   readonly announced: boolean | null;
 }
 
@@ -82,7 +82,7 @@ export interface ImportResult extends ChannelStates {
  * does not stop the others. A failure of the store does; running the import again continues it. A release that its
  * channel lists with the same names and sizes is not read again.
  *
- * @throws AppError `needs_create`, `invalid_name`, what `beforeImport` throws, and the store's
+ * @throws AppError `needs_create`, `invalid_name`, and what `beforeImport` throws
  */
 export async function importReleases(
   deps: ImportDeps,
@@ -148,13 +148,12 @@ function lists(channels: Channels, name: string, version: string): boolean {
   return channel?.offers.some((offer) => offer.version === version) === true;
 }
 
-/** What a release publishes, and whether it needs to be published. */
+/** A release as its files were read. `found`: it is published already, or must not be. */
 interface Examined {
   readonly build: SourceBuild;
   readonly found: Presence | undefined;
 }
 
-/** @throws AppError those of `readRelease` and `findPresence` */
 async function examine(
   deps: ImportDeps,
   application: string,
@@ -232,7 +231,11 @@ function requestFor(
 ): PublishRequest {
   const { application, create, allowPrerelease, provenance } = request;
   return {
-    ...{ application, create, allowPrerelease, provenance, channel },
+    application,
+    create,
+    allowPrerelease,
+    provenance,
+    channel,
     version: release.version,
     releasedAt: release.releasedAt,
     artifacts: build.artifacts,
@@ -245,7 +248,7 @@ function requestFor(
   };
 }
 
-/** Failures that the next release would meet too, beside those of the store. */
+/** The next release would meet these failures too, as it would meet a failure of the store. */
 const ENDING: ReadonlySet<ErrorCode> = new Set([
   'needs_create',
   'document_too_large',

@@ -8,7 +8,7 @@ import type { SourceRelease } from './sources/source.ts';
 export interface PlacedRelease {
   readonly release: SourceRelease;
   readonly channel: string;
-  /** Why the channel that the source states cannot be used; undefined: it can. */
+  /** Says why the channel that the source states cannot be used; undefined: it can. */
   readonly problem?: string;
 }
 
@@ -16,7 +16,8 @@ export interface PlacedRelease {
 const PRERELEASE_CHANNEL = 'beta';
 
 /**
- * Chooses a channel for each release: that of the source, else the one for pre-releases or for the others.
+ * Chooses a channel for each release: the channel that the source states, else the one for pre-releases or for the
+ * others.
  *
  * @throws AppError `invalid_name` for a channel of the request
  */
@@ -26,14 +27,13 @@ export function placeReleases(request: {
   readonly prereleaseChannel: string | undefined;
 }): readonly PlacedRelease[] {
   const { releases, channel, prereleaseChannel } = request;
-  const [ordinary, forAll] = [channel, prereleaseChannel].map((name) =>
-    name === undefined ? undefined : parseChannelName(name),
-  );
+  const ordinary = parseChannelName(channel);
+  const forAll = prereleaseChannel === undefined ? undefined : parseChannelName(prereleaseChannel);
   return releases.map((release) => {
     if (release.channel !== null) return { release, ...statedChannel(release.channel) };
     const prerelease = forAll ?? wordOf(release.version);
     const chosen = release.isPrerelease ? prerelease : ordinary;
-    return { release, channel: chosen ?? PRERELEASE_CHANNEL };
+    return { release, channel: chosen };
   });
 }
 

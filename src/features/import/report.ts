@@ -9,7 +9,7 @@ import type { ImportSource } from './sources/source.ts';
 
 /** The output of `slipway import`. */
 
-/** Whether the import refused a release or a file, so that the operator has to correct something. */
+/** True when the import refused a release or a file, so that the operator has to correct something. */
 export function hasRefused({ refused }: ImportSource, { releases }: ImportResult): boolean {
   return (
     refused.length > 0 ||

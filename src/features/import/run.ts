@@ -51,7 +51,7 @@ export async function importHistory(
       ...(await differenceJson(terminal, context, result.application, result)),
     });
   } else {
-    printImported(terminal, source, { ...result, ...{ isNewStore, context } });
+    printImported(terminal, source, { ...result, isNewStore, context });
     await printDifference(terminal, context, result.application, result);
     if (terminal.session?.isDryRun !== true) {
       for (const each of foreseeUnserved(result, context.clock.now())) {
@@ -93,7 +93,13 @@ async function runImport(
   };
   try {
     return await importReleases(deps, {
-      ...{ application, releases, channel, prereleaseChannel, create, allowPrerelease, provenance },
+      application,
+      releases,
+      channel,
+      prereleaseChannel,
+      create,
+      allowPrerelease,
+      provenance,
     });
   } catch (error) {
     progress.stop();

@@ -23,7 +23,7 @@ export interface Job {
   readonly targets: readonly Target[];
   /** The words that differ between jobs: `runtime` and `program`. */
   readonly words: Readonly<Record<string, string>>;
-  /** What is published, relative to the project. */
+  /** The path that is published, relative to the project. */
   readonly files: string;
 }
 
@@ -108,7 +108,7 @@ function signingSecrets(major: 1 | 2): readonly string[] {
     : ['TAURI_SIGNING_PRIVATE_KEY', 'TAURI_SIGNING_PRIVATE_KEY_PASSWORD'];
 }
 
-/** How a CI service writes what differs between jobs and releases. */
+/** The expressions of a CI service for values that differ between jobs and releases. */
 export interface Words {
   readonly runtime: string;
   readonly program: string;
@@ -116,7 +116,10 @@ export interface Words {
   readonly version: string;
 }
 
-/** How the build downloads the newest release, so that vpk makes a delta from it; a comment without its address. */
+/**
+ * The command that downloads the newest release, so that vpk makes a delta from it. Without the address of the service,
+ * it is a comment.
+ */
 function downloadCommand({ application, channel, publicUrl }: Choices, options: string): string {
   const url = feedUrl({ publicUrl: publicUrl ?? PLACEHOLDER, application }, channel, velopack);
   const command = `tools/vpk download http --url ${argument(url)}${options}`;

@@ -1,4 +1,4 @@
-/** What the publisher chose for a project: by options, by answers, or by the defaults. */
+/** The publisher chooses for a project by options, by answers, or by the defaults. */
 export interface Choices {
   readonly application: string;
   readonly channel: string;

@@ -122,7 +122,7 @@ function refuseBucketOptions(options: Readonly<Record<string, string | undefined
   throw new AppError('invalid_request', `--${name} is for a bucket. Add --bucket NAME.`);
 }
 
-/** Why the settings refuse values, in one line; undefined when they do not. */
+/** Says in one line why the settings refuse values; undefined when they accept them. */
 function refusedSettings({ loadConfig }: Settings, values: Values): string | undefined {
   try {
     loadConfig(values, 'command');

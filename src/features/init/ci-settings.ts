@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Project } from '../../builds/project/project.ts';
 import { type Choices, storeSettingsOf } from './choices.ts';
 
-/** What the CI files of all services have in common. */
+/** The CI files of all services share these settings. */
 
 /** The step of a build that only the publisher can write. It fails until the publisher replaces it. */
 export const NO_BUILD = `echo "Replace this line with the commands that build the application." && exit 1`;

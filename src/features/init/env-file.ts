@@ -5,12 +5,17 @@ import { type Choices, settingsOf } from './choices.ts';
 
 /** The `.env` file: the first settings that a project needs, each with its description. */
 
-/** In the order of the file. A setting without a value becomes a comment with an example. */
+/** The settings in the order of the file. A setting without a value becomes a comment with an example. */
 const SHOWN = {
   directory: ['OBJECT_STORE', 'DATA_DIR', 'PUBLIC_URL', 'DEFAULT_APP'],
   bucket: [
-    ...['OBJECT_STORE', 'S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_PREFIX'],
-    ...['PUBLIC_URL', 'DEFAULT_APP'],
+    'OBJECT_STORE',
+    'S3_BUCKET',
+    'S3_REGION',
+    'S3_ENDPOINT',
+    'S3_PREFIX',
+    'PUBLIC_URL',
+    'DEFAULT_APP',
   ],
 } as const;
 
@@ -44,7 +49,7 @@ function entryOf(
   return `# ${firstSentence(facts.about)}.\n${line}\n`;
 }
 
-/** Without the marks of Markdown. */
+/** The first sentence, without the marks of Markdown. */
 function firstSentence(about: string): string {
   const [first = ''] = about.split(/[.;] /);
   return first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');

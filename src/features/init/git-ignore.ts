@@ -84,9 +84,10 @@ function ignores(line: string, name: string, prefix: string): boolean {
   return plain === name || (name === SETTINGS && ['.env*', '*.env', '.*'].includes(plain));
 }
 
-/** Whether a line after `!` can be about the name: the texts before and after its wildcards fit. */
+/** True when a line after `!` can be about the name: the texts before and after its wildcards fit. */
 function mayInclude(line: string, name: string): boolean {
-  const [last, wanted] = [line, name].map((text) => path.posix.basename(text)) as [string, string];
+  const last = path.posix.basename(line);
+  const wanted = path.posix.basename(name);
   const [before = ''] = /^[^*?[\\]*/.exec(last) ?? [];
   const [after = ''] = /[^*?\]\\]*$/.exec(last) ?? [];
   return wanted.startsWith(before) && wanted.endsWith(after);

@@ -17,11 +17,11 @@ export interface PlannedFile {
   /** Absolute. */
   readonly path: string;
   readonly text: string;
-  /** For the report: what it is. */
+  /** A description of the file, for the report. */
   readonly what: string;
-  /** Whether the path exists. The command does not change it then. */
+  /** True when the path exists. The command does not change it then. */
   readonly exists: boolean;
-  /** What the publisher must do so that the file takes effect; undefined: nothing. */
+  /** A sentence on what the publisher must do so that the file takes effect; undefined: nothing. */
   readonly nextStep: string | undefined;
 }
 

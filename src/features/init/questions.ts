@@ -7,9 +7,9 @@ import { AppError } from '../../core/errors.ts';
 
 export interface Question {
   readonly text: string;
-  /** What Enter means; undefined: nothing. */
+  /** The answer that Enter gives; undefined: none. */
   readonly usual: string | undefined;
-  /** Why the answer cannot be used; undefined when it can. */
+  /** Says why the answer cannot be used; undefined when it can. */
   readonly refuse: (answer: string) => string | undefined;
 }
 

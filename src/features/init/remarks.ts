@@ -47,7 +47,9 @@ function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
   if (tool?.packsSettings === undefined) return [];
   const folder = store.kind === 'directory' ? path.posix.normalize(store.directory) : '..';
   const isInside = !path.isAbsolute(folder) && !folder.startsWith('..');
-  const packed = [...(tool.packsSettings ? ['.env'] : []), ...(isInside ? [folder] : [])];
+  const packed: string[] = [];
+  if (tool.packsSettings) packed.push('.env');
+  if (isInside) packed.push(folder);
   if (packed.length === 0) return [];
   const names = packed.join(' and ');
   return tool.kind === 'electron-builder'

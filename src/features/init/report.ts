@@ -45,7 +45,7 @@ export function printFound(terminal: Terminal, project: Project): void {
   for (const line of alignColumns(rows)) print(terminal, `  ${line}`);
 }
 
-/** What was written, what is left to do, and the next commands. */
+/** Prints what was written, what is left to do, and the next commands. */
 export function printInit(terminal: Terminal, result: InitResult): void {
   const { project, choices, files, remarks } = result;
   const written = files.filter(({ exists }) => !exists);
@@ -89,7 +89,7 @@ function leftAlone({ files, choices, existing }: InitResult): readonly string[] 
 }
 
 /** The commands to run next, in order, each with what it does. */
-export function nextCommands(result: InitResult): readonly (readonly string[])[] {
+function nextCommands(result: InitResult): readonly (readonly string[])[] {
   const { project, choices, files, existing } = result;
   const [job] = planJobs(project).jobs;
   const output = job?.files ?? project.tool?.output ?? 'FILES';

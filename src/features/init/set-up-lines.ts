@@ -5,7 +5,7 @@ import { protocolNamed } from '../../cli/protocol-named.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { Choices } from './choices.ts';
 
-/** What the developer puts into the application itself, as `slipway feeds --updater` prints it. */
+/** The lines that the developer puts into the application itself, as `slipway feeds --updater` prints them. */
 export function setUpLines({ tool }: Project, choices: Choices): readonly string[] {
   const { application, channel, publicUrl = PLACEHOLDER } = choices;
   const facts = { application, publicUrl };

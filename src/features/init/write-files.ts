@@ -7,7 +7,7 @@ import type { PlannedFile } from './planned-files.ts';
 
 /** Creates files, and never replaces one. */
 
-/** What a run changes. */
+/** The changes of one run. */
 export interface Changes {
   /** The directory of the repository: nothing outside it is written. */
   readonly root: string;

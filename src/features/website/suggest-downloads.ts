@@ -10,7 +10,7 @@ import type { Platform } from '../../domain/platform.ts';
 import { isSameFile } from '../../domain/release.ts';
 import type { VisitorMachine } from '../../domain/visitor-machine.ts';
 
-export type Download = Latest['downloads'][number];
+type Download = Latest['downloads'][number];
 
 export interface Suggestion {
   /** The files to offer first: one; or two, for a Mac with an unknown processor; or none that runs on the machine. */

@@ -21,7 +21,7 @@ export interface ApplicationSettings {
 /** The settings with which signatures are verified. */
 export type PublicKeySettings = Omit<ApplicationSettings, 'displayName'>;
 
-/** What a publisher states of the settings. A setting that is undefined stays as it is; null removes it. */
+/** The settings that a publisher states. A setting that is undefined stays as it is; null removes it. */
 export interface StatedSettings {
   /** As {@link checkDisplayName} takes it; spaces around it are removed. */
   readonly displayName?: string | null | undefined;

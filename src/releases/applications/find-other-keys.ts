@@ -7,7 +7,7 @@ import { MINISIGN } from '../../domain/signature.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 
 /** Signatures of one release that are of another key than the application's. */
-export interface OtherKey {
+interface OtherKey {
   readonly version: string;
   /** Its files with such a signature. */
   readonly filenames: readonly string[];
@@ -15,7 +15,7 @@ export interface OtherKey {
   readonly keyIds: readonly string[];
 }
 
-/** What a search for signatures of other keys found. */
+/** The result of a search for signatures of other keys. */
 export interface OtherKeys {
   /** Newest version first. */
   readonly otherKeys: readonly OtherKey[];
@@ -29,7 +29,6 @@ const REQUESTS_MAX = 8;
  * The Tauri signatures of active offers that are of another key. It compares the ids of the keys, and reads no artifact.
  *
  * @param key null: no signature is of another key
- * @throws AppError the store's
  */
 export async function findOtherKeys(
   deps: ReaderDeps,

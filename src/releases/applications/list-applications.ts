@@ -14,7 +14,7 @@ export type ListedApplication = { readonly application: string } & (
       readonly newest: { readonly version: string; readonly channel: string } | null;
       readonly settings: ApplicationSettings;
     }
-  /** Why the newest state is not known, as a sentence. */
+  /** A sentence says why the newest state is not known. */
   | { readonly problem: string }
 );
 
@@ -22,7 +22,7 @@ export type ListedApplication = { readonly application: string } & (
  * The applications of a store, in the order of their creation.
  *
  * @param only the application to list; undefined: all of them
- * @throws AppError `unknown_application`, and the store's
+ * @throws AppError `unknown_application`
  */
 export async function listApplications(
   deps: ReaderDeps,

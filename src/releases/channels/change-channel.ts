@@ -46,7 +46,7 @@ export interface ChannelRequest {
   readonly reason: string | null;
 }
 
-/** What a change of a channel does. */
+/** The effect of a change of a channel. */
 export interface ChannelEffect {
   /** The channel's own name, when the command used an alias. */
   readonly channel: string;
@@ -69,7 +69,7 @@ function checkRequest(request: ChannelRequest): ChannelRequest {
 /**
  * The effect that {@link changeChannel} would have now. It writes nothing.
  *
- * @throws AppError those of {@link changeChannel}
+ * @throws AppError the same codes as {@link changeChannel}
  */
 export async function planChannel(deps: WriterDeps, asked: ChannelRequest): Promise<ChannelEffect> {
   const request = checkRequest(asked);
@@ -155,7 +155,8 @@ function effectOf(
   { channels: after, dropped }: ChannelEdit,
   now: number,
 ): ChannelEffect {
-  const [old, next] = [before[channel], after[channel]];
+  const old = before[channel];
+  const next = after[channel];
   return {
     channel,
     settingsBefore: old === undefined ? null : settingsOf(old),

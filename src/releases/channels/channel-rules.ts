@@ -30,11 +30,11 @@ import {
 export interface Admission {
   readonly application: string;
   readonly channel: string;
-  /** Whether the channel and the application may be created. */
+  /** True when the channel and the application may be created. */
   readonly create: boolean;
-  /** Whether a pre-release may be put on the stable channel. */
+  /** True when a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
-  /** Whether the release may be mandatory for versions that cannot reach it. */
+  /** True when the release may be mandatory for versions that cannot reach it. */
   readonly allowStranded?: boolean;
   /** Undefined: every client is offered the release at once. */
   readonly rollout?: RequestedRollout | undefined;
@@ -92,7 +92,7 @@ export function admitToChannel(
   );
 }
 
-/** Whether the channel exists and its clients are offered a release: its own, or one that it inherits. */
+/** True when the channel exists and its clients are offered a release: its own, or one that it inherits. */
 export function offersReleases(channels: Channels, name: string): boolean {
   if (!Object.hasOwn(channels, name)) return false;
   const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];

@@ -10,7 +10,7 @@ import { targetsJson } from '../drafts/draft-rules.ts';
 export interface ChannelSettings {
   /** Null: none. */
   readonly inherits?: string | null | undefined;
-  /** How many of its newest active offers it keeps; null: all. */
+  /** The number of its newest active offers that it keeps; null: all. */
   readonly keep?: number | null | undefined;
   /** The targets that a release must have before it is offered; empty: none. */
   readonly expect?: readonly Target[] | undefined;
@@ -23,7 +23,7 @@ export interface ChannelEdit {
   readonly channels: Channels;
   /** The versions that the changed one lists no longer. */
   readonly dropped: readonly string[];
-  /** Those that no channel remembers. */
+  /** The versions that no channel remembers. */
   readonly removedVersions?: readonly string[];
 }
 
@@ -86,7 +86,8 @@ export function changedSettings(
   before: ShownSettings,
   after: ShownSettings,
 ): readonly (readonly [name: string, before: string, after: string])[] {
-  const [old, next] = [settingTexts(before), settingTexts(after)];
+  const old = settingTexts(before);
+  const next = settingTexts(after);
   return Object.keys(next)
     .filter((name) => old[name] !== next[name])
     .map((name) => [name, old[name] ?? '', next[name] ?? '']);

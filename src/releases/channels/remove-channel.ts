@@ -7,7 +7,7 @@ import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { refuseForgottenYank } from './channel-rules.ts';
 import type { ChannelEdit } from './channel-settings.ts';
 
-/** How many versions a refusal names. */
+/** The number of versions that a refusal names. */
 const NAMED_MAX = 5;
 
 /**

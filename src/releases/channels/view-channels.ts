@@ -5,7 +5,7 @@ import type { ChannelStates } from '../forecast/compare-channels.ts';
 /** The channels of an application after a change, by name. */
 export type ChangedChannels = ChannelStates['after'];
 
-/** What clients of each channel see, for decisions outside of the service. */
+/** The view that clients of each channel have, for decisions outside of the service. */
 export function viewChannels(channels: ChangedChannels): ReadonlyMap<string, ChannelView> {
   return viewsOf(channels);
 }

@@ -15,16 +15,16 @@ import type { Admission } from '../channels/channel-rules.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 
-/** How a publisher wants a release to be held back. */
+/** A publisher asks so for a release to be held back. */
 export interface Holding {
   /**
-   * The targets that must have a build before the release is offered. Undefined: those of the draft; for a new
-   * release, those of the channel.
+   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects; for
+   * a new release, the targets that the channel expects.
    */
   readonly expect?: readonly Target[] | undefined;
   /** `offer`: as soon as it is complete. `draft`: not before a command opens it. `open`: now, without new files. */
   readonly mode?: 'offer' | 'draft' | 'open';
-  /** Whether to offer the release although expected targets have no build. */
+  /** True to offer the release although expected targets have no build. */
   readonly releasePartial?: boolean;
 }
 
@@ -46,7 +46,7 @@ export function noDraft(channels: Channels, version: string, name: string): AppE
 
 /**
  * Refuses to publish a version that is a draft on another channel: a release has the same files everywhere, so clients
- * would get those of the draft.
+ * would get the files of the draft.
  *
  * @throws AppError `status_forbids`
  */
@@ -93,7 +93,7 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
  *
  * @param offer what the release will be offered with
  * @param now by the store's clock; milliseconds since the epoch
- * @throws AppError `release_differs` for other targets than those of the draft
+ * @throws AppError `release_differs` for other targets than the draft expects
  */
 export function planDraft(
   { channel: name, expect, mode, rollout: requested }: Admission & Holding,
@@ -120,7 +120,7 @@ export function planDraft(
   };
 }
 
-/** Whether the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
+/** True when the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
 export function isHeld(
   draft: DraftJson,
   { channel, mode, releasePartial }: Admission & Holding,
@@ -141,10 +141,10 @@ export function incomplete(version: string, channel: string, missing: readonly T
 }
 
 function refuseOtherTargets(draft: DraftJson, channel: string, asked: readonly Target[]): void {
-  const [fixed, other] = [draft.expect ?? [], targetsJson(asked)].map(
-    (targets) =>
-      targets.map(({ os: platform, arch }) => targetName({ platform, arch })).join(', ') || 'none',
-  );
+  const textOf = (targets: NonNullable<ChannelJson['expect']>): string =>
+    targets.map(({ os: platform, arch }) => targetName({ platform, arch })).join(', ') || 'none';
+  const fixed = textOf(draft.expect ?? []);
+  const other = textOf(targetsJson(asked));
   if (fixed === other) return;
   throw new AppError(
     'release_differs',

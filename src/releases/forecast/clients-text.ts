@@ -16,7 +16,7 @@ export function updateText(group: ForeseenUpdate): string {
   return answerText(group) + staysText(group);
 }
 
-/** Where all clients of the group stay. */
+/** Names the version on which all clients of the group stay. */
 function staysText(group: ForeseenUpdate): string {
   const { newest = null, oldest = null } = group.installed ?? {};
   const stays = answerText(group) === NOTHING_NEWER && newest !== null && newest === oldest;

@@ -10,7 +10,7 @@ import type { Share } from '../../domain/rollout.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 import { buildName } from './foresee-updates.ts';
 
-/** What differs between two states of an application's channels. */
+/** Compares two states of an application's channels. */
 
 /** The channels before a change and after it: see `Committed`. */
 export interface ChannelStates {
@@ -26,8 +26,8 @@ export interface ComparedRollout {
   readonly isFrozen: boolean;
 }
 
-/** What an offer states, in the terms of the operator. */
-export interface OfferState {
+/** The facts of an offer, in the terms of the operator. */
+interface OfferState {
   readonly status: OfferJson['status'];
   readonly reason: string | null;
   readonly rollout: ComparedRollout;
@@ -70,7 +70,7 @@ export type ChannelChange =
       readonly kind: 'offer_removed';
       readonly channel: string;
       readonly version: string;
-      /** Whether the channel remembers it as retired. */
+      /** True when the channel remembers it as retired. */
       readonly isRetired: boolean;
     }
   | {
@@ -122,7 +122,9 @@ function settingsOf(channel: ChannelJson | undefined): Fields {
   const { inherits, early_access, allow_downgrade, keep, expect } = channel;
   return {
     ...(inherits === null ? {} : { inherits }),
-    ...{ early_access, allow_downgrade, keep },
+    early_access,
+    allow_downgrade,
+    keep,
     expect: expect?.map(({ os, arch }) => `${os}-${arch}`),
   };
 }
@@ -137,11 +139,15 @@ function compareDrafts(
   before: ChannelJson | undefined,
   after: ChannelJson | undefined,
 ): readonly ChannelChange[] {
-  const [old, next] = [draftsOf(before), draftsOf(after)];
+  const old = draftsOf(before);
+  const next = draftsOf(after);
   return [...new Set([...old.keys(), ...next.keys()])]
     .map((version) => ({
-      ...({ kind: 'draft_changed', channel, version } as const),
-      ...{ before: old.get(version) ?? null, after: next.get(version) ?? null },
+      kind: 'draft_changed' as const,
+      channel,
+      version,
+      before: old.get(version) ?? null,
+      after: next.get(version) ?? null,
     }))
     .filter((change) => !isDeepStrictEqual(change.before, change.after));
 }

@@ -5,7 +5,7 @@ import { answerText, installedText } from './clients-text.ts';
 import type { ChannelChange, ComparedRollout, FieldChange } from './compare-channels.ts';
 import type { ForeseenChange } from './foresee-changes.ts';
 
-/** What a change makes different, in words. */
+/** Says in words what a change makes different. */
 
 /** Clients that are offered another release than before. */
 export function clientCells(group: ForeseenChange): {
@@ -83,7 +83,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mandatoryFor: 'mandatory for',
 };
 
-/** One text for each field; the reason is in that of the status. */
+/** One text for each field. The text of the status has the reason. */
 function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
   const reason = fields.find(({ field }) => field === 'reason');
   if (reason === undefined || !fields.some(({ field }) => field === 'status')) {

@@ -39,7 +39,8 @@ export function foreseeChanges(
 ): readonly ForeseenChange[] {
   const changed = changedNames(before, after);
   if (changed.length === 0) return [];
-  const [old, next] = [viewsOf(before), viewsOf(after)];
+  const old = viewsOf(before);
+  const next = viewsOf(after);
   const names = [...new Set([...next.keys(), ...old.keys()])];
   const counts = countsOf(seen);
   return names.flatMap((name) => {
@@ -113,7 +114,8 @@ function shownOn(channels: Channels, { name, inherits }: ChannelView): readonly 
 function changedPlatforms(before: Channels, after: Channels): ReadonlySet<Platform> | 'all' {
   const platforms = new Set<Platform>();
   for (const name of changedNames(before, after)) {
-    const [old, next] = [before[name], after[name]];
+    const old = before[name];
+    const next = after[name];
     if (old === undefined || next === undefined) return 'all';
     if (settingsText(old) !== settingsText(next)) return 'all';
     for (const offer of changedOffers(old, next)) {

@@ -25,7 +25,8 @@ export function foreseeNewest(
   now: number,
 ): readonly ForeseenNewest[] {
   if (before[changed]?.inherits === after[changed]?.inherits) return [];
-  const [old, next] = [viewsOf(before), viewsOf(after)];
+  const old = viewsOf(before);
+  const next = viewsOf(after);
   const names = [...new Set([...old.keys(), ...next.keys()])];
   return names.flatMap((channel) => {
     const views = [old.get(channel), next.get(channel)];

@@ -20,7 +20,7 @@ import { countsOf, type SeenChecks, type SeenCounts } from './seen-checks.ts';
 
 /** Foresees which updates clients are offered after a change, with the decision that the service makes. */
 
-/** What clients of one kind are offered. */
+/** The offer for clients of one kind. */
 export interface ForeseenAnswer {
   /** The version that every client is offered; null for none. */
   readonly offered: string | null;
@@ -52,9 +52,9 @@ export interface ClientGroup {
   readonly channel: string;
   /** `linux-x64 appimage`. */
   readonly target: string;
-  /** What they run. Null: nothing yet. They are new visitors, who get only what every client is offered. */
+  /** The versions that they run. Null: new visitors, who get only what every client is offered. */
   readonly installed: InstalledVersions | null;
-  /** Of the counted checks of the channel from this platform, the share that these clients made; null: no counts. */
+  /** The share that these clients made of the counted checks on the channel from this platform; null: no counts. */
   readonly seen: number | null;
 }
 
@@ -142,12 +142,12 @@ function isSameGroup(a: NamedAnswer, b: NamedAnswer): boolean {
   );
 }
 
-/** Whether clients are offered the same. The reasons for no offer may differ. */
+/** True when clients are offered the same. The reasons for no offer may differ. */
 export function haveSameOffer(a: ForeseenAnswer, b: ForeseenAnswer): boolean {
   return a.offered === b.offered && isDeepStrictEqual(a.reached, b.reached);
 }
 
-/** Whether a channel inherits offers of a changed one. */
+/** True when a channel inherits offers of a changed one. */
 export function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
   return inherits.some((name) => changed.includes(name));
 }

@@ -14,11 +14,11 @@ import { targetsOf, updateQuestion } from './foresee-updates.ts';
 
 export interface ForeseenZsync {
   readonly channels: readonly string[];
-  /** What they are offered before the change. */
+  /** The release that they are offered before the change. */
   readonly before: string;
   /** Null: nothing. Else an older release, which they install. */
   readonly after: string | null;
-  /** Whether the release that they were offered can be offered again. */
+  /** True when the release that they were offered can be offered again. */
   readonly mayReturn: boolean;
 }
 

@@ -49,7 +49,7 @@ export function unlistedPart(seen: readonly SeenChecks[], channel: string): numb
   return unlisted === 0 ? 0 : unlisted / (listed + unlisted);
 }
 
-/** Whether the clients ran a version that no channel lists. */
+/** True when the clients ran a version that no channel lists. */
 export function isUnlisted({ version }: Pick<SeenChecks, 'version'>): boolean {
   return version === UNLISTED;
 }
@@ -76,7 +76,8 @@ export function countsOf(seen: readonly SeenChecks[]): SeenCounts {
     shareOf: (channel, platform, { oldest, below }) => {
       const counted = byPlace.get(`${channel} ${platform}`);
       if (counted === undefined) return null;
-      const [from, to] = [oldest, below].map((text) => tryParseVersion(text ?? ''));
+      const from = tryParseVersion(oldest ?? '');
+      const to = tryParseVersion(below ?? '');
       const own = counted.filter(
         ({ version }) =>
           (from === undefined || compareVersions(version, from) >= 0) &&

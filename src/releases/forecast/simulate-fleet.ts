@@ -22,8 +22,8 @@ interface SimulationRequest {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface SimulatedTime extends PlanTime {
-  /** Whether shares grow evenly from this time to the next one, rather than jump there. */
+interface SimulatedTime extends PlanTime {
+  /** True when shares grow evenly from this time to the next one, rather than jump there. */
   readonly growsEvenly: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface FateRow {
   /** Kinds of machines: `windows-x64 nsis`. */
   readonly machines: readonly string[];
   readonly count: number;
-  /** How many run each version at each time; `version` is null for those that keep theirs. */
+  /** The numbers that run each version at each time. `version` is null for installations that keep their version. */
   readonly gets: readonly { readonly version: string | null; readonly counts: readonly number[] }[];
 }
 
@@ -45,7 +45,7 @@ export interface Stranded {
   /** The version that they run in the end. */
   readonly stays: string;
   readonly missed: string;
-  /** What `missed` requires. */
+  /** The range of versions that `missed` requires. */
   readonly requires: string;
   /** The releases that would meet it, and why each is out of reach. */
   readonly between: readonly { readonly version: string; readonly outcome: Blocked }[];
@@ -132,9 +132,10 @@ function rowsOf(fates: readonly GroupFate[], timesCount: number): readonly FateR
   }
   return [...joined.values()]
     .map((list) => rowOf(list, timesCount))
-    .sort((a, b) =>
-      a.channel < b.channel ? -1 : a.channel > b.channel ? 1 : newestTextFirst(a.newest, b.newest),
-    );
+    .sort((a, b) => {
+      if (a.channel !== b.channel) return a.channel < b.channel ? -1 : 1;
+      return newestTextFirst(a.newest, b.newest);
+    });
 }
 
 function addAll<T>(lists: Map<string, T[]>, name: string, items: readonly T[]): void {
@@ -178,7 +179,10 @@ function rowOf(fates: readonly GroupFate[], timesCount: number): FateRow {
     machines: [...new Set(fates.map(({ group }) => machineName(group)))].sort(),
     count: fates.reduce((sum, { group }) => sum + group.count, 0),
     gets: [...gets]
-      .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : newestTextFirst(a, b)))
+      .sort(([a], [b]) => {
+        if (a === '') return 1;
+        return b === '' ? -1 : newestTextFirst(a, b);
+      })
       .map(([version, counts]) => ({ version: version === '' ? null : version, counts })),
   };
 }
@@ -193,7 +197,8 @@ function strandedIn(
     const view = views.get(group.channel);
     for (const ending of endings) {
       if (ending.missed === null || view === undefined) continue;
-      const [stays, missed] = [versionText(ending.version), versionText(ending.missed)];
+      const stays = versionText(ending.version);
+      const missed = versionText(ending.missed);
       const facts = { channel: group.channel, version: versionText(group.version), stays, missed };
       const name = [...Object.values(facts), machineName(group)].join('\n');
       const count = ending.count + (found.get(name)?.count ?? 0);
@@ -251,7 +256,7 @@ function waitingIn(
 }
 
 /**
- * What keeps installations from a newer release. A release that they wait for comes before a newer one that their
+ * Says what keeps installations from a newer release. A release that they wait for comes before a newer one that their
  * machines cannot run: the operator can let them have it.
  */
 function obstacleOf({ reason, path }: Ending): Pick<Ending, 'reason'> & Pick<Waiting, 'withheld'> {

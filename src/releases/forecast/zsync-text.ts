@@ -1,6 +1,6 @@
 import type { ForeseenZsync } from './foresee-zsync.ts';
 
-/** What a change means for AppImages that update with zsync, in whole sentences. */
+/** Says in whole sentences what a change means for AppImages that update with zsync. */
 export function zsyncSentences(foreseen: readonly ForeseenZsync[]): readonly string[] {
   return foreseen.map(({ channels, before, after, mayReturn }) => {
     const on = channels.join(', ');

@@ -2,9 +2,9 @@ import { channelEntries, type RevisionJson } from '../../catalog/documents/revis
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { listReleases } from './list-releases.ts';
 
-/** What a catalog revision says about versions, in commands that show counts of them. */
+/** Reads what a catalog revision says about versions, for commands that show counts of them. */
 
-/** Where one version is offered, and where it was. */
+/** The channels that offer one version, and the ones that offered it. */
 export interface ListedVersion {
   readonly listed: ReturnType<typeof listReleases>;
   /** The channels that it was retired from. */

@@ -11,7 +11,7 @@ import { parseChannelName } from '../../domain/channel.ts';
 import { checkReason } from '../../domain/reason.ts';
 import { parseVersion } from '../../domain/version.ts';
 
-/** What the commands that change a published release have in common. */
+/** The commands that change a published release share this. */
 
 export interface ListedRequest {
   readonly application: string;

@@ -14,7 +14,6 @@ const READS_AT_ONCE = 4;
  * The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead.
  *
  * @param before the number below which they begin; undefined: the newest
- * @throws AppError the store's
  */
 export async function readHistory(
   deps: ReaderDeps,

@@ -28,7 +28,10 @@ export type RolloutAction =
   /** Every client is offered the release from now on. */
   | { readonly kind: 'complete' };
 
-/** Without a channel: every channel where a rollout of the version is under way; if none, every channel that offers it. */
+/**
+ * Finds the channels for a request that names none: every channel where a rollout of the version is under way, and if
+ * there is none, every channel that offers it.
+ */
 interface RolloutRequest extends ListedRequest {
   readonly action: RolloutAction;
 }
@@ -48,11 +51,12 @@ export interface RolloutChanged extends Committed {
 
 /**
  * Changes the share of installations that is offered a release.
- * Raising it only adds installations. Lowering it removes those that were added last; clients that have the release
- * keep it.
+ * Raising it only adds installations. Lowering it removes the installations that were added last. Clients that
+ * have the release keep it.
  *
- * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `invalid_rollout`; `status_forbids` for a release that is
- *   paused, yanked or retired, or that has no rollout to freeze
+ * @throws AppError `invalid_version`, `invalid_name`, `invalid_request`, `invalid_rollout`; `unknown_application`,
+ *   `unknown_channel`, `unknown_version`; `status_forbids` for a release that is a draft, paused, yanked or retired, or
+ *   that has no rollout to freeze
  */
 export async function changeRollout(
   deps: WriterDeps,

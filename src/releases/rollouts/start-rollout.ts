@@ -3,11 +3,11 @@ import { AppError } from '../../core/errors.ts';
 import { type PlanClock, type RolloutPlan, rampOf } from '../../domain/rollout-plan.ts';
 import { parseRollout } from '../../domain/rollout-text.ts';
 
-/** What a publisher asks for: see `parseRollout`. */
+/** A rollout in the words of the publisher: `parseRollout` reads them. */
 export interface RequestedRollout {
   readonly text: string;
   readonly freezeWindows: readonly string[];
-  /** Whether the build tool states it, and not the command. */
+  /** True when the build tool states it, and not the command. */
   readonly isFromBuild?: boolean;
 }
 
@@ -39,7 +39,7 @@ function refuseEndless(plan: RolloutPlan, started: PlanClock): void {
   throw new AppError('invalid_rollout', detail, { issues: [{ pointer: '/rollout', detail }] });
 }
 
-/** Whether two rollouts have the same plan, whenever they began. */
+/** True when two rollouts have the same plan, whenever they began. */
 export function haveSamePlan(a: RolloutJson, b: RolloutJson): boolean {
   return JSON.stringify([a.plan, a.freeze_windows]) === JSON.stringify([b.plan, b.freeze_windows]);
 }

@@ -11,7 +11,7 @@ interface GarbageResult {
   readonly application: string;
   readonly objects: readonly ObjectInfo[];
   readonly bytes: number;
-  /** Why nothing was removed; undefined when the unused objects are known. */
+  /** Says why nothing was removed; undefined when the unused objects are known. */
   readonly refusal: string | undefined;
 }
 
@@ -23,13 +23,13 @@ interface GarbageRequest {
 }
 
 /**
- * Removes artifacts that no manifest names and that are so old that no running publish will name them, and those of
- * releases that every channel kept out long ago.
+ * Removes artifacts that no manifest names and that are so old that no running publish will name them. Also removes the
+ * artifacts of releases that every channel kept out long ago.
  *
  * When an application has a corrupt document, nothing of it is removed, and the command continues with the next
  * application.
  *
- * @throws AppError `unknown_application`, and the store's
+ * @throws AppError `unknown_application`
  */
 export async function collectGarbage(
   deps: AppendDeps,

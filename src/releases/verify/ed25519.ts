@@ -37,7 +37,7 @@ export function createEdCheck(publicKey: Uint8Array, signature: Uint8Array): EdC
   };
 }
 
-/** Whether 32 bytes can be a public key: half of all others, such as private keys, are no point of the curve. */
+/** True when 32 bytes can be a public key. Half of all other bytes, such as private keys, are no point of the curve. */
 export function isEdPublicKey(bytes: Uint8Array): boolean {
   const key = decodePoint(bytes);
   return key !== undefined && !hasSmallOrder(key);
@@ -72,7 +72,10 @@ function add(a: Point, b: Point): Point {
   const B = modulo((a.Y + a.X) * (b.Y + b.X));
   const C = modulo(a.T * D2 * b.T);
   const E = modulo(2n * a.Z * b.Z);
-  const [e, f, g, h] = [B - A, E - C, E + C, B + A];
+  const e = B - A;
+  const f = E - C;
+  const g = E + C;
+  const h = B + A;
   return { X: modulo(e * f), Y: modulo(g * h), Z: modulo(f * g), T: modulo(e * h) };
 }
 
@@ -114,12 +117,9 @@ function decodePoint(encoded: Uint8Array): Point | undefined {
   const v = modulo(D * y * y + 1n);
   const candidate = modulo(u * v ** 3n * power(modulo(u * v ** 7n), (PRIME - 5n) / 8n));
   const square = modulo(v * candidate * candidate);
-  const root =
-    square === u
-      ? candidate
-      : square === modulo(-u)
-        ? modulo(candidate * ROOT_OF_MINUS_ONE)
-        : undefined;
+  let root: bigint | undefined;
+  if (square === u) root = candidate;
+  else if (square === modulo(-u)) root = modulo(candidate * ROOT_OF_MINUS_ONE);
   if (root === undefined || (root === 0n && isOdd)) return undefined;
   const x = (root & 1n) === (isOdd ? 1n : 0n) ? root : PRIME - root;
   return { X: x, Y: y, Z: 1n, T: modulo(x * y) };

@@ -33,7 +33,7 @@ import { checkAppcasts, checkSparkleFile } from './verify-stored-sparkle.ts';
 interface VerifyRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Also reads every artifact's bytes. Those of signed documents are always read. */
+  /** Also reads every artifact's bytes. The bytes of signed documents are always read. */
   readonly deep: boolean;
 }
 
@@ -62,7 +62,7 @@ interface Verified {
   readonly applications: readonly VerifyResult[];
 }
 
-/** @throws AppError `unknown_application`; the store's, since nothing is known when it fails */
+/** A failure of the store ends it, since nothing is known then. @throws AppError `unknown_application` */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const { application, deep } = request;
   // Before the lists: a publisher may create an application meanwhile.
@@ -134,14 +134,15 @@ async function verifyApplication(
     revisionsChecked: revisions.readCount,
     manifestsChecked,
     filesChecked: files.size,
-    ...{ ...checked, signaturesVerified: checked.signaturesVerified + appcastsVerified },
+    ...checked,
+    signaturesVerified: checked.signaturesVerified + appcastsVerified,
     problems,
   };
 }
 
 type NamedManifest = Pick<OfferJson, 'version' | 'manifest'>;
 
-/** Those of offers and drafts. */
+/** The manifests of offers and drafts, each once. */
 function distinctManifests(revision: Revision | undefined): readonly NamedManifest[] {
   const offers = new Map<string, NamedManifest>();
   for (const channel of Object.values(revision?.signed.channels ?? {})) {
@@ -253,7 +254,7 @@ async function verifyFile(
   counts.signaturesVerified += signatures.length + edSignatures.length;
 }
 
-/** The signatures of a file that the key can verify: not those of another key, from before it was replaced. */
+/** The signatures of a file that the key can verify. A key that it replaced made the others. */
 function signaturesOf(
   { signatures = [] }: StoredFile,
   key: MinisignPublicKey,

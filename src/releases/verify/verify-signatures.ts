@@ -11,7 +11,7 @@ import type { Release } from '../../domain/release.ts';
 import { MINISIGN } from '../../domain/signature.ts';
 import type { HashedArtifact } from '../publish/upload-artifacts.ts';
 
-/** What was verified of the Tauri signatures of a publish. */
+/** The result of verifying the Tauri signatures of a publish. */
 export interface SignatureReport {
   /** The id of the key that made them; null: the application has no key, and nothing was verified. */
   readonly keyId: string | null;
@@ -101,7 +101,7 @@ export function refuseUnverifiable(
   }
 }
 
-/** Why the client would refuse a signature; undefined when it is valid. */
+/** Says why the client would refuse a signature; undefined when it is valid. */
 function whyInvalid(
   application: string,
   signature: MinisignSignature,
@@ -120,7 +120,7 @@ function whyInvalid(
   return undefined;
 }
 
-/** Whether a signature and its trusted comment are of the key. @param signed see {@link signedBytes} */
+/** True when a signature and its trusted comment are of the key. @param signed see {@link signedBytes} */
 export function isValidSignature(
   signed: Uint8Array,
   signature: MinisignSignature,
@@ -137,7 +137,7 @@ function isSignatureOver(
   return verify(null, signed, keyObjectOf(key), signature);
 }
 
-/** Whether the trusted comment is of the key as well. Without this check, its version could be changed. */
+/** True when the trusted comment is of the key as well. Without this check, its version could be changed. */
 function hasTrustedComment(
   { signature, trustedComment, globalSignature }: MinisignSignature,
   key: MinisignPublicKey,
@@ -154,7 +154,7 @@ function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
 /** A signature over the file itself needs the whole file in memory. Signers have signed a hash for years. */
 export const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
 
-/** What Ed25519 signed: the hash of the file, or for a legacy signature the file. */
+/** The bytes that Ed25519 signed: the hash of the file, or for a legacy signature the file. */
 async function signedBytes(
   { built: { path }, main }: HashedArtifact,
   { algorithm }: MinisignSignature,

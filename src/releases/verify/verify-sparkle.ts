@@ -16,11 +16,11 @@ import { createEdCheck, type EdCheck } from './ed25519.ts';
 
 /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle as clients do. */
 
-/** What was verified of the Sparkle signatures of a publish. */
+/** The result of verifying the Sparkle signatures of a publish. */
 export interface EdSignatureReport {
   /** The key that made them; null: the application has no key, and nothing was verified. */
   readonly publicKey: string | null;
-  /** Of files, deltas and appcasts. */
+  /** The number of verified signatures of files, deltas and appcasts. */
   readonly count: number;
   /** With a key: the files of a platform that an updater of this kind takes, when none of them has a signature. */
   readonly unsigned: readonly string[];
@@ -127,7 +127,7 @@ async function verifyFile(
 }
 
 /**
- * Whether clients with the key accept an appcast that its publisher signed.
+ * Says whether clients with the key accept an appcast that its publisher signed.
  *
  * @param documents the bytes of all signed documents of the release, by name
  * @param key null: it is not verified

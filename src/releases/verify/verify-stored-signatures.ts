@@ -30,7 +30,7 @@ interface SignedFile {
  * Reads a stored file once. Keeps it in memory only when a signature is a legacy one.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing; the store's
+ * @throws AppError `artifact_mismatch` when it is missing
  */
 export async function checkSignedFile(
   deps: ReaderDeps,
@@ -48,7 +48,7 @@ export async function checkSignedFile(
   return { sha256, isValid };
 }
 
-/** @throws AppError `invalid_artifact`, `artifact_mismatch`, the store's */
+/** @throws AppError `invalid_artifact`, `artifact_mismatch` */
 export type EnsureSigned = (release: Release, settings: SettingsJson) => Promise<void>;
 
 /** A signature that was verified with a key. */

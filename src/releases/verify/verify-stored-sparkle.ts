@@ -13,7 +13,7 @@ import { createSparkleCheck, edSignaturesOf, isValidAppcast } from './verify-spa
  * Reads a stored file once, in bounded memory.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing; the store's
+ * @throws AppError `artifact_mismatch` when it is missing
  */
 export async function checkSparkleFile(
   deps: ReaderDeps,
@@ -30,7 +30,7 @@ export async function checkSparkleFile(
  * Ensures that clients with the key accept the signed files, deltas and appcasts of a release.
  *
  * @param known what was verified: this call adds to it, and reads nothing that is in it
- * @throws AppError `invalid_artifact`, `artifact_mismatch`; the store's
+ * @throws AppError `invalid_artifact`, `artifact_mismatch`
  */
 export async function ensureSparkleSigned(
   deps: ReaderDeps,
@@ -65,8 +65,8 @@ export async function ensureSparkleSigned(
 /**
  * The names of the signed appcasts of a release.
  *
- * @returns `invalid`: those that clients with the key refuse
- * @throws AppError `artifact_mismatch` for a document with other bytes; the store's
+ * @returns `invalid`: the appcasts that clients with the key refuse
+ * @throws AppError `artifact_mismatch` for a document with other bytes
  */
 export async function checkAppcasts(
   deps: ReaderDeps,

@@ -17,7 +17,7 @@ import { editStatus, type StatusVerb } from './edit-status.ts';
 
 export type { StatusVerb } from './edit-status.ts';
 
-/** How a channel lists a version. */
+/** The status of a version on a channel. */
 export interface ListedStatus {
   readonly channel: string;
   readonly status: OfferJson['status'] | 'retired';
@@ -27,7 +27,7 @@ export interface ListedStatus {
 export interface StatusChanged extends Committed {
   /** The channels whose offer was changed; without a change, the channels that list the version. */
   readonly channels: readonly string[];
-  /** Whether only the recorded reason was changed, so that clients get the same as before. */
+  /** True when only the recorded reason was changed, so that clients get the same as before. */
   readonly isReasonOnly: boolean;
   /** The status of the version afterwards, on each channel that lists or listed it. */
   readonly listed: readonly ListedStatus[];
@@ -46,7 +46,8 @@ export interface StatusChanged extends Committed {
  *
  * With a reason, pause and yank also correct the reason of a release that is paused or yanked already.
  *
- * @throws AppError those of {@link checkRequest} and {@link channelsListing}; `status_forbids`
+ * @throws AppError `invalid_version`, `invalid_name`, `invalid_request`; `unknown_application`, `unknown_channel`,
+ *   `unknown_version`; `status_forbids`
  */
 export async function changeStatus(
   deps: WriterDeps,

@@ -10,7 +10,7 @@ import {
 } from '../../catalog/documents/rollout-document.ts';
 import { AppError } from '../../core/errors.ts';
 
-/** How a channel's offer of a version changes its status. Pure. */
+/** Changes the status of a channel's offer of a version. Pure. */
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 

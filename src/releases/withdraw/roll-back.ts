@@ -39,12 +39,12 @@ interface Withdrawn {
   readonly channels: readonly string[];
 }
 
-/** What a rollback does. */
+/** The effect of a rollback. */
 export interface Rollback {
   readonly channel: string;
   /** Newest first. */
   readonly withdrawn: readonly Withdrawn[];
-  /** What clients get afterwards. */
+  /** The updates that clients get afterwards. */
   readonly clients: readonly ForeseenUpdate[];
   /** Newer releases that the channel holds back: they stay, and are offered when they are complete. */
   readonly held: readonly string[];
@@ -58,7 +58,7 @@ export interface RolledBack extends Committed, Rollback {}
  * Says what a rollback would do now. Writes nothing.
  *
  * @param seen counted checks of the application
- * @throws AppError as {@link rollBack}
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`, `status_forbids`: see {@link rollBack}
  */
 export async function planRollback(
   deps: ReaderDeps & Pick<WriterDeps, 'clock'>,
@@ -72,10 +72,10 @@ export async function planRollback(
 }
 
 /**
- * What a rollback of these channels does.
+ * Says what a rollback of these channels does.
  *
  * @param now by the store's clock; milliseconds since the epoch
- * @throws AppError as {@link rollBack}
+ * @throws AppError `unknown_channel`, `unknown_version`, `status_forbids`: see {@link rollBack}
  */
 export function foreseeRollback(
   channels: Channels,

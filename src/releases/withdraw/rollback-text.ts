@@ -1,7 +1,7 @@
 import { listed } from '../../core/counted.ts';
 import type { Rollback } from './roll-back.ts';
 
-/** What a rollback does not do, in whole sentences. @param to the version that stays */
+/** Says what a rollback does not do, in whole sentences. @param to the version that stays */
 export function rollbackSentences(to: string, plan: Rollback): readonly string[] {
   const { withdrawn, inherited } = plan;
   const [newest] = withdrawn;

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 /** The access log: one JSON line for each answered request. */
 
 /** Takes one line, with its line feed. Must not throw. */
-export type AccessLog = (line: string) => void;
+type AccessLog = (line: string) => void;
 
 export interface AccessLogSettings {
   /** `errors`: only answers with a status of 400 or above. */

@@ -10,7 +10,7 @@ export interface MonitoringAnswer {
 
 export type Fetch = typeof fetch;
 
-export const BODY_BYTES_MAX = 256 * 1024;
+const BODY_BYTES_MAX = 256 * 1024;
 
 /** Any other type is refused: HTML served from this origin could run scripts. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {

@@ -18,9 +18,9 @@ export interface MonitoringUpstream {
 }
 
 /** The only documents that are requested. */
-export type MonitoringView = 'health' | 'overview';
+type MonitoringView = 'health' | 'overview';
 
-export interface AgedAnswer extends MonitoringAnswer {
+interface AgedAnswer extends MonitoringAnswer {
   /** The time since it was fetched. */
   readonly ageSeconds: number;
 }

@@ -33,7 +33,7 @@ export interface WorkerLink {
 }
 
 /** The actions of the worker that the primary process asks for. */
-export interface Member {
+interface Member {
   lead(): void;
   /** Another worker leads from now on. */
   stopLeading(): void;

@@ -29,7 +29,7 @@ export interface S3StoreOptions {
 }
 
 /** Timeouts of one attempt, in milliseconds. */
-export interface S3Timeouts {
+interface S3Timeouts {
   readonly connectMs: number;
   /** To the first byte of the answer to a GET or a HEAD. */
   readonly readMs: number;

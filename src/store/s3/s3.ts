@@ -21,7 +21,7 @@ import { createS3Presigner } from './presign.ts';
 import { createS3Reader } from './read.ts';
 import { uploadToS3 } from './upload.ts';
 
-export type { S3StoreOptions, S3Timeouts } from './connection.ts';
+export type { S3StoreOptions } from './connection.ts';
 
 /** Creates a store in a bucket, without any I/O. Throws `invalid_configuration` for an endpoint that is no URL. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {

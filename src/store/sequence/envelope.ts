@@ -16,7 +16,7 @@ import { type IsLong, LimitError, refuseExcess } from './json.ts';
 
 export const SCHEMA_VERSION = 1;
 
-export const signatureSchema = z
+const signatureSchema = z
   .object({
     key_id: z.string().describe('Which key signed.'),
     jws: z.string().describe('Detached JWS (RFC 7515, appendix F) over the canonical `signed`.'),

@@ -8,7 +8,7 @@ import { OWN_PATHS } from '../../domain/reserved-name.ts';
 export const LEGACY_SERVER_NAMES = ['hazel', 'nuts', 'electronjs'] as const;
 type LegacyServerName = (typeof LEGACY_SERVER_NAMES)[number];
 
-export interface LegacyConfig {
+interface LegacyConfig {
   readonly servers: readonly LegacyServerName[];
   /** Applications by `owner/repo`, or by a name in the address. */
   readonly applications: ReadonlyMap<string, string>;

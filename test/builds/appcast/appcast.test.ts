@@ -79,11 +79,15 @@ describe('an appcast beside its files', () => {
     const { artifacts, skipped, signed, described } = await read();
     expect(artifacts).toHaveLength(1);
     expect(artifacts[0]).toMatchObject({
-      ...{ filename: NAME, platform: 'macos', arch: 'universal', minimumOsVersion: '12.0' },
+      filename: NAME,
+      platform: 'macos',
+      arch: 'universal',
+      minimumOsVersion: '12.0',
       facts: {
         bundleVersion: '421',
         sparkle: {
-          ...{ criticalUpdate: '300', maximumSystemVersion: '26.0' },
+          criticalUpdate: '300',
+          maximumSystemVersion: '26.0',
           installationType: 'application',
         },
       },

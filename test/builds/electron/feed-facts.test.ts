@@ -8,7 +8,7 @@ import type { BuildOutput } from '../../../src/builds/build-output.ts';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import { blockmap, elf, temporaryDirectory } from '../materialize.ts';
 
-/** What electron-builder's feed states about a release and its files, and its client reads. */
+/** electron-builder's feed states facts about a release and its files, which its client reads. */
 
 const version = '1.0.0';
 

@@ -7,7 +7,7 @@ import { readProject } from '../../../src/builds/project/read-project.ts';
 import { gitRemote, writeProject } from '../../support/project-files.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
-/** What holds for every project: its name, its repository and CI, and files that are broken or hostile. */
+/** These tests hold for every project: its name, its repository and CI, and files that are broken or hostile. */
 
 const directories: Awaited<ReturnType<typeof makeTemporaryDirectory>>[] = [];
 afterEach(async () => {

@@ -36,11 +36,7 @@ export const zsh = (script: string): InteractiveShell => ({
 });
 
 /** The line that the shell would run after these keys. */
-export async function lineAfter(
-  shell: InteractiveShell,
-  keys: string,
-  cwd: string,
-): Promise<string> {
+async function lineAfter(shell: InteractiveShell, keys: string, cwd: string): Promise<string> {
   // `script` gives the shell a terminal.
   const child = spawn('script', ['-qec', shell.command, '/dev/null'], {
     cwd,

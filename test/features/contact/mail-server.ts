@@ -17,7 +17,7 @@ export interface MailServer {
   bringBack(): Promise<void>;
 }
 
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly raw: string;
   readonly parsed: ParsedMail;
   readonly from: string;
@@ -25,7 +25,7 @@ export interface ReceivedMail {
   readonly user: string | undefined;
 }
 
-export type Behavior =
+type Behavior =
   | { readonly kind: 'refuse'; readonly code: number; readonly text: string }
   /** Accepts the mail, then breaks the connection before the reply. */
   | { readonly kind: 'lose reply' }

@@ -11,7 +11,7 @@ import { createTestService, type TestService } from '../../support/service.ts';
 
 /** A service with releases of every kind, and its export. */
 
-export const TIERS = JSON.stringify({ free: [], pro: ['channel:desktop/insider'] });
+const TIERS = JSON.stringify({ free: [], pro: ['channel:desktop/insider'] });
 export const PUBLIC_URL = 'https://updates.example.com/base';
 
 export interface Scene {

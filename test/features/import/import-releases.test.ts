@@ -90,7 +90,9 @@ describe('importing releases', () => {
   const github = (...releases: readonly GithubRelease[]) => writeSource(githubFolder(releases));
   const image = (version: string) => `App-${version}-x64.AppImage`;
   const of = (version: string, date: string, more = {}): GithubRelease => ({
-    ...{ tag: `v${version}`, date: `${date}T00:00:00Z`, files: [image(version)] },
+    tag: `v${version}`,
+    date: `${date}T00:00:00Z`,
+    files: [image(version)],
     more,
   });
   /** 1.0.1 was released after 1.1.0. */
@@ -238,7 +240,9 @@ describe('importing releases', () => {
 
   it('keeps the channels of the source, and refuses only the release whose channel is no name', async () => {
     const version = (name: string, channel: string) => ({
-      ...{ name, channel, availability: `2020-01-0${name[0]}T00:00:00Z` },
+      name,
+      channel,
+      availability: `2020-01-0${name[0]}T00:00:00Z`,
       files: [['osx_64', `App-${name}.zip`]] as const,
     });
     const root = await writeSource(

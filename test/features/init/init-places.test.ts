@@ -68,7 +68,7 @@ const MONOREPO = {
 const DATA = '/apps/desktop/data/\n';
 
 describe('.gitignore of a monorepo', () => {
-  /** What is added for a package, and that a second run adds nothing. */
+  /** Reads the lines that a run adds for a package, and checks that a second run adds none. */
   async function addedFor(files: Readonly<Record<string, string>>, changed = '.gitignore') {
     const { init, read } = await project({ ...MONOREPO, ...files });
     expect((await init(['apps/desktop', '--yes', '--ci', 'none'])).code).toBe(0);

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import { parse as parseToml } from 'smol-toml';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseToml } from '../../../src/builds/project/toml.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { slipway } from '../../cli/support.ts';
 import { gitRemote } from '../../support/project-files.ts';

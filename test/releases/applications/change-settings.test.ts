@@ -58,7 +58,11 @@ describe('a key', () => {
       settings: { tauri_pubkey: OURS.pubkey },
       by: 'ada@build-7',
       change: {
-        ...{ kind: 'settings', version: null, channels: [], targets: [], reason: 'rotation' },
+        kind: 'settings',
+        version: null,
+        channels: [],
+        targets: [],
+        reason: 'rotation',
         summary: `set tauri pubkey ${OURS.keyId}`,
       },
     });
@@ -164,9 +168,7 @@ it.each([
   const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
   await changeCatalog(deps, 'desktop', (channels) => ({
     plan: undefined,
-    edit: {
-      ...{ change, channels, settings },
-    },
+    edit: { change, channels, settings },
   }));
   const before = await signedNow();
   await expect(set(OURS.pubkey)).rejects.toMatchObject({ code: 'document_corrupt' });

@@ -272,8 +272,12 @@ describe('removing a channel', () => {
   it('remembers its versions, so that none is published again with other files', async () => {
     await set('alpha', { inherits: null });
     await promoteRelease(parts, {
-      ...{ application, version: '1.0.0', to: 'beta' },
-      ...{ create: false, allowPrerelease: false, allowOlder: true },
+      application,
+      version: '1.0.0',
+      to: 'beta',
+      create: false,
+      allowPrerelease: false,
+      allowOlder: true,
     });
     await remove('beta', true);
     expect(await refusal(release('2.0.0-beta.1', 'alpha'))).toBe(

@@ -50,15 +50,21 @@ async function release(version: string, { channel, content = version, into = par
 
 const set = (channel: string, settings: ChannelSettings, into = parts) =>
   changeChannel(into, {
-    ...{ application, channel, reason: null },
+    application,
+    channel,
+    reason: null,
     action: { kind: 'set', settings },
   });
 const change = (verb: 'yank' | 'pause' | 'retire', version: string, channel?: string) =>
   changeStatus(parts, verb, { application, version, channel, reason: null });
 const promote = (version: string, to: string) =>
   promoteRelease(parts, {
-    ...{ application, version, to },
-    ...{ create: true, allowPrerelease: true, allowOlder: true },
+    application,
+    version,
+    to,
+    create: true,
+    allowPrerelease: true,
+    allowOlder: true,
   });
 
 const channelNamed = async (name: string) =>
@@ -229,7 +235,9 @@ describe('gc of what a channel kept out', () => {
     for (const version of ['1.1.0', '1.2.0']) await release(version, { channel: 'internal' });
     await set('internal', { keep: 1 });
     await changeChannel(parts, {
-      ...{ application, channel: 'internal', reason: null },
+      application,
+      channel: 'internal',
+      reason: null,
       action: { kind: 'remove', force: true },
     });
     parts.clock.advance(91 * DAY_MS);

@@ -20,7 +20,9 @@ describe('a version that other channels had', () => {
     changeChannel(
       { ...scene.parts, ensureConforming: async () => {} },
       {
-        ...{ application: 'desktop', channel, reason: null },
+        application: 'desktop',
+        channel,
+        reason: null,
         action: { kind: 'remove', force: true },
       },
     );
@@ -99,8 +101,11 @@ describe('a version that other channels had', () => {
       if (how === 'retire') await scene.change('retire', 'alpha');
       else await remove('alpha');
       await correctNotes(scene.parts, {
-        ...{ application: 'desktop', version: '1.5.0', reason: null },
-        ...{ set: { en: 'B' }, remove: [] },
+        application: 'desktop',
+        version: '1.5.0',
+        reason: null,
+        set: { en: 'B' },
+        remove: [],
       });
       expect(await scene.refusal(scene.add('linux:2'))).toMatch(
         /^release_differs: .* never replaced/,
@@ -171,14 +176,18 @@ describe('a version that other channels had', () => {
     await scene.add('macos', { mode: 'draft' });
     for (const en of ['B', 'A']) {
       await correctNotes(scene.parts, {
-        ...{ application: 'desktop', version: '1.5.0', reason: null },
-        ...{ set: { en }, remove: [] },
+        application: 'desktop',
+        version: '1.5.0',
+        reason: null,
+        set: { en },
+        remove: [],
       });
     }
     const again = await scene.add('macos', { mode: 'draft' });
     expect(again).toMatchObject({ status: 'draft', release: { notes: { en: 'A' } } });
     expect(await scene.add('macos', { mode: 'draft' })).toMatchObject({
-      ...{ changed: false, manifest: again.manifest },
+      changed: false,
+      manifest: again.manifest,
     });
     expect(await scene.open()).toMatchObject({ changed: true, release: { notes: { en: 'A' } } });
     expect((await scene.state()).offers).toEqual(['beta 1.5.0 1', 'stable 1.5.0 2']);

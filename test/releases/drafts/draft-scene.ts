@@ -56,7 +56,11 @@ export async function createScene() {
     changeStatus(parts, verb, { application: 'desktop', version: '1.5.0', channel, reason: null });
   const promote = (to: string, fields = {}) =>
     promoteRelease(parts, {
-      ...{ application: 'desktop', version: '1.5.0', to, create: true, allowPrerelease: false },
+      application: 'desktop',
+      version: '1.5.0',
+      to,
+      create: true,
+      allowPrerelease: false,
       ...fields,
     });
   const signed = async () => {

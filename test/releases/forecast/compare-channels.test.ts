@@ -136,13 +136,19 @@ describe('the difference between two states of the channels', () => {
     };
     expect(compare(before, after)).toEqual([
       {
-        ...{ kind: 'setting_changed', channel: 'stable', field: 'allow_downgrade' },
-        ...{ before: undefined, after: true },
+        kind: 'setting_changed',
+        channel: 'stable',
+        field: 'allow_downgrade',
+        before: undefined,
+        after: true,
       },
       { kind: 'channel_created', channel: 'beta' },
       {
-        ...{ kind: 'setting_changed', channel: 'beta', field: 'inherits' },
-        ...{ before: undefined, after: 'stable' },
+        kind: 'setting_changed',
+        channel: 'beta',
+        field: 'inherits',
+        before: undefined,
+        after: 'stable',
       },
     ]);
     expect(fields(compare(after, before))).toEqual([
@@ -216,7 +222,10 @@ describe('the clients that are offered something else', () => {
     const before = { stable: channel([offer('1.0.0'), offer('1.3.0')]) };
     const after = { stable: channel([offer('1.0.0'), offer('1.3.0', { status: 'paused' })]) };
     const checks = (version: string, count: number, over: object = {}) => ({
-      ...{ channel: 'stable', platform: 'linux', version, checks: count },
+      channel: 'stable',
+      platform: 'linux',
+      version,
+      checks: count,
       ...over,
     });
     const seen = [

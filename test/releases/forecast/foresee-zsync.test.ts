@@ -47,7 +47,10 @@ describe('what a change means for AppImages that update with zsync', () => {
       'AppImages that update with zsync state no version, so they install 1.0.0 over 1.1.0 on stable. To leave them on 1.1.0, pause or yank it instead.',
     ]);
     const rollout: OfferJson['rollout'] = {
-      ...{ salt: 'salt', plan: '5%', linear: false, freeze_windows: [] },
+      salt: 'salt',
+      plan: '5%',
+      linear: false,
+      freeze_windows: [],
       steps: [{ share: 500, after_seconds: 0 }],
       clock: { at: '2026-11-21T09:00:00Z', elapsed_ms: 0, running: true },
     };

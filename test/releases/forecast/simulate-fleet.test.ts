@@ -107,7 +107,10 @@ describe('a made-up fleet', () => {
 describe('a fleet from counts', () => {
   const channels = { stable: channel([]) };
   const seen = (over: object = {}) => ({
-    ...{ channel: 'stable', platform: 'windows', version: '1.0.0', checks: 30 },
+    channel: 'stable',
+    platform: 'windows',
+    version: '1.0.0',
+    checks: 30,
     ...over,
   });
 

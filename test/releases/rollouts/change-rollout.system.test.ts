@@ -46,7 +46,10 @@ async function change(
   const done = await changeRollout(
     { ...service, actor: 'test' },
     {
-      ...{ application: 'desktop', version, channel, reason: null },
+      application: 'desktop',
+      version,
+      channel,
+      reason: null,
       action:
         typeof action === 'string'
           ? { kind: 'start', requested: { text: action, freezeWindows: [] } }
@@ -77,7 +80,9 @@ async function check(
   at = service,
 ): Promise<{ version?: string; reason: string }> {
   const body = {
-    ...{ current_version: from, platform: 'windows', arch: 'x64' },
+    current_version: from,
+    platform: 'windows',
+    arch: 'x64',
     ...(id === undefined ? {} : { installation_id: id }),
   };
   const answer = await at.app.http.inject({ method: 'POST', url: CHECK_UPDATE, body });
@@ -219,7 +224,10 @@ describe('a rollout', () => {
     await pass(5 * HOUR);
     expect((await change('1%@0h,50%@6h')).changed).toBe(false);
     const other = await makeArtifact(`${service.directory}/mac`, {
-      ...{ platform: 'macos', arch: 'arm64', format: 'dmg', filename: 'App.dmg' },
+      platform: 'macos',
+      arch: 'arm64',
+      format: 'dmg',
+      filename: 'App.dmg',
     });
     await publish(service, { version: '1.1.0', artifacts: [other], ...staged('1%@0h,50%@6h') });
     await service.refresh();
@@ -321,7 +329,9 @@ describe('a release that no client is offered', () => {
   it('keeps no machine waiting for its native builds', async () => {
     const build = (version: string, arch: 'x64' | 'arm64') =>
       makeArtifact(`${service.directory}/${version}`, {
-        ...{ arch, filename: `App-${arch}.exe`, content: `${version} ${arch}` },
+        arch,
+        filename: `App-${arch}.exe`,
+        content: `${version} ${arch}`,
       });
     const both = await Promise.all([build('1.1.0', 'x64'), build('1.1.0', 'arm64')]);
     await publish(service, { version: '1.1.0', artifacts: both, ...staged('0') });
@@ -366,7 +376,10 @@ describe('a rollout is refused', () => {
   it('when every client is offered the release already', async () => {
     await release('1.1.0');
     const artifact = await makeArtifact(`${service.directory}/mac`, {
-      ...{ platform: 'macos', arch: 'arm64', format: 'dmg', filename: 'App.dmg' },
+      platform: 'macos',
+      arch: 'arm64',
+      format: 'dmg',
+      filename: 'App.dmg',
     });
     await expect(
       publish(service, { version: '1.1.0', artifacts: [artifact], ...staged('5%') }),

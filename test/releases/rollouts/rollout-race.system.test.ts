@@ -26,7 +26,10 @@ type Command = (typeof COMMANDS)[number];
 
 async function run(deps: WriterDeps, command: Command): Promise<void> {
   const request = {
-    ...{ application: 'desktop', version: '1.1.0', channel: undefined, reason: null },
+    application: 'desktop',
+    version: '1.1.0',
+    channel: undefined,
+    reason: null,
   };
   if (command === 'pause' || command === 'resume') await changeStatus(deps, command, request);
   else await changeRollout(deps, { ...request, action: { kind: command } });
@@ -105,8 +108,10 @@ function expectTrue(history: readonly Read[]): void {
   for (const [index, { kind, at, offer }] of history.entries()) {
     const before = history[index - 1]?.offer;
     if (before?.rollout === undefined || offer.rollout === undefined) continue;
-    const [was, is] = [before.rollout.clock, offer.rollout.clock];
-    const [from, to] = [Date.parse(was.at), Date.parse(is.at)];
+    const was = before.rollout.clock;
+    const is = offer.rollout.clock;
+    const from = Date.parse(was.at);
+    const to = Date.parse(is.at);
     const ran = before.status === 'active' && was.running ? runningBetween(from, to) : 0;
     expect(is.elapsed_ms).toBe(was.elapsed_ms + ran);
     expect(to).toBeGreaterThanOrEqual(from);

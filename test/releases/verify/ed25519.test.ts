@@ -72,7 +72,8 @@ describe('createEdCheck', () => {
       for (const point of SMALL) {
         const signature = Buffer.concat([point, Buffer.alloc(32)]);
         for (const file of ['a', 'b', 'c', 'd'].map((text) => Buffer.from(text))) {
-          const [text, value] = [key.toString('base64'), signature.toString('base64')];
+          const text = key.toString('base64');
+          const value = signature.toString('base64');
           expect(isAcceptedBySparkle(text, file, value)).toBe(false);
           expect(isValid(key, [file], signature)).toBe(false);
         }

@@ -55,7 +55,10 @@ async function publishSigned({ value, delta, appcast, netSparkle, ...request }: 
   await writeFile(file, 'delta');
   const companion = { kind: 'delta' as const, base: '1', path: file, size: 5, stated: [] };
   const artifact = await makeArtifact(directory.path, {
-    ...{ platform: 'macos', arch: 'universal', format: 'dmg', filename: 'App-1.0.0.dmg' },
+    platform: 'macos',
+    arch: 'universal',
+    format: 'dmg',
+    filename: 'App-1.0.0.dmg',
     content: CONTENT,
     signatures: value === undefined ? [] : signed(value),
     companions:
@@ -189,7 +192,8 @@ describe('without a key', () => {
   it('a draft whose file and delta are signed again is offered with the new signatures', async () => {
     await publishSigned({ value: THEIRS.sign(CONTENT), delta: THEIRS.sign('delta'), ...draft });
     await setKey(OURS);
-    const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+    const value = OURS.sign(CONTENT);
+    const delta = OURS.sign('delta');
     const { release } = await publishSigned({ value, delta, ...draft });
     expect(release.artifacts[0]?.companions[0]?.signatures).toEqual(signed(delta));
     await expect(open()).resolves.toMatchObject({ changed: true });
@@ -203,8 +207,13 @@ describe('without a key', () => {
     const companion = { kind: 'delta' as const, base: '1', path: file, size: 5, stated: [] };
     const artifact = async (bundleVersion: string, filename: string) =>
       makeArtifact(directory.path, {
-        ...{ platform: 'macos', arch: 'universal', format: 'dmg', filename: 'App-1.0.0.dmg' },
-        ...{ content: CONTENT, companions: [{ ...companion, filename }], ...facts(bundleVersion) },
+        platform: 'macos',
+        arch: 'universal',
+        format: 'dmg',
+        filename: 'App-1.0.0.dmg',
+        content: CONTENT,
+        companions: [{ ...companion, filename }],
+        ...facts(bundleVersion),
       });
     await publish(parts, {
       version: '1.0.0',
@@ -224,8 +233,12 @@ it('adds a signature to a file that was published with one of another scheme', a
   const tauri = { scheme: 'minisign' as const, keyId: 'A', value: 'tauri' };
   const file = (signatures: readonly (typeof tauri | ReturnType<typeof signed>[number])[]) =>
     makeArtifact(directory.path, {
-      ...{ platform: 'macos', arch: 'universal', format: 'tar.gz', filename: 'App.app.tar.gz' },
-      ...{ content: CONTENT, signatures },
+      platform: 'macos',
+      arch: 'universal',
+      format: 'tar.gz',
+      filename: 'App.app.tar.gz',
+      content: CONTENT,
+      signatures,
     });
   await publish(parts, { version: '1.0.0', artifacts: [await file([tauri])] });
   const sparkle = signed(OURS.sign(CONTENT));
@@ -237,7 +250,8 @@ it('adds a signature to a file that was published with one of another scheme', a
 });
 
 it('refuses another signature of a file or a delta that a channel offered', async () => {
-  const [value, delta] = [OURS.sign(CONTENT), OURS.sign('delta')];
+  const value = OURS.sign(CONTENT);
+  const delta = OURS.sign('delta');
   await publishSigned({ value, delta });
   await expect(publishSigned({ value, delta })).resolves.toMatchObject({ changed: false });
   const others = [

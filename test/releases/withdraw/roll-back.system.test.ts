@@ -45,11 +45,18 @@ const setStatus = (verb: StatusVerb, version: string, channel?: string) =>
   changeStatus(others, verb, { application: 'desktop', version, channel, reason: null });
 const promote = (version: string, to: string) =>
   promoteRelease(others, {
-    ...{ application: 'desktop', version, to, create: true, allowPrerelease: true },
+    application: 'desktop',
+    version,
+    to,
+    create: true,
+    allowPrerelease: true,
     allowOlder: true,
   });
 const requestTo = (to: string, channel = 'stable') => ({
-  ...{ application: 'desktop', to, channel, reason: 'loses settings' },
+  application: 'desktop',
+  to,
+  channel,
+  reason: 'loses settings',
 });
 
 async function roll(to: string, channel?: string) {
@@ -102,8 +109,12 @@ describe('a rollback', () => {
       beta: '1.3.0 active, 1.5.0 yanked',
     });
     expect(await lastChange()).toEqual({
-      ...{ kind: 'rollback', version: '1.4.0', channels: ['stable', 'beta'] },
-      ...{ targets: ['windows-x64'], summary: 'yanks 1.5.1, 1.5.0', reason: 'loses settings' },
+      kind: 'rollback',
+      version: '1.4.0',
+      channels: ['stable', 'beta'],
+      targets: ['windows-x64'],
+      summary: 'yanks 1.5.1, 1.5.0',
+      reason: 'loses settings',
     });
   });
 
@@ -146,7 +157,9 @@ describe('a rollback', () => {
     const large = setUpLarge();
     await large.offer(2_000);
     const request = {
-      ...{ application: 'desktop', to: offerOf(1).version, channel: 'stable' },
+      application: 'desktop',
+      to: offerOf(1).version,
+      channel: 'stable',
       reason: 'é'.repeat(REASON_BYTES_MAX / 2),
     };
     const { withdrawn } = await planRollback(large.deps, request);

@@ -35,9 +35,6 @@ export const ledger: Sequence<Page> = {
   },
 };
 
-/** As the catalog's sequences are: a corrupt newest page may have taken something back. */
-export const strictLedger: Sequence<Page> = { ...ledger, corruptNewest: 'unknown' };
-
 export type Condition = 'whole' | 'truncated' | 'altered' | 'newer' | 'too large';
 
 /** Puts a page of a condition under a number, as it may be found in a bucket. */

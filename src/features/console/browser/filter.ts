@@ -35,7 +35,7 @@ export function filterReleases(
 const hasStatus = (cell: ReleaseOnChannel, status: StatusFilter): boolean =>
   status === 'rolling_out' ? isRollingOut(cell) : cell.status === status;
 
-export const isRollingOut = ({ status, share }: ReleaseOnChannel): boolean =>
+const isRollingOut = ({ status, share }: ReleaseOnChannel): boolean =>
   status === 'active' && share < 10_000;
 
 const matches = ({ version, targets }: OverviewRelease, word: string): boolean =>

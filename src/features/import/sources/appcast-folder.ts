@@ -103,7 +103,9 @@ async function statedRelease(
   const files = enclosuresOf(item).map((enclosure) => statedFile(item, enclosure, folder));
   const self = { name: index, path: folder.index, statedIn: folder.index };
   return {
-    ...{ label, version: versionOf(item) ?? label, channel: item.channel ?? null },
+    label,
+    version: versionOf(item) ?? label,
+    channel: item.channel ?? null,
     date: item.pubDate ?? null,
     name: item.title ?? null,
     notes: item.description ?? (await linkedNotes(item, folder)),
@@ -144,8 +146,14 @@ function statedFile(
   // The feed offers the file to every machine of its system.
   const usualArch = item.hardwareRequirements?.includes('arm64') ? 'arm64' : 'universal';
   return {
-    ...{ name, path: findPlaced(files, tailsOf(url), name, once), size: length, digests: [] },
-    ...{ statedIn: index, platform, arch, usualArch },
+    name,
+    path: findPlaced(files, tailsOf(url), name, once),
+    size: length,
+    digests: [],
+    statedIn: index,
+    platform,
+    arch,
+    usualArch,
   };
 }
 

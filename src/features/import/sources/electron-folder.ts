@@ -24,7 +24,7 @@ const YML_BYTES_MAX = 4 * 1024 * 1024;
 /** electron-builder's name for the channel that clients follow by default. */
 const DEFAULT_YML = 'latest';
 
-/** What the folder's update documents state about a version. */
+/** The facts that an update document of the folder states about a version. */
 interface UpdateInfo {
   readonly file: string;
   readonly channel: string;
@@ -89,7 +89,7 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
 /** `win/`, and `mac/arm64/`. */
 const FOLDERS_DEPTH = 3;
 
-/** Whether a folder below the directory has an update document of electron-builder. */
+/** True when a folder below the directory has an update document of electron-builder. */
 export async function hasElectronFolders(directory: string): Promise<boolean> {
   const { folders, leftOut } = await findFolders(directory);
   if (leftOut.length > 0) return true;
@@ -142,7 +142,7 @@ function isMachine(folder: string): boolean {
     .every((word) => platformOf(word) !== undefined || archOf(word) !== undefined);
 }
 
-/** Whether a folder has an update document of electron-builder. */
+/** True when a folder has an update document of electron-builder. */
 export async function isElectronFolder(files: Files): Promise<boolean> {
   for (const [name, path] of files) {
     if (!isYml(name)) continue;

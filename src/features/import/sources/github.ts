@@ -13,7 +13,7 @@ import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './s
  * assets beside it: `{tag}/{name}`, or `{name}` for names that only one release has.
  */
 
-/** Whether JSON values are of this kind. `gh release view --json` writes other names than the API. */
+/** True when JSON values are of this kind. `gh release view --json` writes other names than the API. */
 export function isGithubIndex(values: readonly unknown[]): boolean {
   const [first] = itemsOf(values);
   return isRecord(first) && tagOf(first) !== null && Array.isArray(first.assets);
@@ -52,7 +52,10 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
         const name = textIn(asset, 'name') ?? '';
         const found = findPlaced(files, [`${tag}/${name}`], name, once);
         return {
-          ...{ name, path: found, size: sizeIn(asset, 'size'), statedIn: index },
+          name,
+          path: found,
+          size: sizeIn(asset, 'size'),
+          statedIn: index,
           digests: digestOf(asset),
         };
       });

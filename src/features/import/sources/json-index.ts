@@ -27,7 +27,7 @@ export function listIn(record: JsonRecord, name: string): readonly JsonRecord[] 
  * The values of a JSON file, one after the other: `gh api --paginate` writes a value for each page. Undefined when the
  * text is not JSON, or nests too deep.
  *
- * @throws AppError `invalid_request`: see `readIndex`
+ * @throws AppError `invalid_request` for a file that cannot be read or is too large
  */
 export async function readJsonValues(path: string): Promise<readonly unknown[] | undefined> {
   return parseJsonValues(await readIndex(path, JSON_BYTES_MAX));

@@ -34,7 +34,7 @@ export function findPlaced(
 }
 
 /**
- * Whether a feed of a build tool is not in a folder of its release. Every release has a `latest.yml`, and in one
+ * True when a feed of a build tool is not in a folder of its release. Every release has a `latest.yml`, and in one
  * directory each overwrites the one before it: its release is imported without it.
  */
 export function isLostFeed(

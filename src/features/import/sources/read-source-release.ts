@@ -21,7 +21,7 @@ import type { SourceRelease } from './source.ts';
 /** Reads one release of another update server as publishing takes it. */
 
 export interface SourceBuild extends BuildOutput {
-  /** The files of no known kind, and those of another version. */
+  /** The files of no known kind, and the files of another version. */
   readonly unknown: readonly SkippedFile[];
 }
 
@@ -33,7 +33,7 @@ type ImportedFile = SourceRelease['files'][number];
  * Reads exactly the files of a release, as if they were alone in their directory.
  *
  * @param usualArch the architecture of files that state none; undefined refuses them
- * @throws AppError `invalid_artifact`: see `readBuildOutput`
+ * @throws AppError `invalid_artifact`, also when there is nothing to publish
  */
 export async function readSourceRelease(
   release: SourceRelease,
@@ -78,7 +78,7 @@ async function readFiles(
     signed: release.carriesIndex
       ? build.signed
       : build.signed.filter(({ path }) => !isBeside(path)),
-    // A release has one text: the source's own, before those of the build tool's feeds.
+    // A release has one text: the source's own takes precedence over the texts in the build tool's feeds.
     described: {
       name: release.name ?? build.described.name,
       notes: release.notes ?? build.described.notes,

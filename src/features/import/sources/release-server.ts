@@ -59,7 +59,8 @@ function statedRelease(item: JsonRecord, index: string, placed: Placed): StatedR
   const own = namesOnce([assets.map((asset) => textIn(asset, 'name') ?? '')]);
   const isSquirrel = assets.some((asset) => /\.nupkg$/i.test(textIn(asset, 'name') ?? ''));
   return {
-    ...{ label: version, version },
+    label: version,
+    version,
     // The server makes RELEASES itself, and an installer beside it is one of Squirrel.
     beside: isSquirrel ? ['RELEASES'] : [],
     channel: channel === '' ? null : channel,
@@ -86,7 +87,9 @@ function statedFile(
   const places = [`${version}/${platform}/${name}`, ...(isOwn ? [`${version}/${name}`] : [])];
   const target = targetOf(platform);
   return {
-    ...{ name, path: findPlaced(files, places, name, once), statedIn: index },
+    name,
+    path: findPlaced(files, places, name, once),
+    statedIn: index,
     size: sizeIn(asset, 'size'),
     digests: digestsOf(asset),
     ...(target === undefined ? {} : target),
@@ -100,11 +103,16 @@ function namedIn(item: JsonRecord, field: string, absent: string): string {
   return typeof name === 'string' && name !== '' ? name : absent;
 }
 
+const ARCH_BY_BITS: ReadonlyMap<string, Arch> = new Map([
+  ['64', 'x64'],
+  ['32', 'ia32'],
+]);
+
 /** `windows_64`, `osx_arm64`, … */
 function targetOf(text: string): { platform: Platform; arch: Arch } | undefined {
   const [, os = '', bits = ''] = /^([a-z]+)_(\w+)$/.exec(text) ?? [];
   const platform = platformOf(os);
-  const arch = bits === '64' ? 'x64' : bits === '32' ? 'ia32' : archOf(bits);
+  const arch = ARCH_BY_BITS.get(bits) ?? archOf(bits);
   return platform === undefined || arch === undefined ? undefined : { platform, arch };
 }
 

@@ -59,7 +59,11 @@ export async function settle(stated: StatedRelease): Promise<Settled> {
   const earliest = Math.min(...sound.map(({ time }) => time));
   return {
     release: {
-      ...{ label, channel, beside, carriesIndex, staged },
+      label,
+      channel,
+      beside,
+      carriesIndex,
+      staged,
       version: versionText(version.parsed),
       isPrerelease: stated.isPrerelease === true || isPrerelease(version.parsed),
       releasedAt: timeOf(stated.date) ?? new Date(Math.max(0, earliest)).toISOString(),

@@ -25,7 +25,7 @@ export interface StatedFile {
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
   /** The path of the index, for messages. */
   readonly statedIn: string;
-  /** What the source states about the machines that the file is for; absent: nothing. */
+  /** The machines that the file is for, as the source states them; absent: it does not. */
   readonly platform?: Platform | undefined;
   readonly arch?: Arch | undefined;
   /** The architecture when neither the source nor the file states one. */
@@ -42,7 +42,7 @@ export interface SourceRelease {
   readonly version: string;
   /** The channel that the source states; null: it states none. */
   readonly channel: string | null;
-  /** Whether the source marks it as a pre-release, or its version does. */
+  /** True when the source marks it as a pre-release, or its version does. */
   readonly isPrerelease: boolean;
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
@@ -53,7 +53,7 @@ export interface SourceRelease {
   /** Names that lie beside the files and belong to no release, such as `RELEASES`. They tell the build tool. */
   readonly beside: readonly string[];
   /**
-   * Whether the release carries the index when its publisher signed it. A signed index of several versions tells clients
+   * True when the release carries the index, if its publisher signed it. A signed index of several versions tells clients
    * of the newest one, so no older release may carry it.
    */
   readonly carriesIndex: boolean;
@@ -74,25 +74,25 @@ export interface ImportSource {
   readonly path: string;
   /** Oldest first: by date, then by version. */
   readonly releases: readonly SourceRelease[];
-  /** What is wrong in the source. */
+  /** The releases and files that are wrong in the source. */
   readonly refused: readonly SourceIssue[];
-  /** What the source itself does not offer, such as drafts. */
+  /** The releases that the source itself does not offer, such as drafts. */
   readonly leftOut: readonly SourceIssue[];
 }
 
-/** What the reader of one kind of source gets. */
+/** The input of the reader of one kind of source. */
 export interface SourceRequest {
   /** Absolute: the directory of the files. */
   readonly directory: string;
   /** Absolute: the index that was named or found; undefined when the kind has none, or several. */
   readonly index: string | undefined;
-  /** Which flavor of an electron-release-server is imported. */
+  /** The flavor of an electron-release-server that is imported. */
   readonly flavor: string;
-  /** What the tags of a GitHub repository have before the version, such as `app-`; empty: nothing. */
+  /** The text before the version in tags of a GitHub repository, such as `app-`; empty: none. */
   readonly tagPrefix: string;
 }
 
-/** What a reader returns: releases in any order, which are sorted afterwards. */
+/** A reader returns releases in any order. They are sorted afterwards. */
 export type SourceContents = Pick<ImportSource, 'refused' | 'leftOut'> & {
   readonly releases: readonly SourceRelease[];
 };

@@ -57,7 +57,7 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   }
   const newest = newestOf([...groups.keys()]);
   for (const name of alone) {
-    // Squirrel writes one Setup.exe, that of the newest version.
+    // Squirrel writes one Setup.exe, for the newest version.
     if (newest !== undefined && /\.(exe|msi)$/i.test(name)) add(newest, found(name, index));
     else refused.push({ label: name, reason: 'its name states no version' });
   }
@@ -65,7 +65,11 @@ export async function readSquirrelFolder(request: SourceRequest): Promise<Source
   const settled = await Promise.all(
     [...groups].map(async ([version, own]) =>
       settle({
-        ...{ label: version, version, channel: null, date: null, name: null },
+        label: version,
+        version,
+        channel: null,
+        date: null,
+        name: null,
         notes: await limit(() => readPackageNotes(own)),
         files: own,
         staged: stagedShare(own, shares, index),

@@ -61,6 +61,11 @@ export async function readVelopackFolder({ directory }: SourceRequest): Promise<
   return collectSettled(settled, { refused, leftOut: [] });
 }
 
+const DIGESTS = [
+  { key: 'SHA256', algorithm: 'sha256', pattern: /^[0-9a-f]{64}$/i },
+  { key: 'SHA1', algorithm: 'sha1', pattern: /^[0-9a-f]{40}$/i },
+] as const;
+
 /** @returns why the asset cannot be used */
 function addAsset(
   groups: Map<string, Group>,
@@ -75,19 +80,19 @@ function addAsset(
   groups.set(key, group);
   group.notes ??= textIn(asset, 'NotesMarkdown') || textIn(asset, 'NotesHTML') || null;
   group.files.push({
-    ...{ name, path: files.get(name), size: sizeIn(asset, 'Size'), statedIn: path },
-    digests: (['SHA256', 'SHA1'] as const).flatMap((key) => {
+    name,
+    path: files.get(name),
+    size: sizeIn(asset, 'Size'),
+    statedIn: path,
+    digests: DIGESTS.flatMap(({ key, algorithm, pattern }) => {
       const hex = textIn(asset, key) ?? '';
-      const isHex = /^[0-9a-f]+$/i.test(hex) && hex.length === (key === 'SHA1' ? 40 : 64);
-      return isHex
-        ? [{ algorithm: key === 'SHA1' ? ('sha1' as const) : ('sha256' as const), hex }]
-        : [];
+      return pattern.test(hex) ? [{ algorithm, hex }] : [];
     }),
   });
   return undefined;
 }
 
-/** Setup programs and portable archives state no version: each build overwrites those of the build before it. */
+/** Setup programs and portable archives state no version: each build overwrites the files of the build before it. */
 function addInstallers(
   groups: readonly Group[],
   files: Files,
@@ -143,7 +148,11 @@ function merged(groups: readonly Group[]): readonly StatedRelease[] {
     const key = `${version} ${channel ?? ''}`;
     const known = releases.get(key);
     releases.set(key, {
-      ...{ label: version, version, channel, date: null, name: null },
+      label: version,
+      version,
+      channel,
+      date: null,
+      name: null,
       notes: known?.notes ?? notes,
       files: [...(known?.files ?? []), ...files],
     });

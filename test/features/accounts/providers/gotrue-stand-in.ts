@@ -13,7 +13,7 @@ export interface GotrueStandIn {
   close(): Promise<void>;
 }
 
-export interface StandInRequest {
+interface StandInRequest {
   readonly method: string;
   /** Including the query. */
   readonly path: string;

@@ -40,7 +40,7 @@ function artifactOf(version: string, target: string): ArtifactDetail {
   };
 }
 
-export const planPoints = (): RolloutDetail['points'] => [
+const planPoints = (): RolloutDetail['points'] => [
   { at: before(1 * DAY), share: 500 },
   { at: before(0.5 * DAY), share: 2_550 },
   { at: before(-1 * DAY), share: 5_000 },

@@ -8,7 +8,6 @@ import type {
 
 /** Believable releases for the screens of the console. */
 
-export const NOW = Date.parse('2026-11-23T14:00:00Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -17,7 +16,7 @@ export const before = (ms: number, now = Date.now()): string => new Date(now - m
 
 const TARGETS = ['linux-arm64', 'linux-x64', 'macos-universal', 'windows-arm64', 'windows-x64'];
 
-export const CHANNELS: readonly OverviewChannel[] = [
+const CHANNELS: readonly OverviewChannel[] = [
   { name: 'stable', inherits: null, newest: '2.7.1', keep: 20, expect: TARGETS },
   { name: 'beta', inherits: 'stable', newest: '2.8.0-beta.3', keep: null, expect: ['windows-x64'] },
   { name: 'nightly', inherits: null, newest: null, keep: 5, expect: [] },

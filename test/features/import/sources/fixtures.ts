@@ -7,7 +7,7 @@ import { blockmap, pe, temporaryDirectory, updateInfo, zip } from '../../../buil
 
 type Contents = Readonly<Record<string, Buffer | string>>;
 
-/** Writes files below a new directory; the time of each is one hour after that of the one before it. */
+/** Writes files below a new directory; each is one hour newer than the one before it. */
 export async function writeSource(contents: Contents): Promise<string> {
   const root = await temporaryDirectory();
   await addFiles(root, contents);
@@ -25,11 +25,7 @@ export async function addFiles(root: string, contents: Contents): Promise<void> 
   }
 }
 
-export function digest(
-  algorithm: string,
-  bytes: Buffer | string,
-  encoding: 'hex' | 'base64' = 'hex',
-) {
+function digest(algorithm: string, bytes: Buffer | string, encoding: 'hex' | 'base64' = 'hex') {
   return createHash(algorithm).update(bytes).digest(encoding);
 }
 
@@ -168,12 +164,17 @@ export function serverFolder(versions: readonly ServerVersion[]): Contents {
   const content = (name: string) => (name.endsWith('.nupkg') ? nupkg('1.0.0') : bytes(name));
   const items = versions.map(({ name, channel, availability, flavor = 'default', files }) => ({
     id: `${name}_${flavor}`,
-    ...{ name, availability, createdAt: availability, notes: `Notes of ${name}` },
+    name,
+    availability,
+    createdAt: availability,
+    notes: `Notes of ${name}`,
     channel: { name: channel },
     flavor: { name: flavor },
     assets: files.map(([platform, file]) => ({
       id: `${name}_${platform}`,
-      ...{ name: file, platform, size: content(file).length },
+      name: file,
+      platform,
+      size: content(file).length,
       filetype: path.extname(file),
       hash: file.endsWith('.nupkg')
         ? digest('sha1', content(file))

@@ -33,7 +33,7 @@ const summary = ({ releases }: ImportSource) =>
 const reasons = (issues: ImportSource['refused']) =>
   issues.map(({ label, reason }) => `${path.basename(label)}: ${reason}`);
 
-/** What would be published of each release. */
+/** The part of each release that would be published. */
 async function builds({ releases }: ImportSource): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const release of releases) {
@@ -169,7 +169,9 @@ describe("the folder of Tauri's static server", () => {
   const signature = signMinisign(key, bundle, { comment: 'timestamp:1' });
   const latest = (platforms: object) => ({
     'latest.json': JSON.stringify({
-      ...{ version: 'v1.1.0', notes: 'Fixes.', pub_date: '2022-02-02T10:00:00Z' },
+      version: 'v1.1.0',
+      notes: 'Fixes.',
+      pub_date: '2022-02-02T10:00:00Z',
       platforms,
     }),
   });
@@ -252,7 +254,8 @@ describe('the folder of Squirrel.Windows', () => {
     const packages = { 'App-1.0.0-full.nupkg': nupkg('1.0.0'), 'App-2.0.0-full.nupkg': nupkg('2') };
     const odd = { 'App-1.2.3.4-full.nupkg': nupkg('1.2.3.4') };
     const root = await writeSource({
-      ...{ ...packages, ...odd },
+      ...packages,
+      ...odd,
       RELEASES: `\uFEFF${releasesOf({ ...packages, ...odd })}\r\nnonsense\r\n# a comment`,
     });
     await writeFile(path.join(root, 'App-2.0.0-full.nupkg'), 'short');

@@ -14,7 +14,7 @@ export const AGENTS = {
 } as const;
 
 /** The policy of every page. */
-export const POLICY =
+const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export const VARY = MACHINE_HEADERS;

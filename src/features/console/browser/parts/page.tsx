@@ -70,7 +70,7 @@ export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
   );
 }
 
-export const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
+const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
   <div class="empty" role="alert">
     <h2>Your account does not include the console</h2>
     <p>

@@ -9,7 +9,7 @@ interface Word {
 }
 
 /** The state of a release on a channel in one or two words. */
-export function wordFor(cell: Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>): Word {
+function wordFor(cell: Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>): Word {
   if (cell.status === 'draft') return { text: 'Draft', icon: 'draft', tone: 'muted' };
   if (cell.status === 'paused') return { text: 'Paused', icon: 'pause', tone: 'warning' };
   if (cell.status === 'yanked') return { text: 'Yanked', icon: 'cross', tone: 'critical' };

@@ -7,7 +7,7 @@ import { type Layer, shares } from '../parts/stack.ts';
 const VERSIONS = 7;
 
 /** The most used versions; the rest as one. */
-export function layersOf({ versions, days }: Adoption): readonly Layer[] {
+function layersOf({ versions, days }: Adoption): readonly Layer[] {
   const named = versions.slice(0, VERSIONS);
   const rest = versions.slice(VERSIONS);
   const layers = named.map(({ version, checksByDay }) => ({ name: version, values: checksByDay }));

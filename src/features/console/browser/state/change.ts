@@ -5,7 +5,7 @@ import { apiOf, Failure, post } from '../api.ts';
 
 /** A change with a preview before it is made. */
 
-export interface Reviewed {
+interface Reviewed {
   readonly preview: Preview;
   /** The revision that the preview was made from: the change is refused when there is a newer one. */
   readonly revision: number;
