@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Reason } from '../../domain/decide-update.ts';
+import { REASONS } from '../../domain/decide-update.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
 import { type Version, versionText } from '../../domain/version.ts';
@@ -8,19 +8,6 @@ import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
 import type { LinkedUpdate, UpdateCheck } from './check-for-update.ts';
 
 /** The answer of check-update: its schema, and its JSON text. */
-
-export const REASONS = [
-  'offer',
-  'up_to_date',
-  'no_release',
-  'paused',
-  'unsupported_platform',
-  'unsupported_format',
-  'unsupported_os_version',
-  'must_step_through',
-  'held_by_rollout',
-  'not_entitled',
-] as const satisfies readonly Reason[];
 
 const commonSchema = {
   reason: z
