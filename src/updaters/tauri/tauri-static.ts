@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/json-record.ts';
 import { admittedArches } from '../../domain/compatible-arches.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
 import { ARCHES, FORMATS_BY_BUNDLE, INSTALLABLE, LATEST, SYSTEMS } from './tauri-words.ts';
@@ -31,17 +32,17 @@ const OLDEST = '0.0.0-0';
 
 function statedVersion(document: string): unknown {
   const json: unknown = JSON.parse(document);
-  return typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
+  return isRecord(json) ? json.version : undefined;
 }
 
-interface Machine {
+interface TauriMachine {
   readonly target: string;
   readonly arch: string;
   /** Empty when the address does not have it. */
   readonly bundle: readonly string[];
 }
 
-function machinesOf({ builds }: Facts): readonly Machine[] {
+function machinesOf({ builds }: Facts): readonly TauriMachine[] {
   return Object.entries(SYSTEMS).flatMap(([system, platform]) => {
     const files = builds.filter((build) => build.platform === platform);
     const runs = (admitted: readonly string[]) => files.some(({ arch }) => admitted.includes(arch));
