@@ -1,10 +1,10 @@
 import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import {
   type ChannelJson,
   type OfferJson,
   offerJsonOf,
 } from '../../catalog/documents/revision-document.ts';
-import type { DraftJson } from '../../catalog/list-drafts.ts';
 import type { ManifestReference } from '../../catalog/read.ts';
 import { parseVersion } from '../../domain/version.ts';
 import { type Admission, withOffer, withRollout } from '../channels/channel-rules.ts';

@@ -1,5 +1,6 @@
 import type { Channels, WriterDeps } from '../../catalog/change.ts';
-import { type DraftJson, draftIn } from '../../catalog/list-drafts.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest } from '../../catalog/read.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
