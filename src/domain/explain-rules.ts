@@ -67,7 +67,10 @@ interface RolloutFacts {
   readonly bucket: number | null;
   /** The smallest share at which this client is offered the release; 0 for a release without a rollout. */
   readonly needed: Share;
-  /** When the share reaches `needed`; milliseconds since the epoch. Null when it has, or the plan does not lead there. */
+  /**
+   * The time when the share reaches `needed`; milliseconds since the epoch. Null when it has reached it, or when the
+   * plan does not lead there.
+   */
   readonly reachesAt: number | null;
 }
 

@@ -100,7 +100,8 @@ export interface ExplainDeps extends FindRevisionDeps {
 /**
  * Explains the decision from the store, for operators.
  *
- * @throws AppError `unknown_channel`, and those of {@link findRevision}
+ * @throws AppError `unknown_application`, `unknown_channel`; `unknown_version` and `invalid_request` for a reference;
+ *   `document_corrupt`, `store_unavailable`
  */
 export async function explainUpdate(
   deps: ExplainDeps,

@@ -118,10 +118,9 @@ function rolloutRemedies(
 
 /** An operator may ask for one machine: the text states that the command changes what other clients get. */
 function atOnce(needed: Share, hasPlan: boolean, on: string): string {
-  const [whom, share] =
-    needed === ALL_CLIENTS
-      ? ['every client', '--complete']
-      : [`${shareText(needed)} of the installations`, shareText(needed)];
+  const isComplete = needed === ALL_CLIENTS;
+  const whom = isComplete ? 'every client' : `${shareText(needed)} of the installations`;
+  const share = isComplete ? '--complete' : shareText(needed);
   const effect = hasPlan ? `ends the plan and offers it to ${whom}` : `offers it to ${whom}`;
   return `at once, which ${effect}: slipway rollout ${on} ${share}`;
 }
