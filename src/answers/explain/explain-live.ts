@@ -8,13 +8,8 @@ import { runInTurns } from '../../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../../domain/channel.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { ServiceDeps } from '../open-channel.ts';
-import {
-  type ExplainDeps,
-  type ExplainedState,
-  type ExplainRequest,
-  type Explanation,
-  explainState,
-} from './explain-update.ts';
+import { type ExplainDeps, type ExplainedState, explainState } from './explain-update.ts';
+import type { ExplainRequest, Explanation } from './explanation.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
 

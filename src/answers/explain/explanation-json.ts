@@ -6,7 +6,7 @@ import { freezeAt, parseFreezeWindow } from '../../domain/freeze-window.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';
 import { targetName } from '../../domain/target.ts';
 import { versionText } from '../../domain/version.ts';
-import type { Explanation, ListedRelease } from './explain-update.ts';
+import type { Explanation, ListedRelease } from './explanation.ts';
 import type { ExplanationJson } from './explanation-schema.ts';
 
 /** Writes explanations as JSON. */

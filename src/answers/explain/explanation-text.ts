@@ -2,7 +2,7 @@ import { waitsFor } from '../../catalog/draft-text.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
-import type { Explanation } from './explain-update.ts';
+import type { Explanation } from './explanation.ts';
 import { obstacleOf, statusText } from './rules-text.ts';
 import { FORECAST, unreadableRemark } from './state-text.ts';
 

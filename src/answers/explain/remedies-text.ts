@@ -5,7 +5,7 @@ import type { ExplainedRule } from '../../domain/explain-rules.ts';
 import { ALL_CLIENTS, type Share } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { compareVersions, inRange, parseVersion, versionText } from '../../domain/version.ts';
-import type { Explanation, ListedRelease } from './explain-update.ts';
+import type { Explanation, ListedRelease } from './explanation.ts';
 import { frozenBy } from './explanation-json.ts';
 
 /** Says what would change a decision, with the commands for it. */

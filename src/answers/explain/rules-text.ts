@@ -6,7 +6,7 @@ import type { ExplainedRule, RuleFacts } from '../../domain/explain-rules.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { versionText } from '../../domain/version.ts';
-import type { Explanation, ListedRelease, Listing } from './explain-update.ts';
+import type { Explanation, ListedRelease, Listing } from './explanation.ts';
 import { frozenBy } from './explanation-json.ts';
 
 /** The rules of a decision as sentences. */

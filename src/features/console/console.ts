@@ -1,4 +1,4 @@
-import type { ExplainRequest, Explanation } from '../../answers/explain/explain-update.ts';
+import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -1,4 +1,5 @@
-import { type Explanation, explainUpdate } from '../../answers/explain/explain-update.ts';
+import { explainUpdate } from '../../answers/explain/explain-update.ts';
+import type { Explanation } from '../../answers/explain/explanation.ts';
 import { publisherJson } from '../../answers/explain/explanation-json.ts';
 import {
   answer,

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../../answers/explain/explain-update.ts';
+import type { Explanation } from '../../../answers/explain/explanation.ts';
 import { explanationJson } from '../../../answers/explain/explanation-json.ts';
 import { answer, remarks } from '../../../answers/explain/explanation-text.ts';
 import { changeLines } from '../../../answers/explain/remedies-text.ts';
