@@ -14,8 +14,8 @@ import { openCaptcha } from './server/captcha/service.ts';
 import { desktopRoutes } from './server/desktop/routes.ts';
 import { createHousekeeping } from './server/housekeeping/housekeeping.ts';
 import type { AccessLogSettings } from './server/http/access-log.ts';
+import { BODY_BYTES_MAX } from './server/http/body-limits.ts';
 import { buildServer } from './server/http/build-server.ts';
-import { BODY_BYTES_MAX } from './server/http/json-body.ts';
 import { connectionLimits } from './server/limits/connection-limits.ts';
 import { type ConnectionLimits, createConnections } from './server/limits/connections.ts';
 import { createLoad, type Load } from './server/limits/load.ts';
@@ -216,7 +216,7 @@ async function openServer(
   const { access, basePath, load, publicUrl, version } = shared;
   const connections = createConnections({
     limits: limits ?? connectionLimits(readProcessLimits()),
-    bodyBytesMax: BODY_BYTES_MAX,
+    bodyBytesMax: BODY_BYTES_MAX.any,
     clock,
     log: logger,
   });

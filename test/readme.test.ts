@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { renderReferences } from '../scripts/docs/references.ts';
-import { REASONS } from '../src/answers/check-update/check-update-text.ts';
+import { REASONS } from '../src/domain/decide-update.ts';
 import { slipway } from './cli/support.ts';
 import { createTestService } from './support/service.ts';
 

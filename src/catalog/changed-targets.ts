@@ -2,7 +2,7 @@ import type { ChannelJson, OfferJson } from './documents/revision-document.ts';
 
 /** The builds that a change is about, for the history. */
 
-type Channels = Readonly<Record<string, Pick<ChannelJson, 'offers' | 'drafts'>>>;
+type ComparedChannels = Readonly<Record<string, Pick<ChannelJson, 'offers' | 'drafts'>>>;
 type OfferedBuild = OfferJson['artifacts'][number];
 /** An offer or a draft. */
 type Listed = Pick<OfferJson, 'version' | 'artifacts'>;
@@ -11,7 +11,7 @@ type Listed = Pick<OfferJson, 'version' | 'artifacts'>;
  * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer or a draft gets more builds, only
  * those count; for any other change of one, all of its builds do.
  */
-export function changedTargets(before: Channels, after: Channels): string[] {
+export function changedTargets(before: ComparedChannels, after: ComparedChannels): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const builds = [...names].flatMap((name) => {
     const old = before[name];

@@ -12,7 +12,7 @@ const PIECE_BYTES = 8 * 1024 * 1024;
 const SMALL_BYTES = 256 * 1024;
 
 /** A stored artifact. */
-interface Stored {
+interface StoredArtifact {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
@@ -24,7 +24,7 @@ interface Stored {
  * `gone`: the source no longer has it. `corrupt`: two reads gave other bytes than its key states, and nothing was
  * stored. `exists`: the target had an object under the key.
  */
-type Outcome = 'created' | 'exists' | 'gone' | 'corrupt';
+type CopyOutcome = 'created' | 'exists' | 'gone' | 'corrupt';
 
 /**
  * Copies an artifact, and hashes it on the way: other bytes than its key states are never stored.
@@ -35,9 +35,9 @@ type Outcome = 'created' | 'exists' | 'gone' | 'corrupt';
 export async function copyArtifact(
   from: ObjectStore,
   to: ObjectStore,
-  stored: Stored,
+  stored: StoredArtifact,
   onProgress: (bytesDone: number) => void,
-): Promise<Outcome> {
+): Promise<CopyOutcome> {
   const copy = stored.size <= PIECE_BYTES ? copyWhole : copyInPieces;
   const first = await copy(from, to, stored, onProgress, false);
   // One wrong answer does not make a file corrupt: the second read uses a new connection where that is possible.
@@ -47,10 +47,10 @@ export async function copyArtifact(
 async function copyWhole(
   from: ObjectStore,
   to: ObjectStore,
-  { key, size, sha256 }: Stored,
+  { key, size, sha256 }: StoredArtifact,
   onProgress: (bytesDone: number) => void,
   fresh: boolean,
-): Promise<Outcome> {
+): Promise<CopyOutcome> {
   const object = await from.get(key, { fresh });
   if (object === undefined) return 'gone';
   const { body } = object;
@@ -68,9 +68,9 @@ async function copyWhole(
 async function copyInPieces(
   from: ObjectStore,
   to: ObjectStore,
-  { key, size, sha256 }: Stored,
+  { key, size, sha256 }: StoredArtifact,
   onProgress: (bytesDone: number) => void,
-): Promise<Outcome> {
+): Promise<CopyOutcome> {
   const reader = await from.open(key);
   if (reader === undefined) return 'gone';
   try {

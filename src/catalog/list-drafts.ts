@@ -2,6 +2,7 @@ import { findNativeBuild } from '../domain/compatible-arches.ts';
 import { type Target, targetName } from '../domain/target.ts';
 import { newestTextFirst } from '../domain/version.ts';
 import type { Channels } from './change.ts';
+import type { DraftJson } from './documents/draft-document.ts';
 import {
   type ChannelJson,
   channelEntries,
@@ -9,8 +10,6 @@ import {
 } from './documents/revision-document.ts';
 
 /** Drafts, for publishers, operators and admins. No public answer may contain one. */
-
-export type DraftJson = NonNullable<ChannelJson['drafts']>[number];
 
 /** A release that a channel holds back. */
 export interface ListedDraft {

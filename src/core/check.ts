@@ -1,9 +1,9 @@
-/** What a check of a store, its settings or a service found. */
+/** The finding of a check of a store, its settings or a service. */
 export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'skipped';
-  /** What is the case, as sentences. */
+  /** The facts, as sentences. */
   readonly detail: string;
-  /** What the operator must do; null when there is nothing to do, or when the detail says it. */
+  /** The advice for the operator; null when there is nothing to do, or when the detail says it. */
   readonly remedy: string | null;
 }
 

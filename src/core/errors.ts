@@ -39,7 +39,7 @@ const KIND_BY_CODE = {
   unknown_platform: 'invalid',
   unknown_arch: 'invalid',
   unknown_format: 'invalid',
-  // What the request names does not exist, or no longer does.
+  // The request names something that does not exist, or no longer does.
   route_not_found: 'not_found',
   method_not_allowed: 'not_found',
   unknown_application: 'not_found',
@@ -153,7 +153,7 @@ export class AppError extends Error {
   }
 }
 
-/** Whether an error is an AppError, and has the code when one is given. */
+/** True for an AppError that has the code, when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code);
 }

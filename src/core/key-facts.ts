@@ -1,4 +1,4 @@
-/** What rooms and features state about the keys under which they store objects. */
+/** Facts that rooms and features state about the keys under which they store objects. */
 
 /**
  * The kinds of objects, in the order of copying: an object comes after those that it names. So no object of an interrupted
@@ -23,7 +23,7 @@ export const COPY_KINDS = [
 ] as const;
 export type CopyKind = (typeof COPY_KINDS)[number];
 
-/** What a key says about its object. */
+/** The facts that a key states about its object. */
 export interface KeyFacts {
   readonly kind: CopyKind;
   /** Objects of one sequence are copied one after the other, by their numbers, so that a reader finds no gap. */
@@ -35,7 +35,7 @@ export interface KeyFacts {
   readonly version?: string;
   /** Of an artifact, as its key states it, in hex. */
   readonly sha256?: string;
-  /** What a sealed document must state about itself; undefined for an object that is no sealed document. */
+  /** The fields that a sealed document must state about itself; undefined for an object that is no sealed document. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,14 +1,15 @@
 import { pino } from 'pino';
+import { isRecord } from './json-record.ts';
 import { printableText } from './printable.ts';
 
 /** `auto`: text on a terminal, else JSON. */
 export type LogFormat = 'auto' | 'json' | 'text';
 
-/** Where the lines of a log go: standard output, as JSON for programs or as text for a person. */
+/** Writes the lines of a log to standard output, as JSON for programs or as text for a person. */
 export interface LogOutput {
   /** @param lines JSON, each with its line feed */
   write(lines: string): void;
-  /** Whether a person reads the lines. */
+  /** True when a person reads the lines. */
   readonly isText: boolean;
 }
 
@@ -79,7 +80,7 @@ function briefly(facts: Facts): object {
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return printableText(value);
   if (Array.isArray(value)) return value.map(withoutControls);
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, withoutControls(each)]),
   );

@@ -40,11 +40,12 @@ async function createBelow(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Why this process could not write in a directory, or create it: a clause. Undefined when it could. Creates nothing.
+ * Says why this process could not write in a directory, or create it, as a clause. Undefined when it could. Creates
+ * nothing.
  *
  * On a read-only volume, mkdir may fail with ENOENT: the nearest existing directory tells the reason.
  *
- * @param failure of an attempt, which is the reason when the right to write is there
+ * @param failure the failure of an attempt, which is the reason when the right to write is there
  */
 export async function findWriteProblem(
   directory: string,

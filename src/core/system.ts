@@ -39,7 +39,7 @@ export function readProcessLimits(): ProcessLimits {
   };
 }
 
-/** How many processors this process may use. */
+/** The number of processors that this process may use. */
 export function countProcessors(): number {
   return availableParallelism();
 }

@@ -7,19 +7,36 @@ import { ALL_CLIENTS, admits, NO_CLIENTS, type Rollout, shareAt } from './rollou
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
-/** Why a client cannot have an offer. */
-type Obstacle =
-  | 'unsupported_platform'
-  | 'unsupported_format'
-  | 'unsupported_os_version'
-  | 'must_step_through'
-  | 'paused'
-  | 'held_by_rollout';
-
-export type Reason = 'offer' | 'up_to_date' | 'no_release' | 'not_entitled' | Obstacle;
+/** The reasons of decisions: why a client is offered a release, or none. */
+export const REASONS = [
+  'offer',
+  'up_to_date',
+  'no_release',
+  'paused',
+  'unsupported_platform',
+  'unsupported_format',
+  'unsupported_os_version',
+  'must_step_through',
+  'held_by_rollout',
+  'not_entitled',
+] as const;
+export type Reason = (typeof REASONS)[number];
 
 /** `no_native_build`: the machine keeps its native builds, and the release has none for it yet. */
-export type Outcome = 'offer' | 'no_native_build' | Obstacle;
+export const OUTCOMES = [
+  'offer',
+  'unsupported_platform',
+  'no_native_build',
+  'unsupported_format',
+  'unsupported_os_version',
+  'must_step_through',
+  'paused',
+  'held_by_rollout',
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Why a client cannot have an offer. */
+type Obstacle = Exclude<Outcome, 'offer' | 'no_native_build'>;
 
 /** An offer that was considered, and the result. */
 interface Step {

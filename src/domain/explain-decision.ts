@@ -9,7 +9,7 @@ import {
   reachedBy,
 } from './decide-update.ts';
 import { type ExplainedRule, explainRules, type RuleFacts } from './explain-rules.ts';
-import type { Offer, OfferStatus } from './offer.ts';
+import { OFFER_STATUSES, type Offer } from './offer.ts';
 import type { UpdateQuery } from './update-query.ts';
 import { versionText } from './version.ts';
 
@@ -27,22 +27,23 @@ export interface ExplainedRelease {
   readonly rules: readonly ExplainedRule[];
 }
 
-/** What the channel says about the version that the client runs. */
-export type InstalledState = OfferStatus | 'retired' | 'not_listed' | 'not_stated';
+/** The states that a channel gives the version that the client runs. */
+export const INSTALLED_STATES = [...OFFER_STATUSES, 'retired', 'not_listed', 'not_stated'] as const;
+type InstalledState = (typeof INSTALLED_STATES)[number];
 
-export interface Explanation {
+export interface ExplainedDecision {
   readonly decision: Decision;
-  /** Null when the channel is closed to the client. */
+  /** The state of the version that the client runs; null when the channel is closed to the client. */
   readonly installed: InstalledState | null;
-  /** Whether the client may get a version older than its own. */
+  /** True when the client may get a version older than its own. */
   readonly goesBack: boolean;
-  /** Whether the client gets releases before their rollouts reach the installation. */
+  /** True when the client gets releases before their rollouts reach the installation. */
   readonly isEarly: boolean;
   /** The newest release that the channel shows, whatever its status is; null for none. */
   readonly newest: string | null;
   /** The releases that were considered, newest first. The offered one is always here, as the last. */
   readonly releases: readonly ExplainedRelease[];
-  /** How many releases between them were considered as well, and are not explained. */
+  /** The number of releases between them that were considered as well, and are not explained. */
   readonly omitted: number;
 }
 
@@ -50,16 +51,16 @@ export interface Explanation {
 const RELEASES_MAX = 20;
 
 /**
- * The decision of {@link decideUpdate}, with its reasons.
+ * Makes the decision of {@link decideUpdate}, and gives its reasons.
  *
- * @param isShown whether the explanation may name a release. The decision does not depend on it.
+ * @param isShown says whether the explanation may name a release. The decision does not depend on it.
  */
 export function explainDecision(
   query: UpdateQuery,
   channel: ChannelView,
   now: number,
   isShown: (offer: Offer) => boolean = () => true,
-): Explanation {
+): ExplainedDecision {
   const decision = decideUpdate(query, channel, now);
   const goesBack = mayGoBack(query, channel);
   const considered = consideredOffers(query, channel, decision, goesBack).filter(isShown);
@@ -104,7 +105,7 @@ function installedState(
   { currentVersion }: UpdateQuery,
   channel: ChannelView,
   isShown: (offer: Offer) => boolean,
-): Explanation['installed'] {
+): InstalledState | null {
   if (!channel.isOpen) return null;
   if (currentVersion === null) return 'not_stated';
   const version = versionText(currentVersion);
@@ -116,10 +117,11 @@ function installedState(
 /** The outcome of a release that the decision's path does not contain. */
 function outcomeOf(rules: readonly ExplainedRule[]): Outcome {
   const failed = rules.find(({ result }) => result === 'failed');
-  return failed === undefined ? 'offer' : OUTCOMES[failed.rule];
+  return failed === undefined ? 'offer' : OUTCOME_OF[failed.rule];
 }
 
-const OUTCOMES: Readonly<Record<RuleFacts['rule'], Outcome>> = {
+/** The outcome of a release that a rule does not admit. */
+const OUTCOME_OF: Readonly<Record<RuleFacts['rule'], Outcome>> = {
   platform: 'unsupported_platform',
   native_build: 'no_native_build',
   format: 'unsupported_format',

@@ -11,7 +11,7 @@ import { ALL_CLIENTS, type Ramp, reachedAt, type Share, shareAt } from './rollou
 import type { UpdateQuery } from './update-query.ts';
 import { versionText } from './version.ts';
 
-/** What each rule of a decision compared, computed with the predicates of the decision. */
+/** Finds what each rule of a decision compared, with the predicates of the decision. */
 
 /** `not_checked`: an earlier rule left no build that this rule could be about. */
 type RuleResult = 'passed' | 'failed' | 'not_checked';
@@ -49,7 +49,7 @@ export type RuleFacts =
       readonly minimums: readonly string[];
       /** The system version that the client states. */
       readonly stated: string | null;
-      /** Which side compares the versions. */
+      /** The side that compares the versions. */
       readonly checkedBy: UpdateQuery['osGate'];
     }
   | {
@@ -67,11 +67,14 @@ interface RolloutFacts {
   readonly bucket: number | null;
   /** The smallest share at which this client is offered the release; 0 for a release without a rollout. */
   readonly needed: Share;
-  /** When the share reaches that; milliseconds since the epoch. Null when it has, or the plan does not lead there. */
+  /**
+   * The time when the share reaches `needed`; milliseconds since the epoch. Null when it has reached it, or when the
+   * plan does not lead there.
+   */
   readonly reachesAt: number | null;
 }
 
-/** What the rules are applied to, beside the offer. */
+/** The rules are applied to an offer in this situation. */
 export interface Situation {
   readonly query: UpdateQuery;
   readonly channel: ChannelView;

@@ -71,7 +71,7 @@ function heldBelow({ channels, name, now }: KeepRule): readonly string[] {
 }
 
 /** What the clients on a machine are offered. */
-interface Answer {
+interface MachineAnswer {
   /** All offers that they see, newest first. */
   readonly offers: readonly Offer[];
   readonly machine: MachineQuery;
@@ -101,7 +101,7 @@ function answersOf(
   channels: ReadonlyMap<string, Channel>,
   viewers: readonly Viewer[],
   now: number,
-): readonly Answer[] {
+): readonly MachineAnswer[] {
   return viewers.flatMap(({ shown, machines }) => {
     const [own, ...inherited] = shown
       .map((name) => channels.get(name))
@@ -187,7 +187,7 @@ function createIds(): (object: object) => number {
 function keepBuildsRelied(
   { channels, now }: KeepRule,
   viewers: readonly Viewer[],
-  before: readonly Answer[],
+  before: readonly MachineAnswer[],
   superfluous: Set<Offer>,
 ): void {
   while (superfluous.size > 0) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ExplainRequest } from '../answers/explain/explain-update.ts';
+import type { ExplainRequest } from '../answers/explain/explanation.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { parseArch, parseFormat, parsePlatform } from '../domain/platform.ts';
 import { parseRevisionReference } from '../domain/revision-reference.ts';

@@ -1,5 +1,6 @@
 import type { Clock, Randomness } from '../core/clock.ts';
 import { AppError, isAppError } from '../core/errors.ts';
+import { isRecord } from '../core/json-record.ts';
 import { conformanceProbeKeys, verdictKey } from './keys.ts';
 import type { ObjectStore } from './object-store.ts';
 
@@ -88,11 +89,8 @@ async function holdsGoodVerdict(store: ObjectStore, key: string): Promise<boolea
   try {
     const verdict: unknown = JSON.parse(Buffer.from(stored.body).toString());
     return (
-      typeof verdict === 'object' &&
-      verdict !== null &&
-      'location' in verdict &&
+      isRecord(verdict) &&
       verdict.location === store.location &&
-      'schema_version' in verdict &&
       verdict.schema_version === SCHEMA_VERSION
     );
   } catch {

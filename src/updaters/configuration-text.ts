@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { isRecord } from '../core/json-record.ts';
 import type { ConfigurationFile } from '../domain/configuration-file.ts';
 
 /** Entries of a build tool's configuration, in the syntax of its file. */
@@ -55,5 +56,5 @@ function literal(value: string | boolean | readonly string[]): string {
 }
 
 function isTable(value: Entries[string]): value is Entries {
-  return typeof value === 'object' && !Array.isArray(value);
+  return isRecord(value);
 }

@@ -47,7 +47,7 @@ interface Pulse {
   offers: number;
 }
 
-interface Group {
+interface TallyGroup {
   readonly row: Writable<Row>;
   readonly pulse: Pulse;
 }
@@ -55,7 +55,7 @@ interface Group {
 const NO_COUNTS: Counts = { checks: 0, offers: 0, links: 0 };
 
 /** Application, channel, platform and version. */
-type Names = readonly [string, string, string, string];
+type GroupNames = readonly [string, string, string, string];
 
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
@@ -67,7 +67,7 @@ export function createTally(deps: TallyDeps): Tally {
   let since = clock.now();
   let day = '';
 
-  const addGroup = (...[application, channel, platform, version]: Names): Group => {
+  const addGroup = (...[application, channel, platform, version]: GroupNames): TallyGroup => {
     const known = groups.get(application, channel, platform, version);
     if (known !== undefined) return known;
     const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
@@ -78,7 +78,7 @@ export function createTally(deps: TallyDeps): Tally {
   };
 
   /** Adds the group if today has none. */
-  const openGroup = (...names: Names): Group =>
+  const openGroup = (...names: GroupNames): TallyGroup =>
     // Above the limit there is still one row for each application and day.
     addGroup(
       ...(rows.length < TALLY_ROWS_MAX
@@ -86,7 +86,12 @@ export function createTally(deps: TallyDeps): Tally {
         : ([names[0], OTHER, OTHER, OTHER] as const)),
     );
 
-  const find = (application: string, channel: string, platform: string, version: string): Group =>
+  const find = (
+    application: string,
+    channel: string,
+    platform: string,
+    version: string,
+  ): TallyGroup =>
     groups.get(application, channel, platform, version) ??
     openGroup(application, channel, platform, version);
 
@@ -144,7 +149,10 @@ export function createTally(deps: TallyDeps): Tally {
 }
 
 /** Unknown platforms and versions are counted together: clients could make up any number of them. */
-function countedAs(deps: TallyDeps, [application, channel, platform, version]: Names): Names {
+function countedAs(
+  deps: TallyDeps,
+  [application, channel, platform, version]: GroupNames,
+): GroupNames {
   const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
   const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
   return [application, channel, ownPlatform, isNamed ? version : OTHER];
@@ -152,19 +160,23 @@ function countedAs(deps: TallyDeps, [application, channel, platform, version]: N
 
 /** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
 function createGroups() {
-  const groups = new Map<string, Map<string, Map<string, Map<string, Group>>>>();
+  const groups = new Map<string, Map<string, Map<string, Map<string, TallyGroup>>>>();
   return {
     get: (
       application: string,
       channel: string,
       platform: string,
       version: string,
-    ): Group | undefined => groups.get(application)?.get(channel)?.get(platform)?.get(version),
-    add: (group: Group): void => {
+    ): TallyGroup | undefined => groups.get(application)?.get(channel)?.get(platform)?.get(version),
+    add: (group: TallyGroup): void => {
       const { application, channel, platform, version } = group.row;
-      const channels = getOrCreate(groups, application, newMap<Map<string, Map<string, Group>>>);
-      const platforms = getOrCreate(channels, channel, newMap<Map<string, Group>>);
-      getOrCreate(platforms, platform, newMap<Group>).set(version, group);
+      const channels = getOrCreate(
+        groups,
+        application,
+        newMap<Map<string, Map<string, TallyGroup>>>,
+      );
+      const platforms = getOrCreate(channels, channel, newMap<Map<string, TallyGroup>>);
+      getOrCreate(platforms, platform, newMap<TallyGroup>).set(version, group);
     },
     clear: (): void => groups.clear(),
   };

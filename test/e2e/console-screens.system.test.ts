@@ -87,6 +87,34 @@ describe.skipIf(skipsBrowser)('the screens of the console', () => {
     await screen.close();
   });
 
+  it('explains with every rule that was checked, and says who paused the running version', async () => {
+    const screen = await visit();
+    const { page } = screen;
+    await screen.goto('/console/desktop/explain?platform=windows&arch=x64&version=2.6.3');
+    await page
+      .getByText('2.6.3, which the client runs, is paused on stable: "crashes at start"')
+      .waitFor();
+    expect(await page.getByText('ada@build-7, revision 120').count()).toBe(1);
+    const held = page.locator('details.rules').first();
+    expect(await held.locator('summary').innerText()).toMatch(/2\.8\.0\s+stable\s+held by rollout/);
+    expect(await held.locator('li strong').allInnerTexts()).toEqual([
+      'platform',
+      'native build',
+      'format',
+      'status',
+      'rollout',
+    ]);
+    expect(await held.locator('li .status').allInnerTexts()).toEqual([
+      'passes',
+      'passes',
+      'passes',
+      'passes',
+      'fails',
+    ]);
+    expect(screen.wrong).toEqual([]);
+    await screen.close();
+  });
+
   it('shows a thousand releases, and says how long it took', async () => {
     const { releasesOf } = await import('../features/console/browser/fixture-releases.ts');
     const screen = await visit({ fixture: { releases: releasesOf(1_000) } });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Reason } from '../../domain/decide-update.ts';
+import { REASONS } from '../../domain/decide-update.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
@@ -9,19 +9,6 @@ import type { FoundUpdate } from '../find-update.ts';
 import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
 
 /** The answer of check-update: its schema, and its JSON text. */
-
-export const REASONS = [
-  'offer',
-  'up_to_date',
-  'no_release',
-  'paused',
-  'unsupported_platform',
-  'unsupported_format',
-  'unsupported_os_version',
-  'must_step_through',
-  'held_by_rollout',
-  'not_entitled',
-] as const satisfies readonly Reason[];
 
 const commonSchema = {
   reason: z

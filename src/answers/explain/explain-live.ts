@@ -8,19 +8,14 @@ import { runInTurns } from '../../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../../domain/channel.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { ServiceDeps } from '../open-channel.ts';
-import {
-  type ExplainedState,
-  type ExplainedUpdate,
-  type ExplainOptions,
-  type ExplainRequest,
-  explainState,
-} from './explain-update.ts';
+import { type ExplainDeps, type ExplainedState, explainState } from './explain-update.ts';
+import type { ExplainRequest, Explanation } from './explanation.ts';
 
 /** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
 
-export interface ExplainerDeps extends ServiceDeps, ExplainOptions {
+export interface ExplainerDeps extends ServiceDeps, ExplainDeps {
   readonly clock: Clock;
-  /** Read for earlier states alone. */
+  /** Read for earlier states, and for the changes that publishers see. */
   readonly store: ObjectStore;
 }
 
@@ -31,9 +26,10 @@ export interface ExplainerDeps extends ServiceDeps, ExplainOptions {
  * need. A few requests wait for their turn.
  *
  * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `overloaded` when too many wait;
- *   `store_unavailable` after {@link EXPLAIN_TIME_MAX_MS}; for an earlier state those of `findRevision`
+ *   `store_unavailable`, also after {@link EXPLAIN_TIME_MAX_MS}; for an earlier state `unknown_version`,
+ *   `invalid_request` and `document_corrupt` as well
  */
-export type Explainer = (request: ExplainRequest) => Promise<ExplainedUpdate>;
+export type Explainer = (request: ExplainRequest) => Promise<Explanation>;
 
 /** Bounded: a user is waiting. The turns of the requests before it count as well. */
 const EXPLAIN_TIME_MAX_MS = 12_000;
@@ -46,23 +42,20 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
     withinTime(deps.clock, EXPLAIN_TIME_MAX_MS, (signal) =>
       inTurn(async () => {
         signal.throwIfAborted();
+        const reader = { ...deps, store: withSignal(deps.store, signal) };
         // A store that does not heed the signal must not keep the turn.
-        return Promise.race([explain(deps, request, signal), whenAborted(signal)]);
+        return Promise.race([explain(reader, request), whenAborted(signal)]);
       }),
     );
 }
 
-async function explain(
-  deps: ExplainerDeps,
-  request: ExplainRequest,
-  signal: AbortSignal,
-): Promise<ExplainedUpdate> {
+async function explain(deps: ExplainerDeps, request: ExplainRequest): Promise<Explanation> {
   const isPresent = request.reference === undefined;
-  const state = await (isPresent ? readLive(deps, request) : readStored(deps, request, signal));
+  const state = await (isPresent ? readLive(deps, request) : readStored(deps, request));
   return explainState(deps, request, state);
 }
 
-/** The state that this process answers clients from. */
+/** The state from which this process answers clients. */
 async function readLive(
   { catalog, clock }: ExplainerDeps,
   { query }: ExplainRequest,
@@ -78,14 +71,12 @@ async function readLive(
 }
 
 async function readStored(
-  { catalog, clock, store }: ExplainerDeps,
+  deps: ExplainerDeps,
   { query, reference }: ExplainRequest,
-  signal: AbortSignal,
 ): Promise<ExplainedState> {
   // An invented application must cost no store request.
-  catalog.application(query.application);
-  const reader = { store: withSignal(store, signal), clock };
-  const found = await findRevision(reader, query.application, reference);
+  deps.catalog.application(query.application);
+  const found = await findRevision(deps, query.application, reference);
   const views = await runInTurns(viewsInSteps(found.revision.signed.channels));
   return { found, view: viewNamed(views, query), isVerified: () => true };
 }

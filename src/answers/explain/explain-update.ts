@@ -5,95 +5,43 @@ import {
   type FoundRevision,
   findRevision,
 } from '../../catalog/find-revision.ts';
+import { findStatusChanges, type StatusChange } from '../../catalog/find-status-change.ts';
 import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
 import { releaseName, viewsInSteps } from '../../catalog/memory/snapshot.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { type ChannelView, channelNamed } from '../../domain/channel.ts';
-import {
-  type ExplainedRelease,
-  type Explanation,
-  explainDecision,
-} from '../../domain/explain-decision.ts';
+import { type ExplainedDecision, explainDecision } from '../../domain/explain-decision.ts';
 import type { ExplainedRule } from '../../domain/explain-rules.ts';
-import type { RevisionReference } from '../../domain/revision-reference.ts';
 import { hasBegun, NO_CLIENTS } from '../../domain/rollout.ts';
 import { type TierTable, viewFor } from '../../domain/tier.ts';
-import type { UpdateQuery } from '../../domain/update-query.ts';
 import { compareVersions, parseVersion, type Version, versionText } from '../../domain/version.ts';
+import {
+  type Audience,
+  type ExplainRequest,
+  type Explanation,
+  type Listing,
+  maySeeDrafts,
+  type PassedOver,
+} from './explanation.ts';
 
-/**
- * Explains which update a client gets, and why: the decision of the service, with what the catalog says about it.
- *
- * The audience decides what the explanation tells:
- * - `publisher`: everything. The operator of a console and the user of a command can read the store.
- * - `client`: what a client of the tier could find out with many requests to the service. That excludes drafts, releases
- *   whose rollout has not begun, plans, and the reasons that publishers state.
- */
-type Audience = 'publisher' | 'client';
+/** Explains which update a client gets, and why: the decision of the service, with what the catalog says about it. */
 
-export interface ExplainRequest {
-  /** The question of the client. */
-  readonly query: UpdateQuery;
-  /** The tier of the client's account; null when the client is not signed in. */
-  readonly tier: string | null;
-  readonly audience: Audience;
-  /** Undefined: the newest state, now. */
-  readonly reference: RevisionReference | undefined;
-}
-
-/** An offer as the catalog revision states it. */
-export interface Listing {
-  /** The channel that offers the release to the client: its own, or an inherited one. */
-  readonly channel: string;
-  readonly offer: OfferJson;
-}
-
-export interface ListedRelease extends ExplainedRelease {
-  readonly listing: Listing;
-}
-
-/** A release that every decision leaves out, so that no rule was applied to it. */
-interface PassedOver extends Listing {
-  /** `unverified`: this process could not verify the release's manifest. */
-  readonly why: 'yanked' | 'unverified';
-}
-
-export interface ExplainedUpdate {
-  readonly request: ExplainRequest;
-  readonly state: FoundRevision;
-  /** The channel's own name, when the client used an alias. */
-  readonly channel: string;
-  /** The inherited channels whose offers the client sees as well, the nearest first. */
-  readonly inherits: readonly string[];
-  readonly explanation: Explanation;
-  readonly releases: readonly ListedRelease[];
-  /** Newest first; only those that could have been offered instead. */
-  readonly passedOver: readonly PassedOver[];
-  /** What the client's own version is on this channel; undefined when the channel does not list it. */
-  readonly installed: Listing | undefined;
-  /** The other channels that list the client's version, as far as they are open to the client. */
-  readonly installedElsewhere: readonly string[];
-  /** The tiers that open the channel, when it is closed to the client. */
-  readonly openTo: readonly string[];
-  /** Drafts on the channels that the client sees: no client sees the drafts. */
-  readonly drafts: readonly ListedDraft[];
-}
-
-export interface ExplainOptions {
+export interface ExplainDeps extends FindRevisionDeps {
   readonly tiers: TierTable;
 }
 
 /**
  * Explains the decision from the store, for operators.
  *
- * @throws AppError `unknown_channel`, and those of {@link findRevision}
+ * @throws AppError `unknown_application`, `unknown_channel`; `unknown_version` and `invalid_request` for a reference;
+ *   `document_corrupt`, `store_unavailable`
  */
 export async function explainUpdate(
-  deps: FindRevisionDeps & ExplainOptions,
+  deps: ExplainDeps,
   request: ExplainRequest,
-): Promise<ExplainedUpdate> {
+): Promise<Explanation> {
   const { application, channel } = request.query;
   const found = await findRevision(deps, application, request.reference);
   const { channels } = found.revision.signed;
@@ -112,45 +60,74 @@ export interface ExplainedState {
   readonly isVerified: (name: string) => boolean;
 }
 
-export function explainState(
-  { tiers }: ExplainOptions,
+/** @throws AppError `invalid_request` for a forecast that a client asks for; `store_unavailable` */
+export async function explainState(
+  deps: ExplainDeps,
   request: ExplainRequest,
   state: ExplainedState,
-): ExplainedUpdate {
+): Promise<Explanation> {
+  const { tiers } = deps;
   const { query, tier, audience } = request;
   const { found } = state;
-  if (audience === 'client' && found.isForecast) throw noForecast();
+  if (found.isForecast && !maySeeDrafts(audience)) throw noForecast();
   const { channel: view } = viewFor(tiers, tier, query.application, state.view);
-  const explanation = explainDecision(
+  const explained = explainDecision(
     query,
     view,
     found.time,
-    ({ rollout }) => audience === 'publisher' || hasBegun(rollout, found.time),
+    ({ rollout }) => maySeeDrafts(audience) || hasBegun(rollout, found.time),
   );
   const listings = listingsOf(found, view, audience);
   const installed = query.currentVersion === null ? null : versionText(query.currentVersion);
-  const mayHaveDrafts = audience === 'publisher' && view.isOpen;
-  const drafts = mayHaveDrafts ? listDrafts(found.revision.signed) : [];
-  const shown = [view.name, ...view.inherits];
-  return {
+  const explanation = {
+    ...explained,
     request,
     state: found,
     channel: view.name,
     inherits: view.inherits,
-    explanation,
-    releases: explanation.releases.map((release) => ({
+    installed: {
+      state: explained.installed,
+      listing: installed === null ? undefined : listings.get(installed),
+      elsewhere: installed === null ? [] : elsewhere(tiers, request, view, found, installed),
+    },
+    releases: explained.releases.map((release) => ({
       ...release,
-      rules: audience === 'publisher' ? release.rules : release.rules.map(withoutPlan),
+      rules: maySeeDrafts(audience) ? release.rules : release.rules.map(withoutPlan),
       listing: listingFor(listings, release.version),
     })),
-    passedOver: passedOver(request, state, explanation, listings),
-    installed: installed === null ? undefined : listings.get(installed),
-    installedElsewhere: installed === null ? [] : elsewhere(tiers, request, view, found, installed),
+    passedOver: passedOver(request, state, explained, listings),
     openTo: view.isOpen
       ? []
       : tiers.names.filter((name) => tiers.opensChannel(name, query.application, view.name)),
-    drafts: drafts.filter(({ channel }) => shown.includes(channel)),
+    drafts: draftsFor(audience, found, view),
   };
+  const statusChanges = maySeeDrafts(audience) ? await findWithdrawals(deps, explanation) : [];
+  return { ...explanation, statusChanges };
+}
+
+/** Finds who paused or yanked the releases that an explanation names, and when. */
+async function findWithdrawals(
+  deps: ExplainDeps,
+  explanation: Omit<Explanation, 'statusChanges'>,
+): Promise<readonly StatusChange[]> {
+  const { request, state, releases, passedOver, installed } = explanation;
+  const listings = [...releases.map(({ listing }) => listing), ...passedOver];
+  if (installed.listing !== undefined) listings.push(installed.listing);
+  const withdrawn = listings
+    .filter(({ offer }) => offer.status !== 'active')
+    .map(({ channel, offer }) => ({ channel, version: offer.version }));
+  return findStatusChanges(deps, request.query.application, state.revision.signed, withdrawn);
+}
+
+/** The drafts that the audience may see, on the channels that the client sees. */
+function draftsFor(
+  audience: Audience,
+  { revision }: FoundRevision,
+  { isOpen, name, inherits }: ChannelView,
+): readonly ListedDraft[] {
+  if (!maySeeDrafts(audience) || !isOpen) return [];
+  const shown = [name, ...inherits];
+  return listDrafts(revision.signed).filter(({ channel }) => shown.includes(channel));
 }
 
 function noForecast(): AppError {
@@ -169,7 +146,7 @@ function offersFor(
   channel: string,
 ): readonly OfferJson[] {
   const { offers = [] } = revision.signed.channels[channel] ?? {};
-  if (audience === 'publisher') return offers;
+  if (maySeeDrafts(audience)) return offers;
   return offers.flatMap(({ rollout, ...offer }) =>
     describeRollout(rollout, time).share > NO_CLIENTS ? [{ ...offer, reason: null }] : [],
   );
@@ -202,7 +179,7 @@ const PASSED_OVER_MAX = 20;
 function passedOver(
   { query }: ExplainRequest,
   { isVerified }: ExplainedState,
-  { decision, goesBack }: Explanation,
+  { decision, goesBack }: ExplainedDecision,
   listings: ReadonlyMap<string, Listing>,
 ): readonly PassedOver[] {
   const offered = decision.reason === 'offer' ? decision.offer.version : undefined;
@@ -212,14 +189,16 @@ function passedOver(
         query.currentVersion === null ||
         compareVersions(version, query.currentVersion) > 0
       : compareVersions(version, offered) > 0;
+  const whyOf = ({ version, status, manifest }: OfferJson): PassedOver['why'] | undefined => {
+    if (status === 'yanked') return 'yanked';
+    const name = releaseName(version, manifest.number, manifest.digest);
+    return isVerified(name) ? undefined : 'unverified';
+  };
   return [...listings.values()]
     .flatMap((listing) => {
-      const { version, status, manifest } = listing.offer;
-      const name = releaseName(version, manifest.number, manifest.digest);
-      const why = status === 'yanked' ? 'yanked' : isVerified(name) ? undefined : 'unverified';
-      return why === undefined
-        ? []
-        : [{ ...listing, why, version: parseVersion(version) } as const];
+      const why = whyOf(listing.offer);
+      if (why === undefined) return [];
+      return [{ ...listing, why, version: parseVersion(listing.offer.version) }];
     })
     .filter(({ version }) => couldBeOffered(version))
     .sort((a, b) => compareVersions(b.version, a.version))

@@ -1,23 +1,29 @@
 import { describeRollout } from '../../catalog/describe-rollout.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import type { StatusChange } from '../../catalog/find-status-change.ts';
 import type { ExplainedRule } from '../../domain/explain-rules.ts';
 import { freezeAt, parseFreezeWindow } from '../../domain/freeze-window.ts';
+import type { OfferedArtifact } from '../../domain/offer.ts';
 import { targetName } from '../../domain/target.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ExplainedUpdate, ListedRelease } from './explain-update.ts';
+import type { Explanation, ListedRelease } from './explanation.ts';
+import type { ExplanationJson } from './explanation-schema.ts';
 
-/** An explanation as JSON: the answer of the service, and what the command prints with `--json`. */
+/** Writes explanations as JSON. */
 
-export function explanationJson(explained: ExplainedUpdate) {
-  const { request, state, explanation, installed } = explained;
+type ReleaseJson = ExplanationJson['releases'][number];
+type RuleJson = ReleaseJson['rules'][number];
+
+/** The explanation as the service answers it. */
+export function explanationJson(explanation: Explanation): ExplanationJson {
+  const { request, state, decision, installed } = explanation;
   const { query } = request;
-  const { decision } = explanation;
   const { signed } = state.revision;
   const offered = decision.reason === 'offer' ? decision : undefined;
   return {
     app: query.application,
-    channel: explained.channel,
-    inherits: [...explained.inherits],
+    channel: explanation.channel,
+    inherits: [...explanation.inherits],
     catalog_revision: signed.revision,
     revision_at: signed.at,
     at: isoOf(state.time),
@@ -25,29 +31,30 @@ export function explanationJson(explained: ExplainedUpdate) {
     unreadable_revisions: [...state.unreadable],
     reason: decision.reason,
     version: offered === undefined ? null : versionText(offered.offer.version),
-    offered_by: offered === undefined ? null : (explained.releases.at(-1)?.listing.channel ?? null),
+    offered_by:
+      offered === undefined ? null : (explanation.releases.at(-1)?.listing.channel ?? null),
     artifact: offered === undefined ? null : artifactJson(offered.artifact),
     mandatory: offered?.mandatory === true,
     installed: {
       version: query.currentVersion === null ? null : versionText(query.currentVersion),
-      state: explanation.installed,
-      channel: installed?.channel ?? null,
-      status_reason: installed?.offer.reason ?? null,
-      also_listed_on: [...explained.installedElsewhere],
+      state: installed.state,
+      channel: installed.listing?.channel ?? null,
+      status_reason: installed.listing?.offer.reason ?? null,
+      also_listed_on: [...installed.elsewhere],
     },
     may_go_back: explanation.goesBack,
     early_access: explanation.isEarly,
     newest_version: explanation.newest,
-    releases: explained.releases.map((release) => releaseJson(release, state.time)),
+    releases: explanation.releases.map((release) => releaseJson(release, state.time)),
     releases_omitted: explanation.omitted,
-    passed_over: explained.passedOver.map(({ channel, offer, why }) => ({
+    passed_over: explanation.passedOver.map(({ channel, offer, why }) => ({
       version: offer.version,
       channel,
       why,
       status_reason: offer.reason,
     })),
-    open_to_tiers: [...explained.openTo],
-    drafts: explained.drafts.map(({ channel, draft: { version, since }, missing }) => ({
+    open_to_tiers: [...explanation.openTo],
+    drafts: explanation.drafts.map(({ channel, draft: { version, since }, missing }) => ({
       version,
       channel,
       waits_for: missing.map(targetName),
@@ -56,19 +63,30 @@ export function explanationJson(explained: ExplainedUpdate) {
   };
 }
 
-function artifactJson({
-  platform,
-  arch,
-  format,
-}: {
-  platform: string;
-  arch: string;
-  format: string;
-}) {
+/** The explanation as the command prints it: with the change that made the revision, and the changes of the releases. */
+export function publisherJson(explanation: Explanation): object {
+  const { signed } = explanation.state.revision;
+  const { kind, version, channels, reason } = signed.change;
+  return {
+    ...explanationJson(explanation),
+    revision_by: signed.by,
+    change: { kind, version, channels, reason },
+    status_changes: explanation.statusChanges.map(changeJson),
+  };
+}
+
+function changeJson({ channel, version, status, revision, at, by }: StatusChange): object {
+  return { channel, version, status, catalog_revision: revision, at, by };
+}
+
+function artifactJson({ platform, arch, format }: OfferedArtifact): ExplanationJson['artifact'] {
   return { platform, arch, format };
 }
 
-function releaseJson({ version, outcome, rules, listing }: ListedRelease, time: number) {
+function releaseJson(
+  { version, outcome, rules, listing }: ListedRelease,
+  time: number,
+): ReleaseJson {
   const { channel, offer } = listing;
   return {
     version,
@@ -79,7 +97,7 @@ function releaseJson({ version, outcome, rules, listing }: ListedRelease, time: 
   };
 }
 
-function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number) {
+function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number): RuleJson {
   const { result } = rule;
   switch (rule.rule) {
     case 'platform':
@@ -124,7 +142,7 @@ function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number) {
   }
 }
 
-/** What keeps a rollout where it is: the publisher, a weekly freeze window, or nothing. */
+/** Says what keeps a rollout where it is: the publisher, a weekly freeze window, or nothing. */
 export function frozenBy(
   rollout: OfferJson['rollout'],
   time: number,

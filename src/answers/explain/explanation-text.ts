@@ -1,29 +1,19 @@
 import { waitsFor } from '../../catalog/draft-text.ts';
-import type { StatusChange } from '../../catalog/find-status-change.ts';
 import { formatTime } from '../../core/time-text.ts';
 import { machineName } from '../../domain/compatible-arches.ts';
 import { newestTextFirst, versionText } from '../../domain/version.ts';
-import type { ExplainedUpdate } from './explain-update.ts';
+import type { Explanation } from './explanation.ts';
 import { obstacleOf, statusText } from './rules-text.ts';
 import { FORECAST, unreadableRemark } from './state-text.ts';
 
-/** An explained decision in words. */
-
-export interface Explained {
-  readonly explained: ExplainedUpdate;
-  /** When paused and yanked offers got their status, as far as it was found. */
-  readonly changes: readonly StatusChange[];
-  /** What a command needs to act on the application: ` --app NAME`, or nothing for the default one. */
-  readonly app: string;
-}
+/** An explanation in words. */
 
 /** The whole answer in a sentence or two. */
-export function answer(explained: ExplainedUpdate): string {
-  const { request, explanation, releases, channel } = explained;
+export function answer(explanation: Explanation): string {
+  const { request, releases, channel, decision } = explanation;
   const { application, currentVersion, platform, arch } = request.query;
   const installed = currentVersion === null ? '' : ` ${versionText(currentVersion)}`;
   const client = `${application}${installed} on ${machineName(platform, arch)}`;
-  const { decision } = explanation;
   if (decision.reason === 'offer') {
     const { artifact, mandatory } = decision;
     const version = versionText(decision.offer.version);
@@ -34,27 +24,27 @@ export function answer(explained: ExplainedUpdate): string {
     const offered = `${client} is offered ${version} (${build}) on ${on}.${must}`;
     const newer = releases.find(({ outcome }) => outcome !== 'offer');
     if (newer === undefined) return offered;
-    return `${offered} It is not offered ${newer.version}: ${obstacleOf(newer, explained)}.`;
+    return `${offered} It is not offered ${newer.version}: ${obstacleOf(newer, explanation)}.`;
   }
   const nothing = `${client} is offered no update on ${channel}`;
   const held = releases.find(({ outcome }) => outcome === decision.reason) ?? releases[0];
-  if (decision.reason === 'not_entitled') return `${nothing}: ${closedTo(explained)}.`;
+  if (decision.reason === 'not_entitled') return `${nothing}: ${closedTo(explanation)}.`;
   if (decision.reason === 'no_release') return `${nothing}: the channel offers no release.`;
   if (held !== undefined) {
     const is = currentVersion === null ? 'is on the channel' : 'is newer';
-    return `${nothing}: ${held.version} ${is}, but ${obstacleOf(held, explained)}.`;
+    return `${nothing}: ${held.version} ${is}, but ${obstacleOf(held, explanation)}.`;
   }
   return `${nothing}: the channel has no newer release.${explanation.newest === null ? '' : ` Its newest is ${explanation.newest}.`}`;
 }
 
-function closedTo({ request: { tier }, openTo }: ExplainedUpdate): string {
+function closedTo({ request: { tier }, openTo }: Explanation): string {
   const client = tier === null ? 'a client that is not signed in' : `tier ${tier}`;
   const open = openTo.length === 0 ? '' : `, and open to tier ${openTo.join(', ')}`;
   return `the channel is closed to ${client}${open}`;
 }
 
 /** `Decided for 2026-11-22 10:00:00Z from catalog revision 12 (pause 1.5.0, 2026-11-22 09:00:00Z, ada)` */
-export function decidedFrom({ state }: ExplainedUpdate): string {
+export function decidedFrom({ state }: Explanation): string {
   const { revision, at, by, change } = state.revision.signed;
   const what = [change.kind, change.version ?? change.summary]
     .filter((word) => word !== null)
@@ -65,8 +55,8 @@ export function decidedFrom({ state }: ExplainedUpdate): string {
 }
 
 /** A line for each release, also for those that every decision leaves out. */
-export function reasonRows({ explained, changes }: Explained): readonly (readonly string[])[] {
-  const { releases, passedOver, explanation, inherits } = explained;
+export function reasonRows(explanation: Explanation): readonly (readonly string[])[] {
+  const { releases, passedOver, inherits, statusChanges } = explanation;
   const on = (name: string): string => (inherits.length === 0 ? '' : `on ${name}`);
   const rows = [
     ...releases.map((release) => ({
@@ -74,7 +64,11 @@ export function reasonRows({ explained, changes }: Explained): readonly (readonl
       cells:
         release.outcome === 'offer'
           ? ['OFFERED', on(release.listing.channel), 'every rule admits this client']
-          : ['not offered', on(release.listing.channel), obstacleOf(release, explained, changes)],
+          : [
+              'not offered',
+              on(release.listing.channel),
+              obstacleOf(release, explanation, statusChanges),
+            ],
     })),
     ...passedOver.map(({ channel: name, offer, why }) => ({
       version: offer.version,
@@ -82,7 +76,7 @@ export function reasonRows({ explained, changes }: Explained): readonly (readonl
         'not offered',
         on(name),
         why === 'yanked'
-          ? `it is ${statusText({ channel: name, offer }, changes)}`
+          ? `it is ${statusText({ channel: name, offer }, statusChanges)}`
           : 'its manifest cannot be verified',
       ],
     })),
@@ -98,12 +92,13 @@ export function reasonRows({ explained, changes }: Explained): readonly (readonl
     : [...lines, row];
 }
 
-export function remarks({ explained, changes, app }: Explained): readonly string[] {
-  const { explanation, request, inherits, channel, drafts, state } = explained;
+/** @param app what the commands need to act on the application: see `appOption` */
+export function remarks(explanation: Explanation, app: string): readonly string[] {
+  const { request, inherits, channel, drafts, state } = explanation;
   return [
     ...(state.isForecast ? [FORECAST] : []),
     ...unreadableRemark(state),
-    ...installedRemarks(explained, changes),
+    ...installedRemarks(explanation),
     ...(inherits.length === 0
       ? []
       : [`Clients of ${channel} also see the releases of ${inherits.join(', ')}.`]),
@@ -125,27 +120,27 @@ export function remarks({ explained, changes, app }: Explained): readonly string
   ];
 }
 
-function installedRemarks(
-  { explanation, installed, installedElsewhere, channel, request }: ExplainedUpdate,
-  changes: readonly StatusChange[],
-): readonly string[] {
+function installedRemarks({
+  installed: { state, listing, elsewhere },
+  channel,
+  request,
+  statusChanges,
+}: Explanation): readonly string[] {
   const { currentVersion } = request.query;
   const own = currentVersion === null ? 'The client' : versionText(currentVersion);
-  const elsewhere =
-    installedElsewhere.length === 0 ? '' : ` It is listed on ${installedElsewhere.join(', ')}.`;
-  switch (explanation.installed) {
+  const also = elsewhere.length === 0 ? '' : ` It is listed on ${elsewhere.join(', ')}.`;
+  switch (state) {
     case 'yanked':
     case 'paused': {
-      if (installed === undefined) return [];
-      const kept =
-        explanation.installed === 'paused' ? 'keep it' : 'move to the next newer release';
-      const status = statusText(installed, changes, ` on ${installed.channel}`);
+      if (listing === undefined) return [];
+      const kept = state === 'paused' ? 'keep it' : 'move to the next newer release';
+      const status = statusText(listing, statusChanges, ` on ${listing.channel}`);
       return [`${own}, which the client runs, is ${status}. Clients that have it ${kept}.`];
     }
     case 'retired':
-      return [`${own}, which the client runs, was retired from ${channel}.${elsewhere}`];
+      return [`${own}, which the client runs, was retired from ${channel}.${also}`];
     case 'not_listed':
-      return [`${own}, which the client runs, is not listed on ${channel}.${elsewhere}`];
+      return [`${own}, which the client runs, is not listed on ${channel}.${also}`];
     default:
       return [];
   }

@@ -5,23 +5,23 @@ import type { ExplainedRule } from '../../domain/explain-rules.ts';
 import { ALL_CLIENTS, type Share } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { compareVersions, inRange, parseVersion, versionText } from '../../domain/version.ts';
-import type { ExplainedUpdate, ListedRelease } from './explain-update.ts';
+import type { Explanation, ListedRelease } from './explanation.ts';
 import { frozenBy } from './explanation-json.ts';
 
-/** What would change a decision, with the commands for it. */
+/** Says what would change a decision, with the commands for it. */
 
-/** Releases for which remedies are printed: an operator asks about the newest. */
+/** The number of releases for which remedies are printed: an operator asks about the newest. */
 const RELEASES_MAX = 3;
 
-/** Whether a state before the present one is explained: what its rollouts need may have changed. */
-export function isPast({ request, state }: ExplainedUpdate): boolean {
+/** True when the explanation is for a past state: what its rollouts need may have changed. */
+export function isPast({ request, state }: Explanation): boolean {
   return request.reference !== undefined && !state.isForecast;
 }
 
 /** @param app what the commands need to act on the application: see `appOption` */
-export function changeLines(explained: ExplainedUpdate, app: string): readonly string[] {
-  const { explanation, releases, channel, openTo } = explained;
-  switch (explanation.decision.reason) {
+export function changeLines(explanation: Explanation, app: string): readonly string[] {
+  const { decision, releases, channel, openTo } = explanation;
+  switch (decision.reason) {
     case 'not_entitled':
       return openTo.length === 0
         ? ['No tier opens the channel: see the setting TIERS.']
@@ -32,8 +32,8 @@ export function changeLines(explained: ExplainedUpdate, app: string): readonly s
       return [`A release on ${channel}: slipway publish${app}, or slipway promote${app}.`];
     default: {
       const held = releases.filter(({ outcome }) => outcome !== 'offer').slice(0, RELEASES_MAX);
-      const lines = held.flatMap((release) => remediesOf(release, explained, app));
-      return [...lines, ...waysBack(explained, app)];
+      const lines = held.flatMap((release) => remediesOf(release, explanation, app));
+      return [...lines, ...waysBack(explanation, app)];
     }
   }
 }
@@ -41,12 +41,12 @@ export function changeLines(explained: ExplainedUpdate, app: string): readonly s
 /** A line for each rule that does not admit the client: all of them have to change. */
 function remediesOf(
   release: ListedRelease,
-  explained: ExplainedUpdate,
+  explanation: Explanation,
   app: string,
 ): readonly string[] {
   return release.rules
     .filter(({ result }) => result === 'failed')
-    .map((rule) => remedy(rule, release, explained, app))
+    .map((rule) => remedy(rule, release, explanation, app))
     .map((text, index) =>
       index === 0
         ? `${release.version}  ${text}`
@@ -57,10 +57,10 @@ function remediesOf(
 function remedy(
   rule: ExplainedRule,
   release: ListedRelease,
-  explained: ExplainedUpdate,
+  explanation: Explanation,
   app: string,
 ): string {
-  const { query } = explained.request;
+  const { query } = explanation.request;
   const { version, listing } = release;
   const on = `${version} --channel ${listing.channel}${app}`;
   switch (rule.rule) {
@@ -75,23 +75,19 @@ function remedy(
         ? 'the client states its system version (here: --os-version)'
         : 'a newer system on the machine';
     case 'requires':
-      return steppingStone(release, explained);
+      return steppingStone(release, explanation);
     case 'status':
       return `slipway resume ${on}`;
     case 'rollout':
-      return rolloutRemedies(rule, release, explained, on).join('; ');
+      return rolloutRemedies(rule, release, explanation, on).join('; ');
   }
 }
 
-/** Whether the release that the client is offered now leads to the one that it cannot update to straight. */
-function steppingStone(
-  { offer }: ListedRelease,
-  { explanation, request }: ExplainedUpdate,
-): string {
+/** Says whether the release that the client is offered now leads to the one that it cannot update to straight. */
+function steppingStone({ offer }: ListedRelease, { decision, request }: Explanation): string {
   if (request.query.currentVersion === null) {
     return 'the client states its version, as x-current-version (here: --version)';
   }
-  const { decision } = explanation;
   const next = decision.reason === 'offer' ? decision.offer.version : undefined;
   if (next !== undefined && offer.requires !== null && inRange(next, offer.requires)) {
     return `after the update to ${versionText(next)}, the client may update to it`;
@@ -103,14 +99,14 @@ function steppingStone(
 function rolloutRemedies(
   rule: Extract<ExplainedRule, { readonly rule: 'rollout' }>,
   { listing }: ListedRelease,
-  explained: ExplainedUpdate,
+  explanation: Explanation,
   on: string,
 ): readonly string[] {
   const { rollout, status } = listing.offer;
-  const { time } = explained.state;
+  const { time } = explanation.state;
   // While a release is paused, its plan stands still.
   const reaches = status === 'active' ? reachedText(rule) : [];
-  if (isPast(explained)) {
+  if (isPast(explanation)) {
     return reaches.length > 0 ? reaches : [`a rollout to ${shareText(rule.needed)}`];
   }
   const isFrozen = frozenBy(rollout, time) === 'publisher';
@@ -122,10 +118,9 @@ function rolloutRemedies(
 
 /** An operator may ask for one machine: the text states that the command changes what other clients get. */
 function atOnce(needed: Share, hasPlan: boolean, on: string): string {
-  const [whom, share] =
-    needed === ALL_CLIENTS
-      ? ['every client', '--complete']
-      : [`${shareText(needed)} of the installations`, shareText(needed)];
+  const isComplete = needed === ALL_CLIENTS;
+  const whom = isComplete ? 'every client' : `${shareText(needed)} of the installations`;
+  const share = isComplete ? '--complete' : shareText(needed);
   const effect = hasPlan ? `ends the plan and offers it to ${whom}` : `offers it to ${whom}`;
   return `at once, which ${effect}: slipway rollout ${on} ${share}`;
 }
@@ -141,18 +136,17 @@ function reachedText({
   return [`the plan reaches ${whom} at ${formatTime(iso)}`];
 }
 
-/** For a client that runs a newer version than the channel has. */
+/** The lines for a client that runs a newer version than the channel has. */
 function waysBack(
-  { explanation, request, channel }: ExplainedUpdate,
+  { decision, goesBack, newest, installed, request, channel }: Explanation,
   app: string,
 ): readonly string[] {
   const { currentVersion, allowDowngrade } = request.query;
-  const { decision, goesBack, newest } = explanation;
   if (decision.reason !== 'up_to_date' || goesBack || newest === null || currentVersion === null) {
     return [];
   }
   if (compareVersions(parseVersion(newest), currentVersion) >= 0) return [];
-  if (allowDowngrade && explanation.installed !== 'yanked') {
+  if (allowDowngrade && installed.state !== 'yanked') {
     return [
       `${channel} must permit going back, and must not list the version that the client runs.`,
     ];

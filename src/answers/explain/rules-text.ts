@@ -6,7 +6,7 @@ import type { ExplainedRule, RuleFacts } from '../../domain/explain-rules.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ExplainedUpdate, ListedRelease, Listing } from './explain-update.ts';
+import type { Explanation, ListedRelease, Listing } from './explanation.ts';
 import { frozenBy } from './explanation-json.ts';
 
 /** The rules of a decision as sentences. */
@@ -21,10 +21,10 @@ function factsOf<R extends RuleFacts['rule']>(
   return rules.find((each): each is Facts<R> => each.rule === name);
 }
 
-/** Why a release is not offered, as the second half of a sentence: `it is paused`. */
+/** Says why a release is not offered, as the second half of a sentence: `it is paused`. */
 export function obstacleOf(
   release: ListedRelease,
-  { request: { query } }: ExplainedUpdate,
+  { request: { query } }: Explanation,
   changes: readonly StatusChange[] = [],
 ): string {
   const machine = machineName(query.platform, query.arch);
@@ -82,12 +82,11 @@ export function statusText(
   return `${offer.status}${place}${reason} (${formatTime(change.at)}, ${change.by}, revision ${change.revision})`;
 }
 
-/** What a rule compared. */
+/** Says what a rule compared; empty for a rule that was not checked. */
 export function compared(
   rule: ExplainedRule,
   release: ListedRelease,
-  { request: { query }, state }: ExplainedUpdate,
-  changes: readonly StatusChange[],
+  { request: { query }, state, statusChanges }: Explanation,
 ): string {
   const installed = query.currentVersion;
   if (rule.result === 'not_checked') return '';
@@ -118,7 +117,7 @@ export function compared(
         ? 'any version may update straight to it'
         : `${rule.range}; the client runs ${installed === null ? 'an unknown version' : versionText(installed)}`;
     case 'status':
-      return statusText(release.listing, changes);
+      return statusText(release.listing, statusChanges);
     case 'rollout':
       return rolloutText(rule, release, state.time);
   }

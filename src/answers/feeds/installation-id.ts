@@ -1,3 +1,5 @@
+import { isRecord } from '../../core/json-record.ts';
+
 /**
  * The id of an installation that a client sends: electron-updater as a header, Velopack as `stagingId`, and any client
  * as `installation_id` or as the header `x-installation-id`. Undefined for none: an empty text is no id, because all
@@ -21,6 +23,6 @@ export function installationIdOf({
 
 /** The first value of a query parameter. */
 function parameter(query: unknown, name: string): unknown {
-  const value: unknown = typeof query === 'object' && query !== null && Reflect.get(query, name);
+  const value = isRecord(query) ? query[name] : undefined;
   return Array.isArray(value) ? value[0] : value;
 }

@@ -28,20 +28,24 @@ export interface FileHeaders {
 }
 
 export type FileAnswer =
-  | { readonly kind: 'redirect'; readonly answer: Answer; readonly download: Download | undefined }
+  | {
+      readonly kind: 'redirect';
+      readonly answer: Answer;
+      readonly download: CountedDownload | undefined;
+    }
   | {
       /** The server sends the whole file, or the ranges that the client asks for, and closes the reader. */
       readonly kind: 'bytes';
       readonly reader: ObjectReader;
       readonly filename: string;
       readonly cacheControl: string;
-      readonly download: Download | undefined;
+      readonly download: CountedDownload | undefined;
     }
   /** The file has none of the requested bytes: 416. */
   | { readonly kind: 'unsatisfiable'; readonly size: number };
 
 /** Requests of one client for the same file belong to one download, which is counted once. */
-interface Download {
+interface CountedDownload {
   /** Identifies the file. */
   readonly file: string;
   readonly link: CountedLink;
@@ -124,7 +128,7 @@ function decideKind(
 function downloadOf(
   { application, method }: AskedFile,
   { channel, version, artifact, file }: FoundFile,
-): Download | undefined {
+): CountedDownload | undefined {
   if (file !== artifact || method === 'HEAD') return undefined;
   return {
     file: `${application} ${artifact.object}`,

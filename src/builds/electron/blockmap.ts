@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gunzip, inflateRaw } from 'node:zlib';
+import { isRecord } from '../../core/json-record.ts';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.ts';
 
 /**
@@ -69,11 +70,11 @@ async function coverageOf(packed: Buffer, unpack: Unpack): Promise<number | unde
  * errors, and the process would run out of memory.
  */
 function sumOfSizes(map: unknown): number | undefined {
-  const files = propertyOf(map, 'files');
+  const files = isRecord(map) ? map.files : undefined;
   if (!Array.isArray(files)) return undefined;
   let sum: number | undefined;
   for (const file of files) {
-    const sizes = propertyOf(file, 'sizes');
+    const sizes = isRecord(file) ? file.sizes : undefined;
     if (!Array.isArray(sizes)) return undefined;
     for (const size of sizes) {
       if (!Number.isSafeInteger(size) || size < 0) return undefined;
@@ -81,8 +82,4 @@ function sumOfSizes(map: unknown): number | undefined {
     }
   }
   return sum;
-}
-
-function propertyOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

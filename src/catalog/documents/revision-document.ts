@@ -229,11 +229,16 @@ export function channelEntries<C>(channels: Readonly<Record<string, C>>): readon
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
 
+/** True while a channel has only drafts: no client sees it. */
+export function isHidden({ hidden }: Pick<ChannelJson, 'hidden'>): boolean {
+  return hidden === true;
+}
+
 /** The channels that clients see, in the order of display. */
 export function visibleChannels<C extends Pick<ChannelJson, 'hidden'>>(
   channels: Readonly<Record<string, C>>,
 ): readonly [string, C][] {
-  return channelEntries(channels).filter(([, { hidden }]) => hidden !== true);
+  return channelEntries(channels).filter(([, channel]) => !isHidden(channel));
 }
 
 /** Parses the channels of a revision that clients see, by name. Drafts are left out. */

@@ -43,9 +43,8 @@ export function oneOf<const Value extends string>(values: readonly Value[]): Kin
 
 /** Milliseconds. The bounds are written like the settings: `1s`, `15m`, `4h`, `1d`. */
 export function duration({ min = '1s', max }: { min?: string; max?: string } = {}): Kind<number> {
-  const [minMs = 0, maxMs = Number.POSITIVE_INFINITY] = [min, max].map((bound) =>
-    bound === undefined ? undefined : durationMs(bound),
-  );
+  const minMs = durationMs(min) ?? 0;
+  const maxMs = (max === undefined ? undefined : durationMs(max)) ?? Number.POSITIVE_INFINITY;
   const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
   return defineKind(`a duration ${bounds}: a number and its unit, s, m, h or d`, (value) => {
     const ms = durationMs(value);

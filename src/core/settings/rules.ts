@@ -24,7 +24,7 @@ export function issueOf(name: string, detail: string): FieldIssue {
   return { pointer: `/${name}`, detail };
 }
 
-/** Whether an address is plain HTTP to another machine. */
+/** True for an address that is plain HTTP to another machine. */
 export function isPlainHttp(address: string | undefined): boolean {
   if (address === undefined || !URL.canParse(address)) return false;
   const { protocol, hostname } = new URL(address);

@@ -11,9 +11,9 @@ export interface Kind<Value> {
 }
 
 export interface SettingFacts {
-  /** What the setting does, as a sentence without its full stop. Markdown. */
+  /** Says what the setting does, as a sentence without its full stop. Markdown. */
   readonly about: string;
-  /** Which values it takes, with unit and bounds. */
+  /** The values that it takes, with unit and bounds. */
   readonly accepts: string;
   /** The default text; undefined when there is none. */
   readonly default: string | undefined;
@@ -78,7 +78,7 @@ export function optional<Value>(
   return schema;
 }
 
-/** What the settings of an area are read into. */
+/** The type into which the settings of an area are read. */
 export type ValuesOf<Settings extends z.ZodRawShape> = z.output<z.ZodObject<Settings>>;
 
 /** @throws Error for a schema that is not a setting */
@@ -98,7 +98,7 @@ export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
   /** The same, for settings that commands need as well. */
   readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];
   readonly read: (values: ValuesOf<Shape>, inProduction: boolean) => Settings;
-  /** What to change in the settings, so that the service asks no other service than the store. */
+  /** The changes to the settings with which the service asks no other service than the store. */
   readonly withoutOthers?: (settings: NoInfer<Settings>) => Partial<NoInfer<Settings>>;
 }
 

@@ -1,3 +1,5 @@
+import type { ExplanationJson } from '../../answers/explain/explanation-schema.ts';
+
 /**
  * What the console's server answers to the console in the browser, as JSON. Both come from one build, so this is no
  * published interface.
@@ -77,28 +79,13 @@ export interface AdoptedVersion {
 
 /** `GET /console/api/apps/{app}/explain?version&platform&arch&channel&format&os_version&id&manual&allow_downgrade&tier&at` */
 export interface Explained {
-  /** `1.5.0` or null. */
-  readonly offered: string | null;
-  readonly reason: string;
+  readonly explanation: ExplanationJson;
   /** What the client gets, as a sentence. */
   readonly headline: string;
-  readonly revision: number;
-  readonly at: string;
-  /** The releases that the decision looked at, in its order. */
-  readonly releases: readonly ExplainedRelease[];
-  /** What would change the answer. */
+  /** For each release of the explanation, what each of its rules compared; empty for a rule that was not checked. */
+  readonly compared: readonly (readonly string[])[];
+  /** What else is to know, and what would change the answer. */
   readonly remedies: readonly string[];
-}
-
-export interface ExplainedRelease {
-  readonly version: string;
-  readonly channel: string;
-  readonly outcome: string;
-  readonly rules: readonly {
-    readonly rule: string;
-    readonly passes: boolean;
-    readonly sentence: string;
-  }[];
 }
 
 /** `GET /console/api/apps/{app}/history?before=120` */

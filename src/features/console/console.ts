@@ -1,4 +1,4 @@
-import type { ExplainedUpdate, ExplainRequest } from '../../answers/explain/explain-update.ts';
+import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -17,7 +17,7 @@ import { createRecent, isStoreFailure } from './recent.ts';
 import type { Overview, ReleaseDetail } from './release-answers.ts';
 import { createUsageSource } from './usage-source.ts';
 import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
-import { explain } from './views/explain.ts';
+import { explainedOf } from './views/explain.ts';
 import { historyOf, revisionOf } from './views/history.ts';
 import { overviewOf } from './views/overview.ts';
 import { releaseOf } from './views/release.ts';
@@ -40,7 +40,7 @@ export interface ConsoleDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** Explains a decision, from the store or as a service makes it. */
-  readonly explainUpdate: (request: ExplainRequest) => Promise<ExplainedUpdate>;
+  readonly explainUpdate: (request: ExplainRequest) => Promise<Explanation>;
   readonly defaultApplication: string;
   /** Of Slipway. */
   readonly version: string;
@@ -114,7 +114,7 @@ export function createConsole(deps: ConsoleDeps): Console {
     explain: async (request) => {
       const { application } = request.query;
       const app = application === defaultApplication ? '' : ` --app ${application}`;
-      return explain(deps, request, app);
+      return explainedOf(await deps.explainUpdate(request), app);
     },
     history: async (application, before) => {
       // Refuses an unknown application, whose history is empty.

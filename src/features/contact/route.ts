@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { isDisplayName } from '../../domain/display-name.ts';
 import type { Captcha } from '../../server/captcha/captcha.ts';
 import type { App } from '../../server/deps.ts';
+import { BODY_BYTES_MAX } from '../../server/http/body-limits.ts';
 import { errorResponses } from '../../server/http/error-responses.ts';
 import { NOT_A_NAME } from '../../server/http/validation.ts';
 import type { Intake } from './intake.ts';
@@ -25,7 +26,7 @@ export interface ContactRouteDeps {
   };
 }
 
-const BODY_BYTES_MAX = 32 * 1024;
+const bodyLimit = BODY_BYTES_MAX.contact;
 const TOKEN_LENGTH_MAX = 8_192;
 const HONEYPOT_LENGTH_MAX = 2_000;
 
@@ -109,7 +110,7 @@ export function contactRoutes(deps: ContactRouteDeps): FastifyPluginAsyncZod {
 }
 
 export function registerContact(app: App, deps: ContactRouteDeps): void {
-  app.post('/api/v1/contact', { schema, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+  app.post('/api/v1/contact', { schema, bodyLimit }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
     if (!deps.captcha.configured) {
       throw new AppError(

@@ -2,7 +2,7 @@ import { readBody } from '../../core/response-body.ts';
 import type { Ask } from './diagnose/ask.ts';
 
 const TIMEOUT_MS = 10_000;
-const BODY_BYTES_MAX = 1024 * 1024;
+const ANSWER_BYTES_MAX = 1024 * 1024;
 const NO_HEADERS = { get: () => null };
 
 /** Sends a request as a client outside would. A body above a megabyte counts as empty. */
@@ -15,7 +15,7 @@ export const ask: Ask = async (url, { method = 'GET', headers, body } = {}) => {
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const text = (await readBody(response, BODY_BYTES_MAX))?.toString() ?? '';
+    const text = (await readBody(response, ANSWER_BYTES_MAX))?.toString() ?? '';
     return { status: response.status, failure: undefined, headers: response.headers, text };
   } catch (error) {
     return { status: 0, failure: reasonOf(error), headers: NO_HEADERS, text: '' };

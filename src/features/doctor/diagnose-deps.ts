@@ -16,7 +16,7 @@ import { type DiagnoseDeps, diagnose, type Space } from './diagnose/diagnose.ts'
 /** Shorter names are close to each other by chance. */
 const NAME_LENGTH_MIN = 7;
 
-/** Names in the environment that are almost those of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
+/** Finds names in the environment that are almost names of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
 function misspelledIn(
   environment: Environment,
   { settingGroups }: Pick<Facts, 'settingGroups'>,

@@ -1,14 +1,14 @@
 import { openContext } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-code.ts';
-import { printJson } from '../../cli/output.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import { alignColumns, printJson } from '../../cli/output.ts';
+import { print, type Terminal } from '../../cli/terminal.ts';
+import type { Check } from '../../core/check.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseHttpUrl } from '../../core/settings/kinds.ts';
 import { readVersion, systemClock } from '../../core/system.ts';
 import { ask } from './ask-over-http.ts';
 import { diagnoseAddress } from './diagnose/address.ts';
 import { diagnoseStore } from './diagnose-deps.ts';
-import { printChecks, printSummary } from './report.ts';
 
 interface DoctorOptions {
   readonly url?: string;
@@ -50,4 +50,29 @@ function parseAddress(text: string): string {
     'invalid_configuration',
     `--url must be the http:// or https:// address of the service, and is ${JSON.stringify(text)}.`,
   );
+}
+
+const REMEDY = '→ ';
+
+/** Prints a group of checks, with the remedy below each finding. */
+function printChecks(terminal: Terminal, title: string, checks: readonly Check[]): void {
+  print(terminal);
+  print(terminal, title);
+  const rows = checks.flatMap(({ outcome, name, detail, remedy }) => [
+    [`  ${outcome}`, name, detail],
+    ...(remedy === null ? [] : [[' ', ' ', `${REMEDY}${remedy}`]]),
+  ]);
+  for (const line of alignColumns(rows)) print(terminal, line);
+}
+
+/** Prints the last line: how many checks failed or warn. */
+function printSummary(terminal: Terminal, checks: readonly Check[]): void {
+  const count = (wanted: Check['outcome']) =>
+    checks.filter(({ outcome }) => outcome === wanted).length;
+  const failures = count('failed');
+  const warnings = count('warning');
+  print(terminal);
+  if (failures === 0 && warnings === 0) print(terminal, 'Everything works.');
+  else if (failures === 0) print(terminal, `Nothing failed. Warnings: ${warnings}.`);
+  else print(terminal, `Failed: ${failures}. Warnings: ${warnings}.`);
 }

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Explainer } from '../../answers/explain/explain-live.ts';
 import { explanationJson } from '../../answers/explain/explanation-json.ts';
+import { explanationSchema } from '../../answers/explain/explanation-schema.ts';
 import type { Access } from '../../server/access/access.ts';
 import { SIGNED_IN } from '../../server/access/error-codes.ts';
 import type { App } from '../../server/deps.ts';
 import { explainQuerySchema, explainRequestOf } from '../../server/explain-request.ts';
 import { forbidCaching } from '../../server/http/conditional.ts';
 import { errorResponses } from '../../server/http/error-responses.ts';
-import { explanationSchema } from './answer.ts';
 
 const schema = {
   summary: 'Explain which update a client gets, and why',

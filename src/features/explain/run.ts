@@ -1,11 +1,19 @@
-import { type ExplainedUpdate, explainUpdate } from '../../answers/explain/explain-update.ts';
-import { explanationJson } from '../../answers/explain/explanation-json.ts';
-import { findStatusChanges, type StatusChange } from '../../catalog/find-status-change.ts';
+import { explainUpdate } from '../../answers/explain/explain-update.ts';
+import type { Explanation } from '../../answers/explain/explanation.ts';
+import { publisherJson } from '../../answers/explain/explanation-json.ts';
+import {
+  answer,
+  decidedFrom,
+  reasonRows,
+  remarks,
+} from '../../answers/explain/explanation-text.ts';
+import { changeLines, isPast } from '../../answers/explain/remedies-text.ts';
+import { compared } from '../../answers/explain/rules-text.ts';
 import { appOption } from '../../cli/arguments.ts';
 import { openContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/output.ts';
+import { alignColumns, printableText, printJson, printTable } from '../../cli/output.ts';
 import { protocolNamed } from '../../cli/protocol-named.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import { known } from '../../core/name-hint.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
@@ -13,7 +21,6 @@ import type { TierTable } from '../../domain/tier.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 import type { Protocol } from '../../updaters/protocol.ts';
 import { servedFormats } from '../../updaters/registry.ts';
-import { reportExplanation } from './report.ts';
 
 interface ExplainOptions {
   readonly app?: string;
@@ -38,26 +45,13 @@ export async function explain(terminal: Terminal, options: ExplainOptions): Prom
   const query = queryOf(options, options.app ?? context.config.defaultApplication);
   const tier = tierOf(options.tier, tiers);
   const request = { query, tier, audience: 'publisher', reference: options.at } as const;
-  const explained = await explainUpdate({ ...context, tiers }, request);
-  const { signed } = explained.state.revision;
-  const changes = await findStatusChanges(
-    context,
-    query.application,
-    signed,
-    withdrawnOffers(explained),
-  );
+  const explanation = await explainUpdate({ ...context, tiers }, request);
   if (options.json) {
-    const { kind, version, channels, reason } = signed.change;
-    printJson(terminal, {
-      ...explanationJson(explained),
-      revision_by: signed.by,
-      change: { kind, version, channels, reason },
-      status_changes: changes.map(jsonOf),
-    });
+    printJson(terminal, publisherJson(explanation));
     return;
   }
   const app = appOption(query.application, context.config.defaultApplication);
-  reportExplanation(terminal, { explained, changes, where: context.place.text, app });
+  report(terminal, explanation, context.place.text, app);
 }
 
 /** @throws AppError `invalid_request` for an unknown updater, or a client that the service refuses */
@@ -116,14 +110,43 @@ function tierOf(name: string | undefined, { names }: TierTable): string | null {
   );
 }
 
-/** The offers whose status an operator asks about: who paused or yanked them, and when. */
-function withdrawnOffers({ releases, passedOver, installed }: ExplainedUpdate) {
-  const listings = [...releases.map(({ listing }) => listing), ...passedOver];
-  return [...listings, ...(installed === undefined ? [] : [installed])]
-    .filter(({ offer }) => offer.status !== 'active')
-    .map(({ channel, offer }) => ({ channel, version: offer.version }));
+/**
+ * Prints the answer, then the reasons, then what would change it. A table of every rule is last, for those who have to
+ * check it.
+ *
+ * @param where the store
+ * @param app see `appOption`
+ */
+function report(terminal: Terminal, explanation: Explanation, where: string, app: string): void {
+  print(terminal, printableText(answer(explanation)));
+  print(terminal, printableText(`${decidedFrom(explanation)} in ${where}.`));
+  const reasons = alignColumns(reasonRows(explanation));
+  section(terminal, 'Why, from the newest release on:', reasons);
+  section(terminal, 'Also:', remarks(explanation, app));
+  const title = isPast(explanation)
+    ? 'What would have changed it then (a command changes the present state):'
+    : 'What would change it:';
+  section(terminal, title, changeLines(explanation, app));
+  if (explanation.releases.length === 0) return;
+  print(terminal, '\nEvery rule, in the order in which it is applied:');
+  printTable(terminal, ['version', 'rule', 'result', 'compared'], ruleRows(explanation));
 }
 
-function jsonOf({ channel, version, status, revision, at, by }: StatusChange): object {
-  return { channel, version, status, catalog_revision: revision, at, by };
+function section(terminal: Terminal, title: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  print(terminal, `\n${title}`);
+  for (const line of lines) print(terminal, `  ${printableText(line)}`);
+}
+
+const RESULTS = { passed: 'passes', failed: 'FAILS', not_checked: '-' } as const;
+
+function ruleRows(explanation: Explanation): readonly (readonly string[])[] {
+  return explanation.releases.flatMap((release) =>
+    release.rules.map((rule, index) => [
+      index === 0 ? release.version : ' ',
+      rule.rule.replace('_', ' '),
+      RESULTS[rule.result],
+      compared(rule, release, explanation),
+    ]),
+  );
 }

@@ -8,7 +8,7 @@ const HEIGHT = 12;
 const AXIS_WIDTH = 6;
 const WIDTH_MIN = 30;
 const WIDTH_MAX = 120;
-/** When the output is no terminal. */
+/** In characters, when the output is no terminal. */
 const WIDTH_DEFAULT = 80;
 /** From the newest version to the oldest. */
 const BLOCKS = ['█', '▓', '▒', '░', '·'];

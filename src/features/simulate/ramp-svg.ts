@@ -123,7 +123,8 @@ function describe({ times, bands, startLabel }: VersionRamp): string {
   const last = timeLabel((times.at(-1)?.at ?? 0) - (times[0]?.at ?? 0), startLabel);
   return bands
     .map(({ label, shares }) => {
-      const [first, final] = [shares[0] ?? 0, shares.at(-1) ?? 0].map((s) => `${round(s * 100)}%`);
+      const first = percentText(shares[0]);
+      const final = percentText(shares.at(-1));
       return times.length === 1 || first === final
         ? `${label}: ${first} of the installations.`
         : `${label}: ${first} of the installations ${startLabel}, ${final} at ${last}.`;
@@ -133,4 +134,8 @@ function describe({ times, bands, startLabel }: VersionRamp): string {
 
 function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function percentText(share = 0): string {
+  return `${round(share * 100)}%`;
 }

@@ -95,7 +95,10 @@ async function makeReport(
   const simulation = await simulateFleet(request).finally(() => progress.stop());
   const timesCount = simulation.times.length;
   return {
-    ...{ application, seed, changes, simulation },
+    application,
+    seed,
+    changes,
+    simulation,
     // Proposed changes are made after the revision was read.
     state: { ...found, time: now },
     startLabel: at === undefined ? 'now' : 'at start',

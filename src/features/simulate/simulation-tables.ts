@@ -12,7 +12,7 @@ const COLUMNS_MAX = 7;
 /** In characters: a column with a count and a percentage, and all other columns together. */
 const COLUMN_WIDTH = 17;
 const OTHERS_WIDTH = 50;
-/** When the output is no terminal. */
+/** In characters, when the output is no terminal. */
 const WIDTH_DEFAULT = 160;
 
 /** A column of a table: its place in the lists of counts, and its title. */
@@ -167,7 +167,8 @@ export function printTable(
 
 /** `1.4.0`, or `1.4.0 to 1.1.0`. */
 function rangeText(versions: readonly string[]): string {
-  const [newest = '', oldest] = [versions[0], versions.at(-1)];
+  const newest = versions[0] ?? '';
+  const oldest = versions.at(-1) ?? '';
   return newest === oldest ? newest : `${newest} to ${oldest}`;
 }
 

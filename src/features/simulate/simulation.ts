@@ -6,18 +6,18 @@ import type { StartLabel } from './version-ramp.ts';
 /** A simulation with what its outputs state about it. */
 export interface SimulationReport {
   readonly application: string;
-  /** Where the catalog is. */
+  /** The place of the catalog, as the settings name it. */
   readonly store: string;
   /** The catalog revision, and the first of the times. */
   readonly state: FoundRevision;
   readonly startLabel: StartLabel;
-  /** How the fleet was made. */
+  /** Describes how the fleet was made. */
   readonly fleet: string;
   readonly channels: readonly string[];
   readonly seed: number;
   /** The proposed changes, as commands. */
   readonly changes: readonly string[];
-  /** Whether they differ from the present state. */
+  /** True when the changes differ from the present state. */
   readonly isChanged: boolean;
   readonly simulation: Simulation;
   readonly present: SimulationSummary;

@@ -10,7 +10,7 @@ export interface VersionRamp {
   readonly bands: readonly Band[];
 }
 
-/** How the first of the times is called: with `--at`, it is not now. */
+/** The name of the first time: with `--at`, it is not now. */
 export type StartLabel = 'now' | 'at start';
 
 interface Band {
@@ -62,7 +62,8 @@ export function timeLabel(ms: number, startLabel: StartLabel = 'now'): string {
 
 /** The end of the axis: a little after the last time, so that the last share is seen. */
 export function axisEnd({ times }: VersionRamp): number {
-  const [first = 0, last = first] = [times[0]?.at, times.at(-1)?.at];
+  const first = times[0]?.at ?? 0;
+  const last = times.at(-1)?.at ?? first;
   return last > first ? last + (last - first) / 10 : first + 3_600_000;
 }
 
@@ -70,11 +71,13 @@ export function axisEnd({ times }: VersionRamp): number {
 export function sharesAt({ times, bands }: VersionRamp, at: number): readonly number[] {
   const next = times.findIndex((time) => time.at > at);
   const index = next < 0 ? times.length - 1 : Math.max(0, next - 1);
-  const [from, to] = [times[index], times[index + 1]];
+  const from = times[index];
+  const to = times[index + 1];
   const grows = from?.growsEvenly === true && to !== undefined;
   const part = grows ? (at - from.at) / (to.at - from.at) : 0;
   return bands.map(({ shares }) => {
-    const [share = 0, later = share] = [shares[index], shares[index + 1]];
+    const share = shares[index] ?? 0;
+    const later = shares[index + 1] ?? share;
     return share + (later - share) * part;
   });
 }

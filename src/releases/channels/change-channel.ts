@@ -6,7 +6,7 @@ import {
   registerApplication,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import type { ChannelJson } from '../../catalog/documents/revision-document.ts';
+import { type ChannelJson, isHidden } from '../../catalog/documents/revision-document.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
 import { needsCreate, unknownApplication, unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
@@ -184,7 +184,7 @@ function createChannel(
   channels: Channels,
 ): ChannelEdit {
   const known = Object.hasOwn(channels, name) ? channels[name] : undefined;
-  if (known !== undefined && known.hidden !== true) {
+  if (known !== undefined && !isHidden(known)) {
     if (isDeepStrictEqual(withSettings(known, settings), known)) return { channels, dropped: [] };
     throw new AppError(
       'status_forbids',

@@ -1,5 +1,5 @@
 import type { Channels } from '../../catalog/change.ts';
-import type { ChannelJson } from '../../catalog/documents/revision-document.ts';
+import { type ChannelJson, isHidden } from '../../catalog/documents/revision-document.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../../domain/channel-chain.ts';
@@ -106,11 +106,12 @@ export function refuseChain(application: string, channels: Channels, name: strin
   if (inherits === name) {
     throw refusal(`${name} cannot inherit from itself. Name another channel, or none.`);
   }
-  if (!Object.hasOwn(channels, inherits)) {
+  const inherited = Object.hasOwn(channels, inherits) ? channels[inherits] : undefined;
+  if (inherited === undefined) {
     const { [name]: _own, ...others } = channels;
     throw unknownChannel(application, inherits, others);
   }
-  if (channels[inherits]?.hidden === true) {
+  if (isHidden(inherited)) {
     throw refusal(
       `${inherits} has only drafts so far, and no client sees it or what it inherits. First run slipway channels create ${inherits}.`,
     );

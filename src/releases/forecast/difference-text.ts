@@ -1,4 +1,5 @@
 import { EVERY_CLIENT } from '../../catalog/rollout-text.ts';
+import { isRecord } from '../../core/json-record.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { shareText } from '../../domain/rollout-text.ts';
 import { answerText, installedText } from './clients-text.ts';
@@ -136,5 +137,5 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 export function isRollout(value: unknown): value is ComparedRollout {
-  return typeof value === 'object' && value !== null && 'share' in value && 'isFrozen' in value;
+  return isRecord(value) && 'share' in value && 'isFrozen' in value;
 }

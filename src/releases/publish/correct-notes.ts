@@ -78,14 +78,14 @@ function refuseContradiction({ version, set, remove }: NotesRequest): void {
   throw new AppError('invalid_request', `The notes in ${both} cannot be both set and removed.`);
 }
 
-type Listing = readonly (readonly [string, ChannelJson])[];
+type ListedChannels = readonly (readonly [string, ChannelJson])[];
 
 /** The channels whose clients see the notes. */
 async function correctable(
   deps: WriterDeps,
   channels: Channels,
   request: ListedRequest,
-): Promise<Listing> {
+): Promise<ListedChannels> {
   const listing = await channelsListing(deps, channels, request);
   const visible = listing.filter(([, channel]) => visibleOffer(channel, request) !== undefined);
   if (visible.length > 0) return visible;
@@ -115,7 +115,7 @@ interface Correction {
 
 async function correctManifests(
   deps: WriterDeps,
-  listing: Listing,
+  listing: ListedChannels,
   request: NotesRequest,
   catalogRevision: number,
 ): Promise<readonly Correction[]> {

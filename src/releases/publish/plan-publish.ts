@@ -1,14 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { REUSE_AGE_MAX_MS } from '../../catalog/artifact-upload.ts';
 import type { CatalogEdit, Channels, WantedManifest } from '../../catalog/change.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import { type OfferJson, offerJsonOf } from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
-import {
-  type DraftJson,
-  describeDraft,
-  draftIn,
-  type ListedDraft,
-} from '../../catalog/list-drafts.ts';
+import { describeDraft, draftIn, type ListedDraft } from '../../catalog/list-drafts.ts';
 import type { ManifestReference } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';

@@ -1,7 +1,8 @@
 import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
-import { type DraftJson, draftIn } from '../../catalog/list-drafts.ts';
+import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import { AppError, isAppError } from '../../core/errors.ts';

@@ -28,12 +28,12 @@ export interface EdSignatureReport {
 
 export const NO_ED_SIGNATURES: EdSignatureReport = { publicKey: null, count: 0, unsigned: [] };
 
-interface SignedFile {
-  readonly signatures?: readonly ArtifactSignature[] | undefined;
-}
-
 /** The Sparkle signatures of a file. */
-export function edSignaturesOf({ signatures = [] }: SignedFile): readonly string[] {
+export function edSignaturesOf({
+  signatures = [],
+}: {
+  readonly signatures?: readonly ArtifactSignature[] | undefined;
+}): readonly string[] {
   return signatures.filter(({ scheme }) => scheme === SPARKLE_ED25519).map(({ value }) => value);
 }
 

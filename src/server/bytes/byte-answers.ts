@@ -148,7 +148,7 @@ function watchClient(socket: Socket, leave: () => void): () => void {
   };
 }
 
-interface Answer {
+interface ByteAnswer {
   readonly status: 200 | 206 | 304;
   readonly headers: Readonly<Record<string, string>>;
   readonly parts: Iterable<BodyPart>;
@@ -159,7 +159,7 @@ function answerTo(
   { method, headers }: FastifyRequest,
   info: ObjectInfo,
   reply: FastifyReply,
-): Answer {
+): ByteAnswer {
   const precondition = evaluatePreconditions(headers, info);
   if (precondition === 'not_modified') return { status: 304, headers: {}, parts: [] };
   if (precondition === 'failed') {
@@ -186,7 +186,7 @@ export function noSuchRange(reply: FastifyReply, size: number): AppError {
 
 function writeHead(
   reply: FastifyReply,
-  { status, headers }: Answer,
+  { status, headers }: ByteAnswer,
   { etag, lastModified }: ObjectInfo,
   { filename, cacheControl, length }: FileFacts & { readonly length: number },
 ): void {
@@ -205,7 +205,7 @@ function select(
   selection: Exclude<Selection, { kind: 'none' }>,
   { size, etag }: ObjectInfo,
   range = '',
-): Answer {
+): ByteAnswer {
   const headers = { 'content-type': TYPE };
   switch (selection.kind) {
     case 'all':

@@ -38,7 +38,7 @@ interface ProviderSettings {
 }
 
 /** `none`: no captcha is required. `missing`: a captcha is required and not configured. */
-type CaptchaSettings = { readonly kind: 'none' | 'missing' } | ProviderSettings;
+type CaptchaChoice = { readonly kind: 'none' | 'missing' } | ProviderSettings;
 
 interface CaptchaDeps {
   readonly log?: Log;
@@ -50,7 +50,7 @@ interface CaptchaDeps {
 const TIMEOUT_MS = 3_000;
 const PROBE_TOKEN = 'slipway-probe';
 
-export function createCaptcha(settings: CaptchaSettings, deps: CaptchaDeps = {}): Captcha {
+export function createCaptcha(settings: CaptchaChoice, deps: CaptchaDeps = {}): Captcha {
   if ('secret' in settings) return createProvidedCaptcha(settings, deps);
   if (settings.kind === 'none') {
     return { required: false, configured: true, verify: async () => {}, probe: async () => {} };

@@ -8,13 +8,12 @@ import { parseArch, parseFormat, parsePlatform } from '../../domain/platform.ts'
 import { parseClientVersion } from '../../domain/version.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
+import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
 import { count, sendUncached } from '../http/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route that desktop clients ask for an update. */
-
-const BODY_BYTES_MAX = 16 * 1024;
 
 const bodySchema = z.object({
   current_version: word.describe('Semantic version; a leading v is accepted.'),
@@ -80,7 +79,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   // The reply is the JSON text: the schema describes the document in it.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
-    { schema, bodyLimit: BODY_BYTES_MAX },
+    { schema, bodyLimit: BODY_BYTES_MAX.check },
     (request, reply) => {
       const { body } = request;
       const query = queryOf(body, deps.defaultApplication);

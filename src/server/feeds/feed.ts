@@ -6,14 +6,13 @@ import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import { PROTOCOLS } from '../../updaters/registry.ts';
 import type { App } from '../deps.ts';
+import { BODY_BYTES_MAX } from '../http/body-limits.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
 import { readText } from '../http/json-body.ts';
 import { compileValidator, word } from '../http/validation.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
 
 /** The route of every updater dialect: the dialects themselves are in `updaters/`. */
-
-const BODY_BYTES_MAX = 16 * 1024;
 
 const paramsSchema = z.object({
   app: word,
@@ -106,7 +105,7 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     const scope = untyped.withTypeProvider<ZodTypeProvider>();
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) =>
-      readText(payload, BODY_BYTES_MAX, done),
+      readText(payload, BODY_BYTES_MAX.feed, done),
     );
     // Null for a POST without a body.
     const { postExample: example } = protocol;
@@ -137,7 +136,7 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
       body,
       response,
     };
-    const options = { schema, bodyLimit: BODY_BYTES_MAX };
+    const options = { schema, bodyLimit: BODY_BYTES_MAX.feed };
     scope.post(`/feeds/:app/:channel/${protocol.name}/*`, options, (request, reply) => {
       const asked = () => ({
         ...requestOf(protocol, request.params, request, request.body ?? ''),

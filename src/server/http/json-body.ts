@@ -3,9 +3,6 @@ import { errorCodes, type FastifyInstance } from 'fastify';
 
 /** Request bodies: the service accepts JSON only. */
 
-/** The default; a route may set a smaller `bodyLimit`. */
-export const BODY_BYTES_MAX = 64 * 1024;
-
 /**
  * A body that is too large is received up to this length and discarded, before its 413. When the connection is closed
  * while the client still sends, the client can lose the answer, and a proxy can answer 502 in its place.

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Connections } from '../limits/connections.ts';
 import type { AccessLogSettings } from './access-log.ts';
-import { BODY_BYTES_MAX } from './json-body.ts';
+import { BODY_BYTES_MAX } from './body-limits.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
 
 /** Limits and conventions of every route. */
@@ -60,7 +60,7 @@ export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Serv
       ? {}
       : { serverFactory: (handler) => connections.createServer(handler, HTTP_OPTIONS) }),
     ...(basePath === '' ? {} : { rewriteUrl: ({ url }) => withoutBase(url ?? '/', basePath) }),
-    bodyLimit: BODY_BYTES_MAX,
+    bodyLimit: BODY_BYTES_MAX.any,
     forceCloseConnections: 'idle',
     // Requests on open connections are still answered. Fastify's own 503 is not a problem document.
     return503OnClosing: false,

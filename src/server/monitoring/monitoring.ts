@@ -20,7 +20,7 @@ import {
   renderHealth,
   renderOverview,
 } from './monitoring-answer.ts';
-import type { MonitoringUpstream } from './upstream.ts';
+import type { MonitoringUpstream, MonitoringView } from './upstream.ts';
 
 export interface MonitoringRouteDeps extends DescribeCatalogDeps {
   readonly status: Pick<Status, 'report'>;
@@ -80,7 +80,7 @@ export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   const { upstream, status } = deps;
   const catalog = createCatalogDescriber(deps);
   const answers = createBriefAnswers<Promise<SharedAnswer>>(deps.clock);
-  const own: Readonly<Record<View, () => Promise<SharedAnswer>>> = {
+  const own: Readonly<Record<MonitoringView, () => Promise<SharedAnswer>>> = {
     health: async () =>
       shareAnswer(
         { ...JSON_TYPE, 'cache-control': 'no-store' },
@@ -95,7 +95,7 @@ export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
       return shareAnswer(headers, JSON.stringify(overview), false);
     },
   };
-  const respond = async (view: View, request: FastifyRequest, reply: FastifyReply) => {
+  const respond = async (view: MonitoringView, request: FastifyRequest, reply: FastifyReply) => {
     if (upstream !== undefined) return passOn(upstream, view, request, reply);
     sendShared(request, reply, await answers.get(view, own[view]));
     return reply;
@@ -110,12 +110,10 @@ export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   });
 }
 
-type View = Parameters<MonitoringUpstream['view']>[0];
-
 /** The upstream's body, unchanged. Sets its headers on the reply. */
 async function passOn(
   upstream: MonitoringUpstream,
-  view: View,
+  view: MonitoringView,
   request: { readonly id: string },
   reply: { header(name: string, value: string): unknown },
 ): Promise<Buffer> {

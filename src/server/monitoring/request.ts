@@ -10,7 +10,7 @@ export interface MonitoringAnswer {
 
 export type Fetch = typeof fetch;
 
-const BODY_BYTES_MAX = 256 * 1024;
+const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** Any other type is refused: HTML served from this origin could run scripts. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -66,8 +66,8 @@ async function take(response: Response): Promise<MonitoringAnswer> {
         : `answered with status ${response.status}`,
     );
   }
-  const body = await readBody(response, BODY_BYTES_MAX);
-  if (body === undefined) throw refuse(`answered with more than ${BODY_BYTES_MAX} bytes`);
+  const body = await readBody(response, ANSWER_BYTES_MAX);
+  if (body === undefined) throw refuse(`answered with more than ${ANSWER_BYTES_MAX} bytes`);
   return { contentType, body };
 }
 

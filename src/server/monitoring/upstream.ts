@@ -18,7 +18,7 @@ export interface MonitoringUpstream {
 }
 
 /** The only documents that are requested. */
-type MonitoringView = 'health' | 'overview';
+export type MonitoringView = 'health' | 'overview';
 
 interface AgedAnswer extends MonitoringAnswer {
   /** The time since it was fetched. */
@@ -63,9 +63,9 @@ export function createMonitoringUpstream(deps: MonitoringUpstreamDeps): Monitori
   };
 }
 
-type View = (requestId: string) => Promise<AgedAnswer>;
+type AgedView = (requestId: string) => Promise<AgedAnswer>;
 
-function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): View {
+function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): AgedView {
   const { baseUrl, clock, log, timeoutMs = TIMEOUT_MS } = deps;
   const url = `${baseUrl}/monitoring/${name}`;
   let lastGood: { readonly answer: MonitoringAnswer; readonly at: number } | undefined;

@@ -20,7 +20,7 @@ export interface WorkerLink {
   /** Passes a report on to the other workers, and to those that start later. */
   send(report: Report): void;
   /** Joins the others. Resolves when the reports that they sent before have been taken over. */
-  join(member: Member): Promise<{ readonly othersAnswer: boolean }>;
+  join(member: LinkedWorker): Promise<{ readonly othersAnswer: boolean }>;
   /**
    * Does work that takes a whole processor, when few workers do such work.
    *
@@ -33,7 +33,7 @@ export interface WorkerLink {
 }
 
 /** The actions of the worker that the primary process asks for. */
-interface Member {
+export interface LinkedWorker {
   lead(): void;
   /** Another worker leads from now on. */
   stopLeading(): void;

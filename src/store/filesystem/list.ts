@@ -10,7 +10,7 @@ interface FoundFile {
   readonly path: string;
 }
 
-interface Entry extends FoundFile {
+interface FoundEntry extends FoundFile {
   readonly isDirectory: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function* listTemporaryFiles(directory: string): AsyncGenerator<str
 }
 
 async function* walk(directory: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
-  const entries: Entry[] = [];
+  const entries: FoundEntry[] = [];
   for await (const { key: segment, ...entry } of readSegments(directory, [])) {
     // Sorts a directory by its name with a slash, as the keys of its files begin: `a-b` is before `a/b`.
     const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
@@ -74,7 +74,10 @@ async function* walk(directory: string, parent: string, prefix: string): AsyncGe
 }
 
 /** The key segments of this directory's entries. Joins segments that are split over several directories. */
-async function* readSegments(directory: string, before: readonly string[]): AsyncGenerator<Entry> {
+async function* readSegments(
+  directory: string,
+  before: readonly string[],
+): AsyncGenerator<FoundEntry> {
   for (const entry of await readDirectory(directory)) {
     const path = join(directory, entry.name);
     const names = [...before, entry.name];

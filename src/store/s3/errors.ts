@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
 
 /** A request, for messages. */
 export interface S3Call {
@@ -199,8 +200,4 @@ function describe(error: unknown): Refusal {
 function isProgramError(error: unknown): boolean {
   const isMistake = [TypeError, ReferenceError, RangeError].some((type) => error instanceof type);
   return isMistake && isRecord(error) && error.$response === undefined && error.code === undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

@@ -20,7 +20,7 @@ interface Deps {
   readonly head: (key: string) => Promise<ObjectInfo | undefined>;
 }
 
-type Outcome = 'created' | 'exists';
+type CreateOutcome = 'created' | 'exists';
 
 /** See `ObjectStore.upload`. Sends a small source in one conditional write, and a larger one in parts. */
 export async function uploadToS3(
@@ -28,7 +28,7 @@ export async function uploadToS3(
   key: string,
   source: UploadSource,
   options: UploadOptions,
-): Promise<Outcome> {
+): Promise<CreateOutcome> {
   deps.connection.fullKey(key);
   options.signal?.throwIfAborted();
   // Some stores ignore the condition on the completion of a multipart upload.
@@ -46,7 +46,7 @@ async function uploadWhole(
   key: string,
   source: UploadSource,
   { contentType, onProgress, signal }: UploadOptions,
-): Promise<Outcome> {
+): Promise<CreateOutcome> {
   const check = createUploadCheck(key, source);
   const parts = cutParts(source, planParts(source.size), check, signal);
   const { value: part } = await parts.next();
@@ -59,7 +59,7 @@ async function uploadWhole(
   let attempts = 0;
   const outcome = await connection.retrying(
     request,
-    async (abortSignal, { client }): Promise<Outcome> => {
+    async (abortSignal, { client }): Promise<CreateOutcome> => {
       attempts += 1;
       const command = new PutObjectCommand({
         Bucket: connection.place.bucket,
@@ -88,7 +88,7 @@ async function uploadInParts(
   key: string,
   source: UploadSource,
   options: UploadOptions,
-): Promise<Outcome> {
+): Promise<CreateOutcome> {
   const { connection } = deps;
   const Key = connection.fullKey(key);
   const target = { Bucket: connection.place.bucket, Key };
@@ -212,7 +212,7 @@ async function complete(
   upload: Upload,
   Parts: SentPart[],
   size: number,
-): Promise<Outcome> {
+): Promise<CreateOutcome> {
   const { completeMs: timeoutMs } = connection.timeouts;
   const permission = 's3:PutObject';
   let condition: { IfNoneMatch?: string } = { IfNoneMatch: '*' };
@@ -262,7 +262,7 @@ export function notTheStore({ method, key }: { method: string; key: string }): A
   );
 }
 
-async function conditional(send: () => Promise<void>): Promise<Outcome> {
+async function conditional(send: () => Promise<void>): Promise<CreateOutcome> {
   try {
     await send();
     return 'created';

@@ -148,7 +148,7 @@ interface Candidate<T> {
   readonly changeId: string;
 }
 
-type Settled<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
+type SettledCandidate<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
 
 /**
  * Sends the identical bytes to the same key until the answer is definite. When the number is taken, the change id
@@ -160,7 +160,7 @@ async function settle<T>(
   candidate: Candidate<T>,
   position: Position<T>,
   deadline: number,
-): Promise<Settled<T>> {
+): Promise<SettledCandidate<T>> {
   const { number, document, changeId } = candidate;
   const key = sequence.key(number);
   const bytes = sequence.render(document);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { isPresent } from '../presence.ts';
 import { createRetrying } from './create-settled.ts';
@@ -140,10 +141,7 @@ async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
   if (object === undefined) return Number.POSITIVE_INFINITY;
   try {
     const marker: unknown = JSON.parse(Buffer.from(object.body).toString());
-    const until =
-      typeof marker === 'object' && marker !== null && 'kept_until' in marker
-        ? Date.parse(String(marker.kept_until))
-        : Number.NaN;
+    const until = isRecord(marker) ? Date.parse(String(marker.kept_until)) : Number.NaN;
     return Number.isNaN(until) ? Number.POSITIVE_INFINITY : until;
   } catch {
     // Not JSON: the marker is corrupt.

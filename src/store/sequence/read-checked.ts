@@ -27,7 +27,7 @@ export interface ReadObject {
   readonly etag: string;
 }
 
-interface Refusal {
+interface RefusedDocument {
   readonly corrupt: CorruptBytes;
   /** The refused document first, then others that led to its refusal. It stays refused until one of them changes. */
   readonly objects: readonly ReadObject[];
@@ -40,8 +40,8 @@ interface Refusal {
  * of the largest size must cost one reading, and not one reading for each poll.
  */
 export interface Refusals {
-  get(key: string): Refusal | undefined;
-  note(refusal: Refusal): void;
+  get(key: string): RefusedDocument | undefined;
+  note(refusal: RefusedDocument): void;
   /** Notes documents that do not continue the ones before them. */
   noteChain(objects: readonly ReadObject[], error: AppError): void;
 }
@@ -50,7 +50,7 @@ export interface Refusals {
 const REFUSALS_MAX = 16_384;
 
 export function createRefusals(): Refusals {
-  const refusals = new Map<string, Refusal>();
+  const refusals = new Map<string, RefusedDocument>();
   const note: Refusals['note'] = (refusal) => {
     const [{ key } = { key: '' }] = refusal.objects;
     // The error is stored without its cause, which may keep a part of the document in memory.
@@ -118,7 +118,7 @@ export async function readChecked<T>(
   throw contradiction(sequence, number);
 }
 
-async function isUnchanged(store: ObjectStore, { objects }: Refusal): Promise<boolean> {
+async function isUnchanged(store: ObjectStore, { objects }: RefusedDocument): Promise<boolean> {
   for (const { key, etag } of objects) {
     if ((await store.head(key))?.etag !== etag) return false;
   }
@@ -126,7 +126,7 @@ async function isUnchanged(store: ObjectStore, { objects }: Refusal): Promise<bo
 }
 
 /** @throws AppError the refusal, unless the document is proven corrupt by itself */
-function refused({ corrupt, isChain }: Refusal): { readonly corrupt: CorruptBytes } {
+function refused({ corrupt, isChain }: RefusedDocument): { readonly corrupt: CorruptBytes } {
   if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
   return { corrupt };
 }

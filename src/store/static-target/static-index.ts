@@ -1,5 +1,6 @@
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
 import { readPlainFile } from '../../core/plain-file.ts';
 import { parseKey } from '../key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
@@ -141,7 +142,7 @@ function parseLine(
 ): (Readonly<Record<string, unknown>> & { readonly path: string }) | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || !('path' in value)) return undefined;
+    if (!isRecord(value) || !('path' in value)) return undefined;
     return { ...value, path: segmentsOf(String(value.path)).join('/') };
   } catch {
     return undefined;

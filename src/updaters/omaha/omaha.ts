@@ -139,7 +139,7 @@ function parseAppVersion(text: string): Version | null {
   throw new AppError('invalid_version', detail, { issues: [{ pointer: '/app/version', detail }] });
 }
 
-interface Machine {
+interface OmahaMachine {
   readonly platform: Platform;
   readonly arch: Arch | null;
   readonly formats: readonly Format[];
@@ -153,7 +153,7 @@ function parseMachine(
   { platform: system, arch: stated, servicePack }: OmahaSystem,
   asks: boolean,
   query: ProtocolRequest['query'],
-): Machine {
+): OmahaMachine {
   const platform = SYSTEMS.get(system.toLowerCase()) ?? platformOf(system);
   if (platform === undefined && asks) {
     const detail = `There are no releases for the system ${JSON.stringify(system.slice(0, 40))}.`;

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
 import type { NamedMachine } from '../../domain/common-release.ts';
 import { admittedArches } from '../../domain/compatible-arches.ts';
 import { type Arch, type Format, parseArch, parsePlatform } from '../../domain/platform.ts';
@@ -260,17 +261,17 @@ const OLDEST = '0.0.0-0';
 
 function statedVersion(document: string): unknown {
   const json: unknown = JSON.parse(document);
-  return typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
+  return isRecord(json) ? json.version : undefined;
 }
 
-interface Machine {
+interface TauriMachine {
   readonly target: string;
   readonly arch: string;
   /** Empty when the address does not have it. */
   readonly bundle: readonly string[];
 }
 
-function machinesOf({ builds }: Facts): readonly Machine[] {
+function machinesOf({ builds }: Facts): readonly TauriMachine[] {
   return Object.entries(SYSTEMS).flatMap(([system, platform]) => {
     const files = builds.filter((build) => build.platform === platform);
     const runs = (admitted: readonly string[]) => files.some(({ arch }) => admitted.includes(arch));

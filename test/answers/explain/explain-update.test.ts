@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ExplainOptions, explainUpdate } from '../../../src/answers/explain/explain-update.ts';
+import { type ExplainDeps, explainUpdate } from '../../../src/answers/explain/explain-update.ts';
 import { explanationJson, frozenBy } from '../../../src/answers/explain/explanation-json.ts';
 import { type Channels, changeCatalog } from '../../../src/catalog/change.ts';
 import type { ChannelJson, OfferJson } from '../../../src/catalog/documents/revision-document.ts';
@@ -34,7 +34,7 @@ function open() {
       at,
       tier = null,
       ...options
-    }: Partial<ExplainOptions> & { at?: string; tier?: string | null } = {},
+    }: Partial<Pick<ExplainDeps, 'tiers'>> & { at?: string; tier?: string | null } = {},
   ) =>
     explainUpdate(
       { ...parts, tiers: options.tiers ?? DEFAULT_TIERS, ...options },
@@ -117,15 +117,15 @@ describe('explainUpdate', () => {
     expect(found.passedOver.map(({ offer: { version }, why }) => [version, why])).toEqual([
       ['1.2.0', 'yanked'],
     ]);
-    expect(found.explanation.installed).toBe('yanked');
-    expect(found.installed).toMatchObject({ channel: 'stable', offer: { reason: 'bad' } });
+    expect(found.installed.state).toBe('yanked');
+    expect(found.installed.listing).toMatchObject({ channel: 'stable', offer: { reason: 'bad' } });
     expect((await ask('1.1.0')).passedOver.map(({ offer: { version } }) => version)).toEqual([
       '1.2.0',
     ]);
     expect((await ask('1.3.0')).passedOver).toEqual([]);
-    expect((await ask('0.9.0')).explanation.installed).toBe('retired');
+    expect((await ask('0.9.0')).installed.state).toBe('retired');
     const beta = await ask('1.3.0-beta.1');
-    expect([beta.explanation.installed, beta.installedElsewhere]).toEqual(['not_listed', ['beta']]);
+    expect([beta.installed.state, beta.installed.elsewhere]).toEqual(['not_listed', ['beta']]);
   });
 
   it('shows a tier what is open to it, and nothing else', async () => {
@@ -141,7 +141,7 @@ describe('explainUpdate', () => {
       JSON.stringify(explanationJson(await ask(...given)));
     const insider = only('insider');
     const closed = await ask('1.0.0', { channel: 'insider' }, { tiers: insider, tier: 'free' });
-    expect(closed.explanation.decision.reason).toBe('not_entitled');
+    expect(closed.decision.reason).toBe('not_entitled');
     expect(closed.openTo).toEqual(['pro']);
     expect(await text('1.0.0', { channel: 'insider' }, { tiers: insider })).not.toContain('9.9.9');
     expect(await text('9.9.9', {}, { tiers: insider })).not.toContain('insider');
@@ -171,7 +171,7 @@ describe('explainUpdate', () => {
     await commit({ stable: channel([offer('2.0.0', { rollout })]) });
     const hoursLater = (hours: number) => new Date(start + hours * 3_600_000).toISOString();
     const reasonAt = async (at?: string) =>
-      (await ask('1.0.0', {}, at === undefined ? {} : { at })).explanation.decision.reason;
+      (await ask('1.0.0', {}, at === undefined ? {} : { at })).decision.reason;
     expect(await reasonAt()).toBe('held_by_rollout');
     expect(await reasonAt(hoursLater(2))).toBe('offer');
     expect((await ask('1.0.0', {}, { at: hoursLater(2) })).state.isForecast).toBe(true);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseVersion } from '../../../src/domain/version.ts';
 import type { Change } from '../../../src/features/console/change-answers.ts';
 import type { Console } from '../../../src/features/console/console.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
@@ -346,14 +347,46 @@ describe('the console', () => {
         ...{ isManual: false, allowDowngrade: false, purpose: 'update', signatureScheme: null },
       },
     });
-    expect(explained).toMatchObject({ offered: '1.0.0', reason: 'offer' });
-    expect(explained.releases.map(({ version, outcome }) => [version, outcome])).toEqual([
+    const { releases, ...decided } = explained.explanation;
+    expect(decided).toMatchObject({ version: '1.0.0', reason: 'offer' });
+    expect(releases.map(({ version, outcome }) => [version, outcome])).toEqual([
       ['1.1.0', 'held_by_rollout'],
       ['1.0.0', 'offer'],
     ]);
-    expect(explained.releases[0]?.rules.at(-1)).toMatchObject({ rule: 'rollout', passes: false });
+    expect(releases[0]?.rules.at(-1)).toMatchObject({ rule: 'rollout', result: 'failed' });
     expect(explained.remedies.join(' ')).toContain(
       'slipway rollout 1.1.0 --channel stable --complete',
+    );
+  });
+
+  it('says who paused the version that the client runs, when and why', async () => {
+    await ada.change('desktop', {
+      revision: 3,
+      change: { kind: 'pause', version: '1.0.0', channel: 'stable', reason: 'crashes at start' },
+    });
+    const { explanation, remedies } = await ben.explain({
+      tier: null,
+      audience: 'publisher',
+      reference: undefined,
+      query: {
+        application: 'desktop',
+        channel: 'stable',
+        currentVersion: parseVersion('1.0.0'),
+        platform: 'windows',
+        arch: 'x64',
+        formats: null,
+        osVersion: null,
+        osGate: 'server',
+        installationId: null,
+        isManual: false,
+        allowDowngrade: false,
+        purpose: 'update',
+        signatureScheme: null,
+      },
+    });
+    expect(explanation.installed).toMatchObject({ version: '1.0.0', state: 'paused' });
+    expect(remedies[0]).toMatch(
+      /^1\.0\.0, which the client runs, is paused on stable: "crashes at start" \(2026-11-21 [\d:]+Z, ada, revision 4\)\. Clients that have it keep it\.$/,
     );
   });
 

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  checkUpdateAnswerSchema,
-  REASONS,
-} from '../../../src/answers/check-update/check-update-text.ts';
+import { checkUpdateAnswerSchema } from '../../../src/answers/check-update/check-update-text.ts';
+import { REASONS } from '../../../src/domain/decide-update.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { check, get, LATEST_VERSION, release, setStatus } from '../support.ts';
 

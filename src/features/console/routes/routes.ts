@@ -5,6 +5,7 @@ import type { TierTable } from '../../../domain/tier.ts';
 import type { BrowserFileDeps } from '../../../server/browser-file-routes.ts';
 import type { App } from '../../../server/deps.ts';
 import { explainQuerySchema, explainRequestOf } from '../../../server/explain-request.ts';
+import { BODY_BYTES_MAX } from '../../../server/http/body-limits.ts';
 import { etagOf, matchesEtag } from '../../../server/http/conditional.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
 import type { MarkdownPreview, MarkdownRequest } from '../answers.ts';
@@ -138,12 +139,9 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
   );
 }
 
-/** Notes of the longest length, with every character escaped in JSON. */
-const BODY_BYTES_MAX = 512 * 1024;
-
 /** What changes releases, or writes to the store: for the person at this machine alone. */
 function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
-  const bodyLimit = BODY_BYTES_MAX;
+  const bodyLimit = BODY_BYTES_MAX.console;
   const schema = { hide: true, params: inApp, body: changeRequestSchema };
   app.post(`${API}/apps/:app/preview`, { schema, bodyLimit }, ({ params, body }) =>
     shown.preview(params.app, body satisfies ChangeRequest),

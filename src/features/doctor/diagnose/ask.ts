@@ -1,8 +1,9 @@
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import type { Clock } from '../../../core/clock.ts';
+import { isRecord } from '../../../core/json-record.ts';
 
 /** An HTTP request of a check, as a client would send it. */
-export interface Question {
+export interface AskedRequest {
   readonly method?: 'GET' | 'POST' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -11,7 +12,7 @@ export interface Question {
 export interface Reply {
   /** 0: no answer arrived. */
   readonly status: number;
-  /** Why no answer arrived, such as `certificate has expired`. */
+  /** The reason why no answer arrived, such as `certificate has expired`. */
   readonly failure: string | undefined;
   readonly headers: { get(name: string): string | null };
   /** Text of at most a megabyte. */
@@ -19,10 +20,10 @@ export interface Reply {
 }
 
 /** Asks over HTTP. A redirect is an answer. Never rejects. */
-export type Ask = (url: string, question?: Question) => Promise<Reply>;
+export type Ask = (url: string, question?: AskedRequest) => Promise<Reply>;
 
 /** Asks until two answers in a row have the same status, at most three times: a proxy may have given one of them. */
-export async function askSurely(ask: Ask, url: string, question?: Question): Promise<Reply> {
+export async function askSurely(ask: Ask, url: string, question?: AskedRequest): Promise<Reply> {
   let last = await ask(url, question);
   for (let again = 0; again < 2; again++) {
     const next = await ask(url, question);
@@ -36,17 +37,17 @@ export function answered({ status, failure }: Pick<Reply, 'status' | 'failure'>)
   return status === 0 ? `got no answer (${failure ?? 'no reason given'})` : `got ${status}`;
 }
 
-/** What the checks of a running service need. */
+/** The dependencies of the checks of a running service. */
 export interface AddressDeps {
   readonly ask: Ask;
   readonly clock: Pick<Clock, 'now'>;
   /** The address that clients use, without a trailing slash. */
   readonly url: string;
-  /** Of this command. */
+  /** The version of this command. */
   readonly version: string;
   /** The store that the service should serve; undefined when this command knows none. */
   readonly catalogs: ReaderDeps | undefined;
-  /** Whose newest release is downloaded in part. */
+  /** The application whose newest release is downloaded in part. */
   readonly application: string;
 }
 
@@ -54,7 +55,7 @@ export interface AddressDeps {
 export function parse<T extends object>(text: string): T | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+    return isRecord(value) ? (value as T) : undefined;
   } catch {
     return undefined;
   }

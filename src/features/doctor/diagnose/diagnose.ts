@@ -29,20 +29,20 @@ export interface Space {
 export interface DiagnoseDeps extends AppendDeps, RightsDeps {
   /** Names in the environment that look like misspelled settings, as sentences. */
   readonly misspelled: readonly string[];
-  /** Of Slipway and Node, for the first line. */
+  /** The versions of Slipway and Node, for the first line. */
   readonly versions: string;
-  /** Probes the store's conditional writes anew; answers in a sentence. @throws AppError when the store fails */
+  /** Probes the store's conditional writes anew; answers in a sentence. Rejects when the store fails. */
   readonly probe: () => Promise<string>;
   readonly ask: Ask;
-  /** Whether clients fetch files from the store itself; otherwise the service sends them. */
+  /** True when clients fetch files from the store itself; otherwise the service sends them. */
   readonly isBucket: boolean;
-  /** Whether other users of this machine can read a directory store; undefined for a bucket. */
+  /** Says whether other users of this machine can read a directory store; undefined for a bucket. */
   readonly isOpenToUsers: (() => Promise<boolean>) | undefined;
-  /** Why the service could not save its catalogs in DATA_DIR; undefined when it can. */
+  /** Says why the service could not save its catalogs in DATA_DIR; undefined when it can. */
   readonly findSaveProblem: () => Promise<string | undefined>;
-  /** Of the volume of a directory store; undefined for a bucket. */
+  /** Reads the space of the volume of a directory store; undefined for a bucket. */
   readonly readSpace: (() => Promise<Space>) | undefined;
-  /** Where accounts, sessions and messages are: `store`, unless S3_PRIVATE_BUCKET is set. */
+  /** The store of accounts, sessions and messages: `store`, unless S3_PRIVATE_BUCKET is set. */
   readonly privateStore: ObjectStore;
   /** The address of a public file: see PUBLIC_FILES_URL; undefined when it is not set. */
   readonly publicAddress: ((key: string) => string) | undefined;
@@ -166,7 +166,7 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     : warning([found, ...nearlyFull].join(' '), FULLNESS_REMEDY);
 }
 
-/** Whether the website of each channel has a release to give. */
+/** Checks that the website of each channel has a release to give. */
 async function checkVisitors(deps: DiagnoseDeps): Promise<Finding> {
   const names = await readApplications(deps);
   const found: string[] = [];

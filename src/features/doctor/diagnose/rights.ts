@@ -96,7 +96,7 @@ export async function rightToCleanUp(deps: RightsDeps): Promise<Finding> {
   );
 }
 
-/** What the store refuses, as sentences. @throws AppError of other failures */
+/** The refusals of the store, as sentences. Rejects for any other failure. */
 async function refusalsOf(
   places: readonly string[],
   attempt: (place: string) => Promise<void>,

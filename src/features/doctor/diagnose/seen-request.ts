@@ -2,7 +2,7 @@ import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse, type Reply } from './ask.ts';
 import { failed, ok, warning } from './finding.ts';
 
-/** What reaches the service of the requests of clients: it says so itself. */
+/** Checks how requests of clients reach the service, which says so itself. */
 
 /** The address at which a service answers with a {@link SeenRequest}. */
 export const SEEN_REQUEST_PATH = '/api/v1/system/request';
@@ -116,7 +116,8 @@ export async function checkLongHeaders(deps: AddressDeps): Promise<Finding> {
 }
 
 export async function checkCaching(deps: AddressDeps): Promise<Finding> {
-  const [first, second] = [await see(deps), await see(deps)];
+  const first = await see(deps);
+  const second = await see(deps);
   if (first.seen === undefined) return noSuchAnswer(first.reply);
   if (first.seen.request_id !== second.seen?.request_id)
     return ok('No cache stores answers that say no-store.');

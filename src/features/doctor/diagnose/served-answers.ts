@@ -3,7 +3,7 @@ import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';
 
-/** Whether the answers of the service reach clients as it gave them, and nothing else does. */
+/** Checks that the answers of the service reach clients as it gave them, and that nothing else does. */
 
 export async function checkBodies({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/api/v1/desktop/check-update`, {
@@ -84,7 +84,7 @@ export async function checkDefaultApplication({ ask, url }: AddressDeps): Promis
   );
 }
 
-/** What the service says of itself. */
+/** Checks the status that the service gives itself. */
 export async function checkStatus({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/api/v1/system/status`);
   type Status = {
@@ -106,7 +106,7 @@ export async function checkStatus({ ask, url }: AddressDeps): Promise<Finding> {
   return status.indicator === 'minor' ? warning(detail, remedy) : failed(detail, remedy);
 }
 
-/** Whether the service answers from the store that this command knows. */
+/** Checks that the service answers from the store that this command knows. */
 export async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<Finding> {
   if (catalogs === undefined) return skipped('This command knows no store to compare with.');
   const reply = await ask(`${url}/readyz`);

@@ -3,11 +3,7 @@ import type { ObjectStore } from '../../../store/object-store.ts';
 
 const PROBE_LINK_MS = 60_000;
 
-/**
- * Stores an object for as long as `use` needs it.
- *
- * @throws AppError the store's, and those of `use`
- */
+/** Stores an object for as long as `use` needs it. Fails as the store or `use` does. */
 export async function withObject<T>(
   store: ObjectStore,
   key: string,
@@ -23,7 +19,7 @@ export async function withObject<T>(
   }
 }
 
-/** The same for a use that needs the presigned URL of the object. @throws those of {@link withObject} */
+/** Stores an object, and gives `use` its presigned URL. */
 export function withProbe<T>(
   { clock }: { readonly clock: Pick<Clock, 'now'> },
   store: ObjectStore,

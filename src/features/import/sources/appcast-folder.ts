@@ -73,7 +73,7 @@ function withIndex(releases: readonly SourceRelease[]): readonly SourceRelease[]
   });
 }
 
-interface Folder {
+interface AppcastFolder {
   readonly index: string;
   readonly files: Files;
   readonly once: ReadonlySet<string>;
@@ -97,7 +97,7 @@ function enclosuresOf({ enclosures, deltas }: AppcastItem): readonly AppcastEncl
 async function statedRelease(
   item: AppcastItem,
   label: string,
-  folder: Folder,
+  folder: AppcastFolder,
 ): Promise<StatedRelease> {
   const index = basename(folder.index);
   const files = enclosuresOf(item).map((enclosure) => statedFile(item, enclosure, folder));
@@ -137,7 +137,7 @@ function padded(text: string): string {
 function statedFile(
   item: AppcastItem,
   { url, length, os }: AppcastEnclosure,
-  { index, files, once }: Folder,
+  { index, files, once }: AppcastFolder,
 ): StatedFile {
   const name = nameInAddress(url) ?? url;
   const inferred = inferFromName(name);
@@ -173,7 +173,7 @@ function tailsOf(url: string): readonly string[] {
 }
 
 /** `generate_appcast` may keep the notes in a file of their own. */
-async function linkedNotes(item: AppcastItem, { files }: Folder): Promise<string | null> {
+async function linkedNotes(item: AppcastItem, { files }: AppcastFolder): Promise<string | null> {
   const path = files.get(nameInAddress(item.releaseNotesLink ?? '') ?? '');
   return path === undefined ? null : readIndex(path, NOTES_BYTES_MAX).catch(() => null);
 }

@@ -99,7 +99,7 @@ export async function hasElectronFolders(directory: string): Promise<boolean> {
   return false;
 }
 
-interface Folder {
+interface ElectronFolder {
   /** Its path relative to the directory, with a slash at its end; empty for the directory itself. */
   readonly prefix: string;
   /** By their names. */
@@ -110,16 +110,17 @@ interface Folder {
  * The directory itself, and each folder below it that names a machine. A folder of another name with an update document
  * may be a channel, so it is left out.
  */
-async function findFolders(
-  directory: string,
-): Promise<{ readonly folders: readonly Folder[]; readonly leftOut: readonly SourceIssue[] }> {
+async function findFolders(directory: string): Promise<{
+  readonly folders: readonly ElectronFolder[];
+  readonly leftOut: readonly SourceIssue[];
+}> {
   const all = Map.groupBy(await listFiles(directory, FOLDERS_DEPTH), ([name]) =>
     posix.dirname(name),
   );
   const here = { prefix: '', files: new Map(all.get('.') ?? []) };
   const isHere = await isElectronFolder(here.files);
   const leftOut: SourceIssue[] = [];
-  const below: Folder[] = [];
+  const below: ElectronFolder[] = [];
   for (const [folder, entries] of all) {
     if (folder === '.') continue;
     const files = new Map(entries.map(([name, path]) => [posix.basename(name), path]));

@@ -34,55 +34,102 @@ export const CLIENTS: readonly ClientRow[] = [
   },
 ];
 
-export const EXPLAINED: Explained = {
-  offered: '2.7.1',
-  reason: 'offer',
-  headline:
-    'desktop 2.6.3 on windows-x64 is offered 2.7.1 (windows-x64 nsis) on stable. It is not offered 2.8.0: its rollout is at 25.5 % and has not reached this installation.',
-  revision: 128,
-  at: before(0),
-  releases: [
+/** A release without an obstacle but its rollout. */
+const considered = (
+  version: string,
+  rollout: { readonly percentage: number; readonly result: 'passed' | 'failed' },
+): Explained['explanation']['releases'][number] => ({
+  version,
+  channel: 'stable',
+  outcome: rollout.result === 'passed' ? 'offer' : 'held_by_rollout',
+  status_reason: null,
+  rules: [
     {
-      version: '2.8.0',
-      channel: 'stable',
-      outcome: 'not offered: its rollout has not reached this installation',
-      rules: [
-        {
-          rule: 'platform',
-          passes: true,
-          sentence: 'the release has windows-x64; the machine runs windows-x64 windows-universal',
-        },
-        {
-          rule: 'native_build',
-          passes: true,
-          sentence: 'no older release has a native build that this one lacks',
-        },
-        {
-          rule: 'format',
-          passes: true,
-          sentence: 'the release has nsis; the client installs the usual formats',
-        },
-        { rule: 'status', passes: true, sentence: 'active' },
-        {
-          rule: 'rollout',
-          passes: false,
-          sentence:
-            '25.5 % (buckets 0 to 2549 of 10000); this installation is in bucket 3268; 50 % from tomorrow on',
-        },
-      ],
+      rule: 'platform',
+      result: 'passed',
+      builds: ['windows-x64'],
+      runs: ['windows-x64', 'windows-universal'],
     },
+    { rule: 'native_build', result: 'passed', missing_arch: null, built_in: null },
     {
-      version: '2.7.1',
-      channel: 'stable',
-      outcome: 'offered',
-      rules: [
-        { rule: 'platform', passes: true, sentence: 'the release has windows-x64' },
-        { rule: 'status', passes: true, sentence: 'active' },
-        { rule: 'rollout', passes: true, sentence: 'every installation is offered it' },
-      ],
+      rule: 'format',
+      result: 'passed',
+      available: ['nsis'],
+      wanted: null,
+      signature_scheme: null,
+    },
+    { rule: 'os_version', result: 'not_checked', minimums: [], stated: null, checked_by: 'server' },
+    { rule: 'status', result: 'passed', status: 'active' },
+    {
+      rule: 'rollout',
+      bucket: 3268,
+      needed_percentage: 32.69,
+      reaches_at: null,
+      frozen_by: null,
+      plan: null,
+      is_linear: false,
+      planned: [],
+      ...rollout,
     },
   ],
+});
+
+export const EXPLAINED: Explained = {
+  explanation: {
+    app: 'desktop',
+    channel: 'stable',
+    inherits: [],
+    catalog_revision: 128,
+    revision_at: before(0),
+    at: before(0),
+    is_forecast: false,
+    unreadable_revisions: [],
+    reason: 'offer',
+    version: '2.7.1',
+    offered_by: 'stable',
+    artifact: { platform: 'windows', arch: 'x64', format: 'nsis' },
+    mandatory: false,
+    installed: {
+      version: '2.6.3',
+      state: 'paused',
+      channel: 'stable',
+      status_reason: 'crashes at start',
+      also_listed_on: [],
+    },
+    may_go_back: false,
+    early_access: false,
+    newest_version: '2.8.0',
+    releases: [
+      considered('2.8.0', { percentage: 25.5, result: 'failed' }),
+      considered('2.7.1', { percentage: 100, result: 'passed' }),
+    ],
+    releases_omitted: 0,
+    passed_over: [],
+    open_to_tiers: [],
+    drafts: [],
+  },
+  headline:
+    'desktop 2.6.3 on windows-x64 is offered 2.7.1 (windows-x64 nsis) on stable. It is not offered 2.8.0: its rollout is at 25.5 % and has not reached this installation.',
+  compared: [
+    [
+      'the release has windows-x64; the machine runs windows-x64 windows-universal',
+      'no older release has a native build that this one lacks',
+      'the release has nsis; the client installs the usual formats',
+      '',
+      'active',
+      '25.5 % (buckets 0 to 2549 of 10000); this installation is in bucket 3268; 50 % from tomorrow on',
+    ],
+    [
+      'the release has windows-x64',
+      'no older release has a native build that this one lacks',
+      'the release has nsis; the client installs the usual formats',
+      '',
+      'active',
+      'every installation is offered it',
+    ],
+  ],
   remedies: [
+    '2.6.3, which the client runs, is paused on stable: "crashes at start" (2026-11-22 09:00:00Z, ada@build-7, revision 120). Clients that have it keep it.',
     '2.8.0: the plan reaches this installation in 23 hours; at once: slipway rollout 2.8.0 --channel stable 32.69%',
   ],
 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/core/errors.ts';
 import { COMMAND_FACTS as FACTS } from '../../../../src/features/command-facts.ts';
-import type { Question, Reply } from '../../../../src/features/doctor/diagnose/ask.ts';
+import type { AskedRequest, Reply } from '../../../../src/features/doctor/diagnose/ask.ts';
 import {
   type DiagnoseDeps,
   diagnose,
@@ -19,7 +19,7 @@ function setUp(
     readonly keepsVersions?: boolean | undefined;
     readonly space?: Space;
     readonly publicAddress?: (key: string) => string;
-    readonly statusOf?: (url: string, question: Question | undefined) => number | undefined;
+    readonly statusOf?: (url: string, question: AskedRequest | undefined) => number | undefined;
   } = {},
 ) {
   const clock = createFixedClock();

@@ -5,10 +5,12 @@ import type { Overview } from '../../release-answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { Loading, Page } from '../parts/page.tsx';
+import { Sentence } from '../parts/sentence.tsx';
+import { Time } from '../parts/time.tsx';
 import { hrefOf, navigate, searchOf } from '../router.ts';
 import { usePolled } from '../state/polled.ts';
-import { ExplainAnswer } from './explain-answer.tsx';
 
 interface Props {
   readonly app: string;
@@ -16,8 +18,17 @@ interface Props {
 }
 
 const NAMES = [
-  ...['version', 'platform', 'arch', 'channel', 'format', 'os_version'],
-  ...['id', 'manual', 'allow_downgrade', 'tier', 'at'],
+  'version',
+  'platform',
+  'arch',
+  'channel',
+  'format',
+  'os_version',
+  'id',
+  'manual',
+  'allow_downgrade',
+  'tier',
+  'at',
 ] as const;
 type Values = Readonly<Record<string, string>>;
 
@@ -152,3 +163,97 @@ const CheckField = ({ label, value, onInput }: CheckProps) => (
     {label}
   </label>
 );
+
+interface AnswerProps {
+  readonly app: string;
+  readonly explained: Explained;
+}
+
+function ExplainAnswer({ app, explained }: AnswerProps) {
+  const { headline, compared, remedies } = explained;
+  const { version: offered, catalog_revision: revision, at, releases } = explained.explanation;
+  return (
+    <>
+      <section class={`card answer ${offered === null ? 'none' : 'offered'}`}>
+        <Icon name={offered === null ? 'skip' : 'check'} />
+        <div>
+          <h2>
+            <Sentence text={headline} />
+          </h2>
+          <p class="hint">
+            Decided for <Time at={at} ago /> from revision {revision}.
+          </p>
+        </div>
+      </section>
+      {remedies.length > 0 && (
+        <section class="card" aria-labelledby="remedies-heading">
+          <h2 id="remedies-heading">What would change it</h2>
+          <ul class="plain-list">
+            {remedies.map((remedy) => (
+              <li key={remedy}>
+                <Sentence text={remedy} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section class="card" aria-labelledby="rules-heading">
+        <h2 id="rules-heading">Every rule, in order</h2>
+        {releases.length === 0 && <p>The decision looked at no release.</p>}
+        {releases.map((release, index) => (
+          <Rules
+            key={`${release.version} ${release.channel}`}
+            app={app}
+            release={release}
+            sentences={compared[index] ?? []}
+            isOpen={release.version === offered || release === releases[0]}
+          />
+        ))}
+      </section>
+    </>
+  );
+}
+
+interface RulesProps {
+  readonly app: string;
+  readonly release: Explained['explanation']['releases'][number];
+  /** For each rule of the release, what it compared. */
+  readonly sentences: readonly string[];
+  readonly isOpen: boolean;
+}
+
+function Rules({ app, release, sentences, isOpen }: RulesProps) {
+  const { version, channel, outcome } = release;
+  const rules = release.rules
+    .map(({ rule, result }, index) => ({ rule, result, sentence: sentences[index] }))
+    .filter(({ result }) => result !== 'not_checked')
+    .map(({ rule, result, sentence = '' }) => ({ rule, passes: result === 'passed', sentence }));
+  const isAdmitted = rules.every(({ passes }) => passes);
+  return (
+    <details class="rules" open={isOpen}>
+      <summary>
+        <bdi class="version">{version}</bdi>
+        <span class="tag">{channel}</span>
+        <span class={`status ${isAdmitted ? 'good' : 'critical'}`}>
+          <Icon name={isAdmitted ? 'check' : 'cross'} />
+          <bdi>{outcome === 'offer' ? 'offered' : outcome.replaceAll('_', ' ')}</bdi>
+        </span>
+      </summary>
+      <ol>
+        {rules.map(({ rule, passes, sentence }) => (
+          <li key={rule}>
+            <span class={`status ${passes ? 'good' : 'critical'}`}>
+              <Icon name={passes ? 'check' : 'cross'} />
+              {passes ? 'passes' : 'fails'}
+            </span>
+            <strong>{rule.replaceAll('_', ' ')}</strong>
+            <Sentence text={sentence} />
+          </li>
+        ))}
+      </ol>
+      <a href={hrefOf({ screen: 'release', app, version })}>
+        Release <bdi>{version}</bdi>
+      </a>
+    </details>
+  );
+}

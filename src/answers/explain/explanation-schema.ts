@@ -1,29 +1,13 @@
 import { z } from 'zod';
-import { REASONS } from '../../answers/check-update/check-update-text.ts';
-import type { Outcome } from '../../domain/decide-update.ts';
-import type { InstalledState } from '../../domain/explain-decision.ts';
+import { OUTCOMES, REASONS } from '../../domain/decide-update.ts';
+import { INSTALLED_STATES } from '../../domain/explain-decision.ts';
 import { OFFER_STATUSES } from '../../domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 
-/** The schema of an explanation. */
-
-const OUTCOMES = [
-  'offer',
-  'unsupported_platform',
-  'no_native_build',
-  'unsupported_format',
-  'unsupported_os_version',
-  'must_step_through',
-  'paused',
-  'held_by_rollout',
-] as const satisfies readonly Outcome[];
-
-const INSTALLED_STATES = [
-  ...OFFER_STATUSES,
-  'retired',
-  'not_listed',
-  'not_stated',
-] as const satisfies readonly InstalledState[];
+/**
+ * The schema of an explanation as JSON: the answer of the service, a part of what the command prints with `--json`, and
+ * what the console shows.
+ */
 
 const result = z
   .enum(['passed', 'failed', 'not_checked'])
@@ -153,3 +137,5 @@ export const explanationSchema = z.strictObject({
     )
     .describe('Always empty here: only publishers see drafts.'),
 });
+
+export type ExplanationJson = z.output<typeof explanationSchema>;
