@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Change } from '../../../src/features/console/change-answers.ts';
+import type { Change } from '../../../src/features/console/changes/change-request.ts';
 import type { Console } from '../../../src/features/console/console.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
@@ -288,8 +288,11 @@ describe('the console', () => {
     await ada.change('desktop', { change, revision });
     const { attention } = await ada.overview('desktop');
     expect(attention).toContainEqual({
-      ...{ kind: 'unserved', severity: 'warning', sentence: expect.stringMatching(WARNING) },
-      ...{ version: null, channel: 'stable' },
+      kind: 'unserved',
+      severity: 'warning',
+      sentence: expect.stringMatching(WARNING),
+      version: null,
+      channel: 'stable',
     });
   });
 
@@ -341,9 +344,19 @@ describe('the console', () => {
       audience: 'publisher',
       reference: undefined,
       query: {
-        ...{ application: 'desktop', channel: 'stable', currentVersion: null, platform: 'windows' },
-        ...{ arch: 'x64', formats: null, osVersion: null, osGate: 'server', installationId: null },
-        ...{ isManual: false, allowDowngrade: false, purpose: 'update', signatureScheme: null },
+        application: 'desktop',
+        channel: 'stable',
+        currentVersion: null,
+        platform: 'windows',
+        arch: 'x64',
+        formats: null,
+        osVersion: null,
+        osGate: 'server',
+        installationId: null,
+        isManual: false,
+        allowDowngrade: false,
+        purpose: 'update',
+        signatureScheme: null,
       },
     });
     expect(explained).toMatchObject({ offered: '1.0.0', reason: 'offer' });
@@ -400,7 +413,9 @@ describe('the console', () => {
     await changeChannel(
       { ...scene, actor: 'ada', ensureConforming: async () => {} },
       {
-        ...{ application: 'desktop', channel: 'beta', reason: null },
+        application: 'desktop',
+        channel: 'beta',
+        reason: null,
         action: { kind: 'set', settings: { inherits: 'stable' } },
       },
     );

@@ -14,6 +14,9 @@ export class Failure extends Error {
   }
 }
 
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+
 export interface Answer<T> {
   readonly value: T;
   readonly tag: string | null;
@@ -130,7 +133,7 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/** @param app the application's name. @returns `/console/api/apps/desktop/overview` */
+/** @returns `/console/api/apps/desktop/overview` */
 export const apiOf = (app: string, rest: string): string =>
   `/console/api/apps/${encodeURIComponent(app)}/${rest}`;
 

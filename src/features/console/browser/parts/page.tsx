@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure } from '../api.ts';
-import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
 
 interface PageProps {
@@ -70,7 +69,7 @@ export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
   );
 }
 
-export const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
+const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
   <div class="empty" role="alert">
     <h2>Your account does not include the console</h2>
     <p>
@@ -79,21 +78,3 @@ export const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
     <p>Ask the operator of this service for an account whose tier includes it.</p>
   </div>
 );
-
-export function FailureNotice({
-  failure,
-  what,
-}: {
-  readonly failure: Failure | null;
-  readonly what: string;
-}) {
-  return (
-    <div role="alert">
-      {failure !== null && (
-        <Notice tone="critical">
-          <strong>{what}</strong> <bdi>{failure.message}</bdi>
-        </Notice>
-      )}
-    </div>
-  );
-}

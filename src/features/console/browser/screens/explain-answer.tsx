@@ -1,7 +1,6 @@
 import type { Explained, ExplainedRelease } from '../../answers.ts';
 import { Icon } from '../parts/icon.tsx';
-import { Sentence } from '../parts/sentence.tsx';
-import { Time } from '../parts/time.tsx';
+import { Sentence, Time } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
 
 interface Props {

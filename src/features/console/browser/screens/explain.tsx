@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ARCHES, FORMATS, PLATFORMS } from '../../../../domain/platform.ts';
-import type { Explained } from '../../answers.ts';
-import type { Overview } from '../../release-answers.ts';
+import type { Explained, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';

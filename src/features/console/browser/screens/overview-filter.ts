@@ -1,6 +1,6 @@
-import type { OverviewRelease, ReleaseOnChannel } from '../release-answers.ts';
+import type { OverviewRelease, ReleaseOnChannel } from '../../answers.ts';
 
-/** Which releases the overview shows. */
+/** The filter of the overview: by text, status and channel. The address has it. */
 
 export const STATUSES = ['active', 'rolling_out', 'paused', 'yanked', 'draft'] as const;
 export type StatusFilter = (typeof STATUSES)[number];
@@ -35,23 +35,8 @@ export function filterReleases(
 const hasStatus = (cell: ReleaseOnChannel, status: StatusFilter): boolean =>
   status === 'rolling_out' ? isRollingOut(cell) : cell.status === status;
 
-export const isRollingOut = ({ status, share }: ReleaseOnChannel): boolean =>
+const isRollingOut = ({ status, share }: ReleaseOnChannel): boolean =>
   status === 'active' && share < 10_000;
 
 const matches = ({ version, targets }: OverviewRelease, word: string): boolean =>
   version.toLowerCase().includes(word) || targets.some((target) => target.includes(word));
-
-/** Whether clients can be offered the release on a channel. */
-export const isOffered = ({ cells }: { readonly cells: readonly ReleaseOnChannel[] }): boolean =>
-  cells.some(({ status }) => status === 'active');
-
-/** The channels on which a pause stops the release. */
-export const offeringChannels = ({
-  cells,
-}: {
-  readonly cells: readonly ReleaseOnChannel[];
-}): readonly string[] =>
-  cells.filter(({ status }) => status === 'active').map(({ channel }) => channel);
-
-export const isPaused = ({ cells }: { readonly cells: readonly ReleaseOnChannel[] }): boolean =>
-  cells.some(({ status }) => status === 'paused');

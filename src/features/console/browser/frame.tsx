@@ -1,8 +1,16 @@
-import type { Start } from '../../answers.ts';
-import { hrefOf, navigate, type Route } from '../router.ts';
-import { Icon } from './icon.tsx';
+import { useState } from 'preact/hooks';
+import type { Overview, Start } from '../answers.ts';
+import { apiOf } from './api.ts';
+import type { Outcome } from './context.ts';
+import { Button } from './parts/button.tsx';
+import { ReasonDialog, ResumeDialog } from './parts/change-dialogs.tsx';
+import { Select } from './parts/field.tsx';
+import { Icon } from './parts/icon.tsx';
+import { Sentence } from './parts/time.tsx';
+import { hrefOf, navigate, type Route } from './router.ts';
+import { usePolled } from './state/polled.ts';
 
-/** What is around every screen. */
+/** The frame around every screen: header, footer, and the panel about the last change. */
 
 interface HeaderProps {
   readonly route: Route;
@@ -61,18 +69,13 @@ function AppSwitcher({ app, start, route }: SwitcherProps) {
         /
       </span>
       {names.length > 1 ? (
-        <select
+        <Select
           class="switcher"
-          aria-label="Application"
+          label="Application"
           value={app}
-          onChange={(event) => go(event.currentTarget.value)}
-        >
-          {names.map((name) => (
-            <option key={name} value={name} selected={name === app}>
-              {name}
-            </option>
-          ))}
-        </select>
+          options={names.map((name) => [name, name])}
+          onChange={go}
+        />
       ) : (
         <bdi class="only-app" title={app}>
           {app}
@@ -149,3 +152,71 @@ export const Footer = ({ start }: { readonly start: Start | null }) => (
     )}
   </footer>
 );
+
+interface OutcomeProps {
+  readonly outcome: Outcome | null;
+  readonly onClose: () => void;
+}
+
+/** Says what was done, on every screen, until the operator closes it. */
+export function OutcomePanel({ outcome, onClose }: OutcomeProps) {
+  const [asked, setAsked] = useState<Omit<AskedProps, 'onClose'> | null>(null);
+  const paused = outcome?.paused;
+  return (
+    <>
+      <div class="outcome-place" role="status">
+        {outcome !== null && (
+          <section
+            class={outcome.isFailure === true ? 'outcome failed' : 'outcome'}
+            aria-label={outcome.isFailure === true ? 'What failed' : 'What was done'}
+          >
+            <Icon name={outcome.isFailure === true ? 'cross' : 'check'} />
+            <div>
+              <strong>
+                <bdi>{outcome.title}</bdi>
+              </strong>
+              {outcome.sentences.map((sentence) => (
+                <p key={sentence}>
+                  <Sentence text={sentence} />
+                </p>
+              ))}
+              <div class="actions">
+                {paused !== undefined && (
+                  <>
+                    <Button onClick={() => setAsked({ ...paused, verb: 'reason' })}>
+                      Add the reason…
+                    </Button>
+                    <Button icon="play" onClick={() => setAsked({ ...paused, verb: 'resume' })}>
+                      Resume…
+                    </Button>
+                  </>
+                )}
+                <Button kind="quiet" onClick={onClose}>
+                  Close
+                </Button>
+              </div>
+            </div>
+          </section>
+        )}
+      </div>
+      {asked !== null && <AskedDialog {...asked} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
+
+interface AskedProps {
+  readonly app: string;
+  readonly version: string;
+  readonly verb: 'reason' | 'resume';
+  readonly onClose: () => void;
+}
+
+/** The panel stays when the screen changes, so it requests the revision itself. */
+function AskedDialog({ app, version, verb, onClose }: AskedProps) {
+  const { value: seen, reload } = usePolled<Overview>(apiOf(app, 'overview'));
+  if (seen === null) return null;
+  const shown = { app, version, seen, reload, onClose };
+  if (verb === 'resume') return <ResumeDialog {...shown} />;
+  const release = seen.releases.find((each) => each.version === version);
+  return <ReasonDialog {...shown} cells={release?.cells ?? []} />;
+}

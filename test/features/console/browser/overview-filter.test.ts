@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { filterReleases, parseFilter } from '../../../../src/features/console/browser/filter.ts';
+import {
+  filterReleases,
+  parseFilter,
+} from '../../../../src/features/console/browser/screens/overview-filter.ts';
 import { releasesOf } from './fixture-releases.ts';
 
 const releases = releasesOf(1_000);

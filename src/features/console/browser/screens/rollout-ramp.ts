@@ -1,11 +1,8 @@
-import type { RampPoint } from '../../release-answers.ts';
+import type { RolloutDetail } from '../../answers.ts';
 
 /** The geometry of a ramp: shares over time. */
 
-export interface Ramp {
-  readonly points: readonly RampPoint[];
-  readonly isLinear: boolean;
-}
+export type Ramp = Pick<RolloutDetail, 'points' | 'isLinear'>;
 
 export interface Span {
   /** Milliseconds since the epoch. */

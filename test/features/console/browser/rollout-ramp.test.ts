@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { shares, stack } from '../../../../src/features/console/browser/parts/stack.ts';
 import {
   cornersOf,
   plateausOf,
   type Ramp,
   shareAt,
   spanOf,
-} from '../../../../src/features/console/browser/parts/ramp.ts';
-import { shares, stack } from '../../../../src/features/console/browser/parts/stack.ts';
+} from '../../../../src/features/console/browser/screens/rollout-ramp.ts';
 
 const HOUR = 3_600_000;
 const at = (hours: number) => new Date(hours * HOUR).toISOString();

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { History, HistoryEntry } from '../../answers.ts';
-import { apiOf, Failure, get } from '../api.ts';
-import { type Polled, usePolled } from './polled.ts';
+import { apiOf, get } from '../api.ts';
+import { type Polled, usePolled } from '../state/polled.ts';
+import { type Task, useTask } from '../state/task.ts';
 
 /** The history, page by page. Only the newest page is polled, because older ones never change. */
 
@@ -10,9 +11,8 @@ export interface Pages {
   /** Newest first. */
   readonly entries: readonly HistoryEntry[];
   readonly hasMore: boolean;
-  readonly isLoading: boolean;
-  readonly failure: Failure | null;
-  more(): Promise<void>;
+  /** Reads the next page. */
+  readonly more: Task;
 }
 
 /** Each revision once. @param newer wins when both have a revision */
@@ -30,9 +30,6 @@ export function usePages(app: string): Pages {
   const polled = usePolled<History>(apiOf(app, 'history'));
   const [kept, setKept] = useState<readonly HistoryEntry[]>([]);
   const [next, setNext] = useState<number | null | undefined>(undefined);
-  const [isLoading, setLoading] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const isBusy = useRef(false);
   const first = polled.value;
   // Keeps entries that newer ones have moved off the first page.
   useEffect(() => {
@@ -40,21 +37,11 @@ export function usePages(app: string): Pages {
   }, [first]);
   const entries = first === null ? kept : joinPages(first.entries, kept);
   const before = next === undefined ? (first?.next ?? null) : next;
-  const more = async () => {
-    if (isBusy.current || before === null) return;
-    isBusy.current = true;
-    setLoading(true);
-    setFailure(null);
-    try {
-      const answer = await get<History>(apiOf(app, `history?before=${before}`));
-      setKept((known) => joinPages(known, answer?.value.entries ?? []));
-      setNext(answer?.value.next ?? null);
-    } catch (error) {
-      setFailure(error instanceof Failure ? error : new Failure(0, 'unknown', String(error)));
-    } finally {
-      isBusy.current = false;
-      setLoading(false);
-    }
-  };
-  return { polled, entries, hasMore: before !== null, isLoading, failure, more };
+  const more = useTask(async () => {
+    if (before === null) return;
+    const answer = await get<History>(apiOf(app, `history?before=${before}`));
+    setKept((known) => joinPages(known, answer?.value.entries ?? []));
+    setNext(answer?.value.next ?? null);
+  });
+  return { polled, entries, hasMore: before !== null, more };
 }
