@@ -21,7 +21,7 @@ export interface SeenCatalog {
   readonly problem: string | null;
 }
 
-export interface CatalogSource {
+interface CatalogSource {
   /** @throws AppError `unknown_application`; an error of the store when nothing was read before */
   read(application: string): Promise<SeenCatalog>;
   /** The names of the applications. @throws AppError an error of the store when they were never read */
@@ -30,7 +30,7 @@ export interface CatalogSource {
   forget(application: string): void;
 }
 
-export interface CatalogSourceDeps {
+interface CatalogSourceDeps {
   readonly store: ObjectStore;
   /** With the store's time. */
   readonly clock: Clock;

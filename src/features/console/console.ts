@@ -38,7 +38,7 @@ export interface ConsoleWriter {
   rehearse(): WriterDeps;
 }
 
-export interface ConsoleDeps {
+interface ConsoleDeps {
   readonly mode: Start['mode'];
   readonly store: ObjectStore;
   /** Services store their counts in it. */

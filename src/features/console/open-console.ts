@@ -38,7 +38,7 @@ interface LocalConsoleOptions {
   readonly port: number | undefined;
 }
 
-export interface RunningConsole {
+interface RunningConsole {
   /** Opens the console in one browser, once. */
   readonly openingUrl: string;
   close(): Promise<void>;

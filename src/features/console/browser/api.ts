@@ -23,7 +23,7 @@ export interface Answer<T> {
 }
 
 /** The headers that prove who asks. */
-export type Authorize = () => Promise<Readonly<Record<string, string>>>;
+type Authorize = () => Promise<Readonly<Record<string, string>>>;
 
 /** The longest wait for an answer: a diagnosis of the store takes half a minute. */
 const ANSWER_MS = 60_000;

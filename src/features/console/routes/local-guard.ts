@@ -18,7 +18,7 @@ import { PAGE_HEADERS, renderOpeningPage } from '../console-page.ts';
  * The route that the router found decides what a request needs, and never the text of the address: an address has many
  * spellings, such as `/console/%61pi/`. A route that states nothing needs the cookie and the key.
  */
-export interface LocalGuard {
+interface LocalGuard {
   /** The path that opens the console, once: `/?token=…`. */
   readonly openingPath: string;
   /** Call it before the routes are registered. */

@@ -46,23 +46,23 @@ export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
   const { value, failure, failingSince } = polled;
   const problem = value?.problem ?? null;
   const isLost = failure !== null && value !== null && failingSince !== null;
+  const what = failure?.status === 0 ? 'No answer' : 'Not up to date';
   return (
     <div role="status" class="freshness">
       {isLost ? (
         <Notice tone="critical">
           <strong>
-            {failure.status === 0 ? 'No answer' : 'Not up to date'} since{' '}
-            {dateAndTime(failingSince)}
+            {what} since {dateAndTime(failingSince)}
           </strong>
-          <Elapsed since={failingSince} text={(span) => `, for ${span}`} />: {failure.message} The
-          page shows the last data that it received.
+          <Elapsed since={failingSince} before=", for " />: {failure.message} The page shows the
+          last data that it received.
         </Notice>
       ) : (
         value !== null &&
         problem !== null && (
           <Notice tone="warning">
             <strong>Shown as of {dateAndTime(Date.parse(value.readAt))}</strong>
-            <Elapsed since={Date.parse(value.readAt)} text={(span) => `, ${span} ago`} />: {problem}
+            <Elapsed since={Date.parse(value.readAt)} after=" ago" />: {problem}
           </Notice>
         )
       )}

@@ -121,9 +121,11 @@ function Simulation({ simulation }: SimulationProps) {
   return (
     <section class="simulation">
       <h3>
-        {isOnce
-          ? `What ${fleetSize} would run after they have checked`
-          : `How ${fleetSize} would update`}
+        {isOnce ? (
+          <>What {fleetSize} would run after they have checked</>
+        ) : (
+          <>How {fleetSize} would update</>
+        )}
       </h3>
       <p class="hint">
         <bdi>{fleet}</bdi>

@@ -24,14 +24,19 @@ export function Time({ at, ago: hasAgo = false }: Props) {
 interface ElapsedProps {
   /** Milliseconds since the epoch. */
   readonly since: number;
-  readonly text: (span: string) => string;
+  readonly before?: string;
+  readonly after?: string;
 }
 
 /** The time that has passed. Screen readers skip it: they would read each second aloud. */
-export function Elapsed({ since, text }: ElapsedProps) {
+export function Elapsed({ since, before = ', ', after }: ElapsedProps) {
   const now = useNow();
   return (
-    <span aria-hidden="true">{text(span(Math.max(0, Math.round((now - since) / 1000))))}</span>
+    <span aria-hidden="true">
+      {before}
+      {span(Math.max(0, Math.round((now - since) / 1000)))}
+      {after}
+    </span>
   );
 }
 

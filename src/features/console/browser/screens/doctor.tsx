@@ -56,7 +56,7 @@ function Progress() {
     <span class="progress-line">
       <progress aria-label="Checking the store" />
       Checking the store
-      <Elapsed since={startedAt} text={(span) => `, ${span}`} />
+      <Elapsed since={startedAt} />
     </span>
   );
 }

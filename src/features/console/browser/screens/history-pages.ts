@@ -6,7 +6,7 @@ import { type Task, useTask } from '../state/task.ts';
 
 /** The history, page by page. Only the newest page is polled, because older ones never change. */
 
-export interface Pages {
+interface Pages {
   readonly polled: Polled<History>;
   /** Newest first. */
   readonly entries: readonly HistoryEntry[];

@@ -4,7 +4,7 @@ import type { RolloutDetail } from '../../answers.ts';
 
 export type Ramp = Pick<RolloutDetail, 'points' | 'isLinear'>;
 
-export interface Span {
+interface Span {
   /** Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;

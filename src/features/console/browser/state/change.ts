@@ -7,7 +7,7 @@ import { useTask } from './task.ts';
 
 /** The changes that an operator makes: a pause at once, and any other change after a preview. */
 
-export interface Reviewed {
+interface Reviewed {
   readonly preview: Preview;
   /** The revision that the preview was made from: the change is refused when there is a newer one. */
   readonly revision: number;
@@ -114,7 +114,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
   };
 }
 
-export interface Pausing {
+interface Pausing {
   readonly isSending: boolean;
   /** A sentence about a pause that failed; null when it did not, or when the surroundings told it. */
   readonly failure: string | null;
