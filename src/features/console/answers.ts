@@ -1,8 +1,8 @@
 import type { ExplanationJson } from '../../answers/explain/explanation-schema.ts';
 
 /**
- * What the console's server answers to the console in the browser, as JSON. Both come from one build, so this is no
- * published interface.
+ * The answers of the console's server to the console in the browser, as JSON. Both come from one build, so this is no
+ * published interface. The requests that change something are in `changes/change-request.ts`.
  *
  * Times are ISO 8601 in UTC. Shares are in 1/100 %, from 0 to 10,000.
  */
@@ -29,15 +29,170 @@ export interface Seen {
   readonly revision: number;
   readonly revisionAt: string;
   readonly revisionBy: string;
-  /** When the store was last read. */
+  /** The time of the last read of the store. */
   readonly readAt: string;
-  /**
-   * Why the store cannot be read at present, so that the answer has the last known state; null when
-   * it can.
-   */
+  /** The reason why the store cannot be read at present and the answer has the last known state; null when it can. */
   readonly problem: string | null;
   /** By the store's clock. */
   readonly now: string;
+}
+
+/** `GET /console/api/apps/{app}/overview`, with an entity tag. */
+export interface Overview extends Seen {
+  readonly application: string;
+  /** Null: none is set. */
+  readonly displayName: string | null;
+  /** In the order of display. */
+  readonly channels: readonly OverviewChannel[];
+  /** Newest version first; drafts are among them. */
+  readonly releases: readonly OverviewRelease[];
+  /** The things that an operator should look at, the most urgent first. */
+  readonly attention: readonly Attention[];
+}
+
+export interface OverviewChannel {
+  readonly name: string;
+  /** The channel whose offers its clients also see; null: none. */
+  readonly inherits: string | null;
+  /** The newest release that every client gets; null: none. */
+  readonly newest: string | null;
+  /** The most releases that it offers; null: all. */
+  readonly keep: number | null;
+  /** The targets that a new release must have. */
+  readonly expect: readonly string[];
+}
+
+export interface OverviewRelease {
+  readonly version: string;
+  readonly releasedAt: string;
+  /** `windows-x64`, sorted. */
+  readonly targets: readonly string[];
+  readonly mandatoryFor: string | null;
+  readonly requires: string | null;
+  /** True when some client or visitor is offered it now, and no newer release in its place. */
+  readonly isOfferedNow: boolean;
+  readonly cells: readonly ReleaseOnChannel[];
+}
+
+/** A release on one channel that lists it or holds it back. */
+export interface ReleaseOnChannel {
+  readonly channel: string;
+  /** `draft`: the channel holds it back. */
+  readonly status: 'active' | 'paused' | 'yanked' | 'draft';
+  readonly reason: string | null;
+  /** The share of installations that are offered it; of a paused release, the share that was. 0 for a draft. */
+  readonly share: number;
+  readonly isFrozen: boolean;
+  /** The time when the rollout reaches every installation; null when it has, or never will. */
+  readonly completeAt: string | null;
+  /** The expected targets that a draft still lacks. */
+  readonly missing: readonly string[];
+}
+
+export interface Attention {
+  readonly kind:
+    | 'missing'
+    | 'held'
+    | 'paused'
+    | 'frozen'
+    | 'rolling_out'
+    | 'yanked_newest'
+    | 'unserved'
+    | 'store';
+  readonly severity: 'info' | 'warning' | 'critical';
+  /** A whole sentence. */
+  readonly sentence: string;
+  readonly version: string | null;
+  readonly channel: string | null;
+}
+
+/** `GET /console/api/apps/{app}/releases/{version}` */
+export interface ReleaseDetail extends Seen {
+  readonly application: string;
+  readonly version: string;
+  readonly name: string | null;
+  readonly releasedAt: string;
+  readonly manifest: number;
+  readonly requires: string | null;
+  readonly mandatoryFor: string | null;
+  readonly endsNative: readonly string[];
+  readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
+  readonly notes: readonly NotesText[];
+  readonly artifacts: readonly ArtifactDetail[];
+  /** Documents that the publisher signed, such as an appcast. */
+  readonly signedDocuments: readonly string[];
+  /** As in {@link OverviewRelease}. */
+  readonly isOfferedNow: boolean;
+  readonly cells: readonly ReleaseOnChannel[];
+  /** The rollout on each channel that offers it. */
+  readonly rollouts: readonly RolloutDetail[];
+  /** Versions of each channel that a rollback may go back to; newest first. */
+  readonly rollbackTargets: readonly {
+    readonly channel: string;
+    readonly versions: readonly string[];
+  }[];
+}
+
+export interface NotesText {
+  /** BCP 47; `und`: not stated. */
+  readonly locale: string;
+  readonly markdown: string;
+  /** Safe to put into the page. */
+  readonly html: string;
+}
+
+export interface ArtifactDetail {
+  readonly platform: string;
+  readonly arch: string;
+  readonly format: string;
+  readonly filename: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly sha512: string;
+  readonly minimumOsVersion: string | null;
+  readonly signatures: readonly {
+    readonly scheme: string;
+    readonly keyId: string | null;
+    readonly value: string;
+  }[];
+  readonly companions: readonly {
+    readonly kind: string;
+    readonly filename: string;
+    readonly size: number;
+  }[];
+}
+
+export interface RolloutDetail {
+  readonly channel: string;
+  readonly status: 'active' | 'paused' | 'yanked';
+  /** As the publisher wrote it; null: offered to every client from the start. */
+  readonly plan: string | null;
+  readonly freezeWindows: readonly string[];
+  readonly share: number;
+  readonly isFrozen: boolean;
+  readonly isLinear: boolean;
+  /** The ramp from its start: each share holds from `at` on, or grows evenly to the next point. */
+  readonly points: readonly { readonly at: string; readonly share: number }[];
+  /**
+   * The time when the plan was last stopped or started again; null: it never was. The points before have the times of
+   * the plan without the interruptions.
+   */
+  readonly interruptedAt: string | null;
+  readonly counts: RolloutCounts | null;
+}
+
+/** Absolute numbers of the last days, from the counts of the services; null in `RolloutDetail` when there are none. */
+export interface RolloutCounts {
+  readonly days: number;
+  /** Checks of the clients of this channel, and how many of these checks come from clients that run this version. */
+  readonly checks: number;
+  readonly checksOnVersion: number;
+  /** The same two counts, of yesterday and today only. */
+  readonly recentChecks: number;
+  readonly recentChecksOnVersion: number;
+  readonly offers: number;
+  readonly links: number;
+  readonly countedUntil: string | null;
 }
 
 /** `GET /console/api/apps/{app}/adoption?days=42&channel=stable` */
@@ -99,7 +254,7 @@ export interface History {
 
 export interface HistoryEntry {
   readonly revision: number;
-  /** Why the revision cannot be shown; the other fields are then empty. */
+  /** The reason why the revision cannot be shown, with the other fields empty; null when it can. */
   readonly problem: string | null;
   readonly at: string;
   readonly by: string;
@@ -136,6 +291,40 @@ export interface ClientRow {
   readonly after: string;
 }
 
+/** The answer of `…/preview`. Nothing was changed. */
+export interface Preview {
+  /** The command that makes the same change. */
+  readonly command: string;
+  /** Whole sentences about what the change means; the most important first. */
+  readonly consequences: readonly string[];
+  readonly differences: readonly DifferenceRow[];
+  readonly clients: readonly ClientRow[];
+  /** Only for a rollout: how a fleet would update. */
+  readonly simulation: SimulatedRollout | null;
+  /** False when the catalog is already in that state. */
+  readonly changes: boolean;
+}
+
+/** The updates of a fleet while the plans run, by the same decision as in the service. */
+export interface SimulatedRollout {
+  /** Says where the fleet is from: `The fleet is made up: …` */
+  readonly fleet: string;
+  readonly installations: number;
+  readonly times: readonly string[];
+  /** Newest first: how many installations run each version at each time. */
+  readonly versions: readonly { readonly version: string; readonly counts: readonly number[] }[];
+  /** Sentences about installations that no update reaches. */
+  readonly stranded: readonly string[];
+}
+
+/** The answer of `…/change`. */
+export interface Changed {
+  readonly changed: boolean;
+  readonly revision: number;
+  /** Sentences about what was done, and when clients see it. */
+  readonly sentences: readonly string[];
+}
+
 /** `POST /console/api/doctor`; only in the local console. It may take half a minute. */
 export interface Doctor {
   readonly store: string;
@@ -149,12 +338,7 @@ export interface DoctorCheck {
   readonly remedy: string | null;
 }
 
-/** The body of `POST /console/api/markdown`. */
-export interface MarkdownRequest {
-  readonly markdown: string;
-}
-
-/** Its answer: a preview of notes. */
+/** `POST /console/api/markdown`: a preview of notes. */
 export interface MarkdownPreview {
   readonly html: string;
 }

@@ -15,22 +15,22 @@ export interface SeenCatalog {
   readonly revision: Revision;
   /** The present time by the store's clock; milliseconds since the epoch. */
   readonly now: number;
-  /** When the store was last read; milliseconds since the epoch. */
+  /** The time of the last read of the store; milliseconds since the epoch. */
   readonly readAt: number;
-  /** Why it cannot be read at present; null when it can. */
+  /** The reason why it cannot be read at present; null when it can. */
   readonly problem: string | null;
 }
 
-export interface CatalogSource {
-  /** @throws AppError `unknown_application`; the store's when nothing was read before */
+interface CatalogSource {
+  /** @throws AppError `unknown_application`; an error of the store when nothing was read before */
   read(application: string): Promise<SeenCatalog>;
-  /** The names of the applications. @throws AppError the store's when they were never read */
+  /** The names of the applications. @throws AppError an error of the store when they were never read */
   applications(): Promise<readonly string[]>;
   /** Makes the next {@link CatalogSource.read} read the store: a change was made. */
   forget(application: string): void;
 }
 
-export interface CatalogSourceDeps {
+interface CatalogSourceDeps {
   readonly store: ObjectStore;
   /** With the store's time. */
   readonly clock: Clock;
@@ -40,14 +40,14 @@ export interface CatalogSourceDeps {
 
 /** Several open screens poll every few seconds. They share a catalog that was just read. */
 const FRESH_MS = 1_000;
-/** When the store is slower, the answer has the last known catalog. */
+/** The answer has the last known catalog when the store takes longer. */
 const WAIT_MAX_MS = 3_000;
 
-/** What is known of one document. */
+/** The console's knowledge of one document. */
 interface Known<T> {
   value: T | undefined;
   readAt: number;
-  /** Whether a change was made after the last read began. */
+  /** True when a change was made after the last read began. */
   isOutdated: boolean;
   reading: Promise<T> | undefined;
 }

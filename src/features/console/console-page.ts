@@ -1,17 +1,49 @@
 import { html } from 'ghtml';
+import type { BrowserFileDeps } from '../../server/browser-file-routes.ts';
+import type { App } from '../../server/deps.ts';
+import type { BrowserFiles } from '../../web/browser-files.ts';
 
-/** The page that loads the console, and the page that says why a request for it was refused. */
+/** The pages of the console: the one that loads it, and those that lead to it or say why it is refused. */
 
-interface ConsolePage {
-  /** The path of PUBLIC_URL, without a trailing slash. */
-  readonly base: string;
+/** The page loads only files of this service, and has no inline scripts. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': PAGE_POLICY,
+  // A new version of Slipway has other file names in the page.
+  'cache-control': 'no-cache',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+export interface ConsolePageDeps extends BrowserFileDeps {
   readonly mode: 'local' | 'service';
-  /** Names of files, such as `assets/console-3F2A7C1B.js`. */
-  readonly script: string;
-  readonly style: string;
+  /** The path of PUBLIC_URL, without a trailing slash. */
+  readonly basePath: string;
 }
 
-export function renderConsolePage({ base, mode, script, style }: ConsolePage): string {
+/** One page for all screens. It has no data. */
+export function registerConsolePage(app: App, deps: ConsolePageDeps): void {
+  for (const url of ['/console', '/console/*']) {
+    const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
+    app.get(url, options, async (_request, reply) => {
+      const files = await deps.browserFiles();
+      return reply.headers(PAGE_HEADERS).send(renderConsolePage(deps, files));
+    });
+  }
+}
+
+function renderConsolePage({ mode, basePath }: ConsolePageDeps, files: BrowserFiles): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -20,12 +52,12 @@ export function renderConsolePage({ base, mode, script, style }: ConsolePage): s
 <meta name="robots" content="noindex">
 <title>Slipway console</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${base}/${style}">
+<link rel="stylesheet" href="${basePath}/${files.nameOf('console.css')}">
 </head>
 <body>
-<div id="console" data-base="${base}" data-mode="${mode}"></div>
+<div id="console" data-base="${basePath}" data-mode="${mode}"></div>
 <noscript><p>The console needs JavaScript. Without it, use the commands of slipway: run "slipway help" to list them.</p></noscript>
-<script type="module" src="${base}/${script}"></script>
+<script type="module" src="${basePath}/${files.nameOf('console.js')}"></script>
 </body>
 </html>
 `;

@@ -2,19 +2,26 @@ import type { ExplainRequest, Explanation } from '../../answers/explain/explanat
 import type { WriterDeps } from '../../catalog/change.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
-import { listed } from '../../core/counted.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { createTurns } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
-import { whenLive } from '../../releases/when-live.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { Adoption, Doctor, Explained, History, Revision, Start } from './answers.ts';
+import type {
+  Adoption,
+  Changed,
+  Doctor,
+  Explained,
+  History,
+  Overview,
+  Preview,
+  ReleaseDetail,
+  Revision,
+  Start,
+} from './answers.ts';
 import { createCatalogSource, isoOf } from './catalog-source.ts';
-import type { Changed, ChangeRequest, Preview } from './change-answers.ts';
-import { makeChange } from './changes/make-change.ts';
+import type { ChangeRequest } from './changes/change-request.ts';
+import { changedOf, makeChange, seeing } from './changes/make-change.ts';
 import { previewChange } from './changes/preview.ts';
-import { createRecent, isStoreFailure } from './recent.ts';
-import type { Overview, ReleaseDetail } from './release-answers.ts';
 import { createUsageSource } from './usage-source.ts';
 import { type AdoptionRequest, adoptionOf } from './views/adoption.ts';
 import { explainedOf } from './views/explain.ts';
@@ -22,7 +29,7 @@ import { historyOf, revisionOf } from './views/history.ts';
 import { overviewOf } from './views/overview.ts';
 import { releaseOf } from './views/release.ts';
 
-/** What the console shows and changes, without HTTP. */
+/** The answers and changes of the console, without HTTP. */
 
 /** The dependencies that make a change, or rehearse it. */
 export interface ConsoleWriter {
@@ -31,10 +38,10 @@ export interface ConsoleWriter {
   rehearse(): WriterDeps;
 }
 
-export interface ConsoleDeps {
+interface ConsoleDeps {
   readonly mode: Start['mode'];
   readonly store: ObjectStore;
-  /** Where services store their counts. */
+  /** Services store their counts in it. */
   readonly privateStore: ObjectStore;
   /** With the store's time. */
   readonly clock: Clock;
@@ -54,7 +61,7 @@ export interface ConsoleDeps {
   readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
 }
 
-/** Every method throws AppError: that of its operation, and the store's. */
+/** Every method throws the AppErrors of its operation and of the store. */
 export interface Console {
   start(): Promise<Start>;
   overview(application: string): Promise<Overview>;
@@ -138,8 +145,11 @@ export function createConsole(deps: ConsoleDeps): Console {
       const checks = await diagnosis;
       return {
         store: place,
-        checks: checks.map(({ name, outcome, detail: sentence, remedy }) => ({
-          ...{ name, outcome, sentence, remedy },
+        checks: checks.map(({ name, outcome, detail, remedy }) => ({
+          name,
+          outcome,
+          sentence: detail,
+          remedy,
         })),
       };
     },
@@ -164,36 +174,37 @@ export function createConsole(deps: ConsoleDeps): Console {
   };
 }
 
-/** Refuses the change when the catalog is newer than the revision that the operator saw. */
-function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
-  if (revision !== null) return { ...writer, seenRevision: revision };
-  // A pause is safe in every state, and a bad release must be paused quickly.
-  if (change.kind === 'pause') return writer;
-  throw new AppError(
-    'invalid_request',
-    'The request must name the catalog revision that the change was decided on.',
-  );
-}
-
-function changedOf(
-  { changed, revision, announced, status }: Awaited<ReturnType<typeof makeChange>>,
-  { catalogPollMs }: Pick<ConsoleDeps, 'catalogPollMs'>,
-): Changed {
-  return {
-    changed,
-    revision,
-    sentences: changed
-      ? [
-          `The change was made${status === undefined ? '' : ` on ${listed(status.channels)}`} in catalog revision ${revision}.`,
-          whenLive({ catalogPollMs }, announced),
-        ]
-      : ['Nothing was changed: the catalog is already in this state.'],
-  };
-}
-
 function readOnly(): AppError {
   return new AppError(
     'read_only',
     'This console is read-only. To change releases, run "slipway console" without --read-only on a machine with the rights to publish.',
   );
+}
+
+/** The last answers, by their names: bounded, because names come from addresses. */
+interface Recent<T> {
+  get(name: string): T | undefined;
+  /** @returns the value */
+  set(name: string, value: T): T;
+}
+
+function createRecent<T>(valuesMax: number): Recent<T> {
+  const values = new Map<string, T>();
+  return {
+    get: (name) => values.get(name),
+    set: (name, value) => {
+      values.delete(name);
+      values.set(name, value);
+      for (const oldest of values.keys()) {
+        if (values.size <= valuesMax) break;
+        values.delete(oldest);
+      }
+      return value;
+    },
+  };
+}
+
+/** True when an error says that the store cannot be read, and not that the question is wrong. */
+function isStoreFailure(error: unknown): boolean {
+  return isAppError(error) && (error.kind === 'unavailable' || error.code === 'store_denied');
 }

@@ -1,4 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import { Registry } from 'prom-client';
 import { explainUpdate } from '../../answers/explain/explain-update.ts';
 import type { CommandSettings } from '../../catalog/settings.ts';
 import type { Check } from '../../core/check.ts';
@@ -6,11 +8,17 @@ import type { Randomness } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import { readVersion } from '../../core/system.ts';
 import type { TierSettings } from '../../domain/tier.ts';
+import { registerFiles } from '../../server/browser-file-routes.ts';
+import type { App } from '../../server/deps.ts';
+import { buildBase } from '../../server/http/base-server.ts';
 import { explainListenError } from '../../server/http/listen-error.ts';
+import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from '../../server/http/problem.ts';
 import type { Publisher } from '../../store/open/stores.ts';
 import { openBrowserFiles } from '../../web/browser-files.ts';
 import { createConsole } from './console.ts';
-import { buildLocalConsole } from './routes/local-server.ts';
+import { PAGE_HEADERS, renderRefusalPage } from './console-page.ts';
+import { createLocalGuard } from './routes/local-guard.ts';
+import { type ConsoleRouteDeps, registerConsole } from './routes/routes.ts';
 
 /** The console of a person at this machine. */
 
@@ -30,7 +38,7 @@ interface LocalConsoleOptions {
   readonly port: number | undefined;
 }
 
-export interface RunningConsole {
+interface RunningConsole {
   /** Opens the console in one browser, once. */
   readonly openingUrl: string;
   close(): Promise<void>;
@@ -71,9 +79,7 @@ export async function openLocalConsole(options: LocalConsoleOptions): Promise<Ru
   return { openingUrl: server.openingUrl(), close: () => server.http.close() };
 }
 
-type Server = Awaited<ReturnType<typeof buildLocalConsole>>['http'];
-
-async function listen(http: Server, wanted: number | undefined): Promise<void> {
+async function listen(http: App, wanted: number | undefined): Promise<void> {
   const port = wanted ?? USUAL_PORT;
   try {
     await http.listen({ host: HOST, port });
@@ -83,4 +89,52 @@ async function listen(http: Server, wanted: number | undefined): Promise<void> {
     if (wanted !== undefined || !isAppError(explained)) throw explained;
     await http.listen({ host: HOST, port: 0 });
   }
+}
+
+interface ServerDeps extends Pick<ConsoleRouteDeps, 'console' | 'browserFiles' | 'tiers'> {
+  readonly logger: FastifyBaseLogger;
+  readonly randomness: Randomness;
+}
+
+export interface LocalConsole {
+  readonly http: App;
+  /** Opens the console in one browser, once; call it when the server listens. */
+  openingUrl(): string;
+}
+
+/** The server of a console for the operator at this machine. Listen only on 127.0.0.1. */
+export async function buildLocalConsole(deps: ServerDeps): Promise<LocalConsole> {
+  const { logger, randomness } = deps;
+  const http = await buildBase({ logger, trustProxy: false }, new Registry(), sendLocalError);
+  const port = (): number => (http.server.address() as AddressInfo).port;
+  const guard = createLocalGuard(randomness);
+  guard.protect(http, port);
+  registerFiles(http, deps, 'assets');
+  registerConsole(http, { ...deps, mode: 'local', basePath: '', guard: async () => {} });
+  return { http, openingUrl: () => `http://127.0.0.1:${port()}${guard.openingPath}` };
+}
+
+/**
+ * Answers navigations with a page. Messages may name the store: the operator at this machine has
+ * its credentials.
+ */
+const sendLocalError: typeof sendProblem = (error, request, reply) => {
+  if (!isAppError(error)) return sendProblem(error, request, reply);
+  const status = statusOf(error.code);
+  if (asksForPage(request)) return sendRefusalPage(reply, status, error.message);
+  const problem = { ...problemOf(error, request.id), detail: error.message };
+  return reply.code(status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
+};
+
+/** True when the answer is shown as a page. */
+function asksForPage({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-mode'] === 'navigate' || /\btext\/html\b/.test(headers.accept ?? '');
+}
+
+function sendRefusalPage(reply: FastifyReply, status: number, sentence: string): FastifyReply {
+  const page = renderRefusalPage('Slipway console', sentence);
+  return reply
+    .code(status)
+    .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' })
+    .send(page);
 }

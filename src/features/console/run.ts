@@ -22,7 +22,10 @@ export async function startConsole(terminal: Terminal, options: ConsoleOptions):
   const { config, place, actor } = context;
   const diagnose = await terminal.diagnose?.();
   const running = await openLocalConsole({
-    ...{ config, actor, place: place.text, publisher: context },
+    config,
+    actor,
+    place: place.text,
+    publisher: context,
     randomness: systemRandomness,
     logger: pino({ level: 'error' }, terminal.stderr),
     isReadOnly: options.readOnly,

@@ -1,10 +1,11 @@
 import type { CommandSettings } from '../../catalog/settings.ts';
 import { readVersion } from '../../core/system.ts';
+import { shedLoad } from '../../server/limits/load.ts';
 import type { Part, PartDeps } from '../../server/part.ts';
 import { createConsole } from './console.ts';
-import { serviceConsoleRoutes } from './routes/service-console.ts';
+import { registerConsole } from './routes/routes.ts';
 
-/** The console of the service. It only shows. */
+/** The console of the service, for accounts whose tier opens the feature `console`. It only shows. */
 export function openServiceConsole(deps: PartDeps & { readonly config: CommandSettings }): Part {
   const { config, releaseStore, store, clock, log, explain } = deps;
   const shown = createConsole({
@@ -21,5 +22,18 @@ export function openServiceConsole(deps: PartDeps & { readonly config: CommandSe
     writer: undefined,
     diagnose: undefined,
   });
-  return { routes: (shared) => serviceConsoleRoutes({ ...shared, console: shown }) };
+  return {
+    routes: (shared) => async (app) => {
+      const { access, load } = shared;
+      shedLoad(app, load);
+      registerConsole(app, {
+        ...shared,
+        console: shown,
+        mode: 'service',
+        guard: async (request) => {
+          await access.requireFeature(request, 'console');
+        },
+      });
+    },
+  };
 }

@@ -5,11 +5,11 @@ import type { Log } from '../../core/log.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
 
-/** How long counts are used. Reading them takes a LIST, and a request for each counting process. */
+/** Counts are used for so long. Reading them takes a LIST, and a request for each counting process. */
 const FRESH_MS = 60_000;
 
 export interface SeenUsage extends ReadUsage {
-  /** Why they cannot be read at present; null when they can. */
+  /** The reason why they cannot be read at present; null when they can. */
   readonly problem: string | null;
 }
 
@@ -26,7 +26,7 @@ const NO_USAGE: ReadUsage = {
 };
 
 export function createUsageSource(deps: {
-  /** Where services store their counts. */
+  /** Services store their counts in it. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;

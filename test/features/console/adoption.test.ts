@@ -6,8 +6,14 @@ const NOW = Date.parse('2026-11-25T00:20:00Z');
 describe('the adoption that the console shows', () => {
   it('says which versions clients run now, whatever they ran in the weeks before', () => {
     const row = (day: string, version: string, checks: number) => ({
-      ...{ application: 'desktop', channel: 'stable', platform: 'linux', day, version },
-      ...{ checks, offers: 0, links: 0 },
+      application: 'desktop',
+      channel: 'stable',
+      platform: 'linux',
+      day,
+      version,
+      checks,
+      offers: 0,
+      links: 0,
     });
     const rows = [
       row('2026-11-01', '1.0.0', 90_000),

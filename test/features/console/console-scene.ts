@@ -34,7 +34,9 @@ export async function openScene({ isReadOnly = false } = {}) {
     };
     return createConsole({
       mode: 'local',
-      ...{ store, privateStore: store, clock },
+      store,
+      privateStore: store,
+      clock,
       log: { info: () => {}, warn: () => {}, error: () => {} },
       explainUpdate: (request) => explainUpdate({ store, clock, tiers: DEFAULT_TIERS }, request),
       defaultApplication: 'desktop',
@@ -53,7 +55,9 @@ export async function openScene({ isReadOnly = false } = {}) {
   ): Promise<void> => {
     const files = arches.map((arch) =>
       makeArtifact(path.join(directory.path, version), {
-        ...{ arch, filename: `App-${version}-${arch}.exe`, content: `${version} ${arch}` },
+        arch,
+        filename: `App-${version}-${arch}.exe`,
+        content: `${version} ${arch}`,
       }),
     );
     files.push(...others.map((other) => makeArtifact(path.join(directory.path, version), other)));

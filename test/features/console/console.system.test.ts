@@ -4,9 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Start } from '../../../src/features/console/answers.ts';
-import type { Changed } from '../../../src/features/console/change-answers.ts';
-import type { Overview } from '../../../src/features/console/release-answers.ts';
+import type { Changed, Overview, Start } from '../../../src/features/console/answers.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../../support/s3-server.ts';
 
@@ -66,7 +64,9 @@ async function open(env: Settings, ...options: string[]) {
   const cookie = String(opened.headers.get('set-cookie')).split(';')[0] ?? '';
   const ask = async <T>(where: string, body?: object): Promise<{ status: number; body: T }> => {
     const headers = {
-      ...{ cookie, origin, 'x-slipway-console': key },
+      cookie,
+      origin,
+      'x-slipway-console': key,
       'content-type': 'application/json',
     };
     const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseVersion } from '../../../src/domain/version.ts';
-import type { Change } from '../../../src/features/console/change-answers.ts';
+import type { Change } from '../../../src/features/console/changes/change-request.ts';
 import type { Console } from '../../../src/features/console/console.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
@@ -289,8 +289,11 @@ describe('the console', () => {
     await ada.change('desktop', { change, revision });
     const { attention } = await ada.overview('desktop');
     expect(attention).toContainEqual({
-      ...{ kind: 'unserved', severity: 'warning', sentence: expect.stringMatching(WARNING) },
-      ...{ version: null, channel: 'stable' },
+      kind: 'unserved',
+      severity: 'warning',
+      sentence: expect.stringMatching(WARNING),
+      version: null,
+      channel: 'stable',
     });
   });
 
@@ -342,9 +345,19 @@ describe('the console', () => {
       audience: 'publisher',
       reference: undefined,
       query: {
-        ...{ application: 'desktop', channel: 'stable', currentVersion: null, platform: 'windows' },
-        ...{ arch: 'x64', formats: null, osVersion: null, osGate: 'server', installationId: null },
-        ...{ isManual: false, allowDowngrade: false, purpose: 'update', signatureScheme: null },
+        application: 'desktop',
+        channel: 'stable',
+        currentVersion: null,
+        platform: 'windows',
+        arch: 'x64',
+        formats: null,
+        osVersion: null,
+        osGate: 'server',
+        installationId: null,
+        isManual: false,
+        allowDowngrade: false,
+        purpose: 'update',
+        signatureScheme: null,
       },
     });
     const { releases, ...decided } = explained.explanation;
@@ -433,7 +446,9 @@ describe('the console', () => {
     await changeChannel(
       { ...scene, actor: 'ada', ensureConforming: async () => {} },
       {
-        ...{ application: 'desktop', channel: 'beta', reason: null },
+        application: 'desktop',
+        channel: 'beta',
+        reason: null,
         action: { kind: 'set', settings: { inherits: 'stable' } },
       },
     );

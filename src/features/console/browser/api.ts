@@ -14,13 +14,16 @@ export class Failure extends Error {
   }
 }
 
+export const failureOf = (error: unknown): Failure =>
+  error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+
 export interface Answer<T> {
   readonly value: T;
   readonly tag: string | null;
 }
 
 /** The headers that prove who asks. */
-export type Authorize = () => Promise<Readonly<Record<string, string>>>;
+type Authorize = () => Promise<Readonly<Record<string, string>>>;
 
 /** The longest wait for an answer: a diagnosis of the store takes half a minute. */
 const ANSWER_MS = 60_000;
@@ -130,7 +133,7 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
-/** @param app the application's name. @returns `/console/api/apps/desktop/overview` */
+/** @returns `/console/api/apps/desktop/overview` */
 export const apiOf = (app: string, rest: string): string =>
   `/console/api/apps/${encodeURIComponent(app)}/${rest}`;
 

@@ -1,10 +1,9 @@
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Start } from '../answers.ts';
 import { type Outcome, type Surroundings, SurroundingsContext } from './context.ts';
-import { Footer, Header } from './parts/frame.tsx';
-import { OutcomePanel } from './parts/outcome.tsx';
+import { Footer, Header, OutcomePanel } from './frame.tsx';
 import { Loading, Page } from './parts/page.tsx';
-import { type Address, type Route, useAddress } from './router.ts';
+import { type Address, hrefOf, type Route, useAddress } from './router.ts';
 import { AdoptionScreen } from './screens/adoption.tsx';
 import { DoctorScreen } from './screens/doctor.tsx';
 import { ExplainScreen } from './screens/explain.tsx';
@@ -12,7 +11,6 @@ import { HistoryScreen } from './screens/history.tsx';
 import { OverviewScreen } from './screens/overview.tsx';
 import { ReleaseScreen } from './screens/release.tsx';
 import { RolloutScreen } from './screens/rollout.tsx';
-import { UnknownScreen } from './screens/unknown.tsx';
 import { usePolled } from './state/polled.ts';
 
 interface Props {
@@ -24,10 +22,9 @@ export function App({ signOut }: Props) {
   const { value: start, failure, reload } = usePolled<Start>('/console/api/start', { once: true });
   const { route, query } = useAddress();
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const tell = useCallback((told: Outcome) => setOutcome(told), []);
   const surroundings = useMemo<Surroundings | null>(
-    () => (start === null ? null : { start, tell, signOut }),
-    [start, signOut],
+    () => (start === null ? null : { start, tell: setOutcome }),
+    [start],
   );
   const shown = routeShown(route, start);
   return (
@@ -45,7 +42,7 @@ export function App({ signOut }: Props) {
           <Loading failure={failure} reload={reload} what="console" rows={12} />
         ) : (
           <SurroundingsContext.Provider value={surroundings}>
-            <Screen key={keyOf(shown)} route={shown} query={query} />
+            <Screen key={JSON.stringify(shown)} route={shown} query={query} />
             <OutcomePanel outcome={outcome} onClose={() => setOutcome(null)} />
           </SurroundingsContext.Provider>
         )}
@@ -64,8 +61,6 @@ function routeShown(route: Route, start: Start | null): Route {
   if (route.screen === 'doctor' && start?.mode === 'service') return { screen: 'unknown' };
   return route;
 }
-
-const keyOf = (route: Route): string => JSON.stringify(route);
 
 function Screen({ route, query }: Address) {
   switch (route.screen) {
@@ -87,3 +82,14 @@ function Screen({ route, query }: Address) {
       return <UnknownScreen />;
   }
 }
+
+const UnknownScreen = () => (
+  <Page title="Not found">
+    <div class="empty">
+      <p>The console has no screen at this address.</p>
+      <a class="button" href={hrefOf({ screen: 'home' })}>
+        Go to the releases
+      </a>
+    </div>
+  </Page>
+);

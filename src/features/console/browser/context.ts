@@ -2,23 +2,22 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Start } from '../answers.ts';
 
-/** What every screen can use. */
+/** The things that every screen can use. */
 
 /** A change that was made, in words for the operator. */
 export interface Outcome {
   readonly title: string;
   readonly sentences: readonly string[];
-  /** Whether the change was not made. */
+  /** True when the change was not made. */
   readonly isFailure?: boolean;
   /** Only after a pause: the release. The operator can add a reason, or resume it. */
-  readonly paused: { readonly app: string; readonly version: string } | null;
+  readonly paused?: { readonly app: string; readonly version: string };
 }
 
 export interface Surroundings {
   readonly start: Start;
   /** Says what was done, until the operator closes it. */
   tell(outcome: Outcome): void;
-  signOut: (() => void) | null;
 }
 
 export const SurroundingsContext = createContext<Surroundings | null>(null);

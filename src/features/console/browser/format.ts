@@ -1,4 +1,4 @@
-/** How values are written. */
+/** The forms in which the console writes values. */
 
 const DAY_S = 86_400;
 

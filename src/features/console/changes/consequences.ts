@@ -6,10 +6,10 @@ import { wideSentence } from '../../../releases/forecast/wide-change-text.ts';
 import { zsyncSentences } from '../../../releases/forecast/zsync-text.ts';
 import { rollbackSentences } from '../../../releases/withdraw/rollback-text.ts';
 import { withdrawalSentences } from '../../../releases/withdraw/withdrawal-text.ts';
-import type { Change } from '../change-answers.ts';
+import type { Change } from './change-request.ts';
 import type { Made } from './make-change.ts';
 
-/** What a change means, in whole sentences; the most important first. @param now by the store's clock */
+/** Says what a change means, in whole sentences; the most important first. @param now by the store's clock */
 export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
   if (!made.changed) return ['The catalog is already in this state, so nothing would change.'];
   return [

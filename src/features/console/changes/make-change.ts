@@ -1,10 +1,13 @@
 import type { Committed, WriterDeps } from '../../../catalog/change.ts';
+import { listed } from '../../../core/counted.ts';
+import { AppError } from '../../../core/errors.ts';
 import { correctNotes } from '../../../releases/publish/correct-notes.ts';
 import { changeRollout, type RolloutAction } from '../../../releases/rollouts/change-rollout.ts';
+import { whenLive } from '../../../releases/when-live.ts';
 import { changeStatus, type StatusChanged } from '../../../releases/withdraw/change-status.ts';
 import { planRollback, type Rollback, rollBack } from '../../../releases/withdraw/roll-back.ts';
-import type { Change } from '../change-answers.ts';
-import { isRolloutWord } from './command-line.ts';
+import type { Changed } from '../answers.ts';
+import type { Change, ChangeRequest } from './change-request.ts';
 
 /** The outcome of a change that was made, or only rehearsed in memory. */
 export interface Made extends Committed {
@@ -17,7 +20,7 @@ export interface Made extends Committed {
 /**
  * Makes a change with the operation of the command of the same name.
  *
- * @throws AppError those of the operation; `state_changed`
+ * @throws AppError `state_changed`; an error of the operation
  */
 export async function makeChange(
   deps: WriterDeps,
@@ -64,4 +67,38 @@ function actionOf({
 }: Extract<Change, { readonly kind: 'rollout' }>): RolloutAction {
   if (isRolloutWord(plan)) return { kind: plan };
   return { kind: 'start', requested: { text: plan, freezeWindows } };
+}
+
+const ROLLOUT_WORDS = ['freeze', 'unfreeze', 'complete'] as const;
+type RolloutWord = (typeof ROLLOUT_WORDS)[number];
+
+export function isRolloutWord(plan: string): plan is RolloutWord {
+  return (ROLLOUT_WORDS as readonly string[]).includes(plan);
+}
+
+/** Refuses the change when the catalog is newer than the revision that the operator saw. */
+export function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
+  if (revision !== null) return { ...writer, seenRevision: revision };
+  // A pause is safe in every state, and a bad release must be paused quickly.
+  if (change.kind === 'pause') return writer;
+  throw new AppError(
+    'invalid_request',
+    'The request must name the catalog revision that the change was decided on.',
+  );
+}
+
+export function changedOf(
+  { changed, revision, announced, status }: Made,
+  settings: { readonly catalogPollMs: number },
+): Changed {
+  return {
+    changed,
+    revision,
+    sentences: changed
+      ? [
+          `The change was made${status === undefined ? '' : ` on ${listed(status.channels)}`} in catalog revision ${revision}.`,
+          whenLive(settings, announced),
+        ]
+      : ['Nothing was changed: the catalog is already in this state.'],
+  };
 }

@@ -1,14 +1,22 @@
 import type { WriterDeps } from '../../../catalog/change.ts';
+import { counted } from '../../../core/counted.ts';
 import { isAppError } from '../../../core/errors.ts';
 import { SEEN_DAYS, seenSince } from '../../../releases/forecast/seen-checks.ts';
+import { simulateFleet } from '../../../releases/forecast/simulate-fleet.ts';
+import {
+  type DescribedFleet,
+  seenFleet,
+  spreadFleet,
+} from '../../../releases/forecast/spread-fleet.ts';
+import { summarizeSimulation } from '../../../releases/forecast/summarize-simulation.ts';
 import { periodOf } from '../../../usage/adoption.ts';
-import type { Change, Preview, SimulatedRollout } from '../change-answers.ts';
-import type { UsageSource } from '../usage-source.ts';
+import type { Preview, SimulatedRollout } from '../answers.ts';
+import { isoOf } from '../catalog-source.ts';
+import type { SeenUsage, UsageSource } from '../usage-source.ts';
 import { differencesOf } from '../views/history.ts';
-import { commandOf } from './command-line.ts';
+import type { Change } from './change-request.ts';
 import { consequencesOf } from './consequences.ts';
-import { type Made, makeChange } from './make-change.ts';
-import { simulateRollout } from './simulate-rollout.ts';
+import { isRolloutWord, type Made, makeChange } from './make-change.ts';
 
 interface PreviewDeps {
   /** Keeps all writes in memory. */
@@ -17,7 +25,7 @@ interface PreviewDeps {
   readonly defaultApplication: string;
 }
 
-/** Makes the change in memory, and says what it would mean. @throws AppError as {@link makeChange} */
+/** Makes the change in memory, and says what it would mean. @throws AppError an error of {@link makeChange} */
 export async function previewChange(
   deps: PreviewDeps,
   application: string,
@@ -52,4 +60,110 @@ async function simulated(
     if (isAppError(error, 'no_release')) return null;
     throw error;
   }
+}
+
+/** Enough for shares of 0.1 %, and simulated within a second: the operator waits for the answer. */
+const INSTALLATIONS = 10_000;
+/** The fleet follows the counts of so many days. */
+const DAYS = 14;
+/** Equal previews must show the same. */
+const SEED = 1;
+const STRANDED_MAX = 5;
+
+interface SimulationRequest {
+  readonly application: string;
+  readonly channel: string;
+  readonly now: number;
+}
+
+/** Simulates how a fleet would update after a change of a rollout. @throws AppError `no_release` */
+async function simulateRollout(
+  { application, channel, now }: SimulationRequest,
+  { after }: Pick<Made, 'after'>,
+  usage: SeenUsage,
+): Promise<SimulatedRollout> {
+  const fleet = fleetOf({ application, channel, now }, after, usage);
+  const simulation = await simulateFleet({
+    application,
+    before: after,
+    after: null,
+    fleet: fleet.groups,
+    now,
+    seed: SEED,
+    onProgress: () => {},
+  });
+  const timesCount = simulation.times.length;
+  const { totals, stranded } = summarizeSimulation(simulation.before, after, timesCount);
+  return {
+    fleet: fleet.description,
+    installations: simulation.installations,
+    times: simulation.times.map(({ at }) => isoOf(at)),
+    versions: totals.map(({ version, counts }) => ({ version, counts })),
+    stranded: stranded
+      .slice(0, STRANDED_MAX)
+      .map(
+        ({ count, version, machine, missed, stays }) =>
+          `${counted(count, 'installation')} on ${version} (${machine}) stay on ${stays}, because no update leads them to ${missed}.`,
+      ),
+  };
+}
+
+/** Follows the counted versions of the channel; when there are no counts, the fleet is made up. */
+function fleetOf(
+  { application, channel, now }: SimulationRequest,
+  channels: Made['after'],
+  { rows }: SeenUsage,
+): DescribedFleet {
+  const { from } = periodOf(now, DAYS);
+  const seen = seenSince(rows, application, from).filter((row) => row.channel === channel);
+  try {
+    return seenFleet(seen, channels, INSTALLATIONS);
+  } catch (error) {
+    if (!isAppError(error, 'invalid_request')) throw error;
+    return spreadFleet(application, channels, channel, INSTALLATIONS, now);
+  }
+}
+
+/** The command that makes the same change, to copy into a terminal or a script. */
+function commandOf(change: Change, application: string, defaultApplication: string): string {
+  const app = application === defaultApplication ? [] : ['--app', application];
+  const reason = change.reason === null ? [] : ['--reason', change.reason];
+  return ['slipway', ...wordsOf(change), ...app, ...reason].map(quoted).join(' ');
+}
+
+function wordsOf(change: Change): readonly string[] {
+  switch (change.kind) {
+    case 'rollback':
+      return ['rollback', '--to', change.to, '--channel', change.channel];
+    case 'rollout':
+      return ['rollout', change.version, ...planWords(change), '--channel', change.channel];
+    case 'notes':
+      return ['notes', change.version, ...noteWords(change)];
+    default: {
+      const channel = change.channel === null ? [] : ['--channel', change.channel];
+      return [change.kind, change.version, ...channel];
+    }
+  }
+}
+
+function planWords({
+  plan,
+  freezeWindows,
+}: Extract<Change, { readonly kind: 'rollout' }>): readonly string[] {
+  if (isRolloutWord(plan)) return [`--${plan}`];
+  const windows = freezeWindows.flatMap((window) => ['--freeze-window', window]);
+  return ['--plan', plan, ...windows];
+}
+
+function noteWords({
+  locale,
+  markdown,
+}: Extract<Change, { readonly kind: 'notes' }>): readonly string[] {
+  if (markdown === null) return ['--remove', locale];
+  return ['--file', locale === 'und' ? 'NOTES.md' : `${locale}=NOTES.md`];
+}
+
+/** For a POSIX shell. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

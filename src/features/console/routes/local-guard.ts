@@ -1,14 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Randomness } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { App } from '../../../server/deps.ts';
-import { renderOpeningPage, renderRefusalPage } from '../console-page.ts';
-import { PAGE_HEADERS } from './routes.ts';
+import { PAGE_HEADERS, renderOpeningPage } from '../console-page.ts';
 
 /**
- * Who may use a console that listens on this machine. It can change releases, so these are refused:
+ * Says who may use a console that listens on this machine. It can change releases, so it refuses these:
  *
  * - another user of the machine, and any other program: a token, which works once, gives one browser a cookie and a key;
  * - a server on another port of this machine, which gets the cookie as well, because cookies have no port: data and
@@ -19,7 +18,7 @@ import { PAGE_HEADERS } from './routes.ts';
  * The route that the router found decides what a request needs, and never the text of the address: an address has many
  * spellings, such as `/console/%61pi/`. A route that states nothing needs the cookie and the key.
  */
-export interface LocalGuard {
+interface LocalGuard {
   /** The path that opens the console, once: `/?token=…`. */
   readonly openingPath: string;
   /** Call it before the routes are registered. */
@@ -42,7 +41,9 @@ const KEY_HEADER = 'x-slipway-console';
 const FRESH_START = 'Run "slipway console" again, and open the address that it prints.';
 
 export function createLocalGuard(randomness: Randomness): LocalGuard {
-  const [token, session, key] = [secretOf(randomness), secretOf(randomness), secretOf(randomness)];
+  const token = secretOf(randomness);
+  const session = secretOf(randomness);
+  const key = secretOf(randomness);
   let isUsed = false;
   return {
     openingPath: `/?token=${token}`,
@@ -139,21 +140,4 @@ function refuseForeignPage(request: FastifyRequest, port: number, access: Access
     'request_forgery',
     'A page of another website sent this request. Nothing was changed. The console accepts requests only from its own pages.',
   );
-}
-
-/** Whether the answer is shown as a page. */
-export function asksForPage({ headers }: FastifyRequest): boolean {
-  return headers['sec-fetch-mode'] === 'navigate' || /\btext\/html\b/.test(headers.accept ?? '');
-}
-
-export function sendRefusalPage(
-  reply: FastifyReply,
-  status: number,
-  sentence: string,
-): FastifyReply {
-  const page = renderRefusalPage('Slipway console', sentence);
-  return reply
-    .code(status)
-    .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store' })
-    .send(page);
 }

@@ -2,49 +2,25 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import type { TierTable } from '../../../domain/tier.ts';
-import type { BrowserFileDeps } from '../../../server/browser-file-routes.ts';
 import type { App } from '../../../server/deps.ts';
 import { explainQuerySchema, explainRequestOf } from '../../../server/explain-request.ts';
 import { BODY_BYTES_MAX } from '../../../server/http/body-limits.ts';
 import { etagOf, matchesEtag } from '../../../server/http/conditional.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
-import type { MarkdownPreview, MarkdownRequest } from '../answers.ts';
-import type { ChangeRequest } from '../change-answers.ts';
+import type { MarkdownPreview } from '../answers.ts';
+import type { ChangeRequest, MarkdownRequest } from '../changes/change-request.ts';
+import { changeRequestSchema, markdownRequestSchema } from '../changes/change-request.ts';
 import type { Console } from '../console.ts';
-import { renderConsolePage } from '../console-page.ts';
-import { changeRequestSchema, markdownSchema } from './change-request.ts';
+import { type ConsolePageDeps, registerConsolePage } from '../console-page.ts';
 
 /** The routes of the console: one page for all screens, and the data of the screens. */
 
-export interface ConsoleRouteDeps extends BrowserFileDeps {
+export interface ConsoleRouteDeps extends ConsolePageDeps {
   readonly console: Console;
-  readonly mode: 'local' | 'service';
-  readonly basePath: string;
   readonly tiers: TierTable;
   /** Refuses a request that may not read. It runs before every answer with data. */
   readonly guard: (request: FastifyRequest) => Promise<void>;
 }
-
-/** The page loads only files of this service, and has no inline scripts. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-export const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': PAGE_POLICY,
-  // A new version of Slipway has other file names in the page.
-  'cache-control': 'no-cache',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-} as const;
 
 const API = '/console/api';
 const DAYS_MAX = 400;
@@ -53,7 +29,7 @@ const inApp = z.object({ app: z.string().max(200) });
 const word = z.string().min(1).max(200);
 
 export function registerConsole(app: App, deps: ConsoleRouteDeps): void {
-  registerPage(app, deps);
+  registerConsolePage(app, deps);
   app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
       reply.header('cache-control', 'no-store');
@@ -66,20 +42,6 @@ export function registerConsole(app: App, deps: ConsoleRouteDeps): void {
       throw new AppError('route_not_found', 'The console has nothing at this address.');
     });
   });
-}
-
-function registerPage(app: App, { basePath: base, mode, browserFiles }: ConsoleRouteDeps): void {
-  const page = async (): Promise<string> => {
-    const files = await browserFiles();
-    const [script, style] = [files.nameOf('console.js'), files.nameOf('console.css')];
-    return renderConsolePage({ base, mode, script, style });
-  };
-  for (const url of ['/console', '/console/*']) {
-    const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
-    app.get(url, options, async (_request, reply) => {
-      return reply.headers(PAGE_HEADERS).send(await page());
-    });
-  }
 }
 
 function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): void {
@@ -139,7 +101,7 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
   );
 }
 
-/** What changes releases, or writes to the store: for the person at this machine alone. */
+/** These routes change releases or write to the store: they are for the person at this machine alone. */
 function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
   const bodyLimit = BODY_BYTES_MAX.console;
   const schema = { hide: true, params: inApp, body: changeRequestSchema };
@@ -151,7 +113,7 @@ function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
   );
   app.post(
     `${API}/markdown`,
-    { schema: { hide: true, body: markdownSchema }, bodyLimit },
+    { schema: { hide: true, body: markdownRequestSchema }, bodyLimit },
     async ({ body }: { body: MarkdownRequest }): Promise<MarkdownPreview> => ({
       html: renderMarkdown(body.markdown),
     }),

@@ -16,7 +16,7 @@ export interface AdoptionRequest {
   readonly channel: string | undefined;
 }
 
-/** @param now milliseconds since the epoch @param showsKeys whether the answer may name keys of the store */
+/** @param now milliseconds since the epoch @param showsKeys true when the answer may name keys of the store */
 export function adoptionOf(
   { application, days: count, channel }: AdoptionRequest,
   usage: SeenUsage,
@@ -27,10 +27,13 @@ export function adoptionOf(
   const { whole, versions, platforms } = summarizeUsage(usage.rows, query);
   const all = summarizeUsage(usage.rows, { ...query, channel: undefined });
   const { days, totals, checks } = countByDay(usage.rows, query);
-  const counted = versions.map(({ name: version, ...group }) => ({
-    ...{ version, checks: group.checks, offers: group.offers, links: group.links },
+  const counted = versions.map((group) => ({
+    version: group.name,
+    checks: group.checks,
+    offers: group.offers,
+    links: group.links,
     share: group.share,
-    checksByDay: checks.get(version) ?? days.map(() => 0),
+    checksByDay: checks.get(group.name) ?? days.map(() => 0),
   }));
   return {
     application,

@@ -1,4 +1,6 @@
-import type { RevisionJson } from '../../../catalog/documents/revision-document.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Channels } from '../../../catalog/change.ts';
+import type { ChannelJson, RevisionJson } from '../../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readRevision } from '../../../catalog/read.ts';
 import { AppError, isAppError } from '../../../core/errors.ts';
 import { clientRows } from '../../../releases/forecast/client-rows.ts';
@@ -11,15 +13,14 @@ import {
   readHistory,
 } from '../../../releases/list/read-history.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
-import { shareChannels } from '../share-channels.ts';
 
 /** A page of the history. */
 const ENTRIES_MAX = 50;
 
 /**
  * @param before the revision below which the page begins; undefined: the newest
- * @param showsKeys whether the answer may name keys of the store
- * @throws AppError `unknown_application`, and the store's
+ * @param showsKeys true when the answer may name keys of the store
+ * @throws AppError `unknown_application`; an error of the store
  */
 export async function historyOf(
   deps: ReaderDeps,
@@ -46,8 +47,14 @@ function entryOf(entry: ReadEntry, showsKeys: boolean): HistoryEntry {
 }
 
 const NOTHING = {
-  ...{ at: '', by: '', kind: '', version: null },
-  ...{ channels: [], targets: [], summary: null, reason: null },
+  at: '',
+  by: '',
+  kind: '',
+  version: null,
+  channels: [],
+  targets: [],
+  summary: null,
+  reason: null,
 } as const;
 
 function describe({ revision, at, by, change }: RevisionJson): HistoryEntry {
@@ -55,7 +62,7 @@ function describe({ revision, at, by, change }: RevisionJson): HistoryEntry {
   return { revision, problem: null, at, by, kind, version, channels, targets, summary, reason };
 }
 
-/** One change, with what it made different. @throws AppError `unknown_version`, `document_corrupt`, the store's */
+/** One change, with its differences. @throws AppError `unknown_version`, `document_corrupt`; an error of the store */
 export async function revisionOf(
   deps: ReaderDeps,
   application: string,
@@ -90,7 +97,7 @@ async function readBefore(deps: ReaderDeps, application: string, { previous }: R
 }
 
 /**
- * What a change makes different: on the channels, and for clients.
+ * Compares the states before and after a change: the channels, and the clients.
  *
  * @param now milliseconds since the epoch @param seen counted checks of the application
  */
@@ -105,4 +112,28 @@ export function differencesOf(
       .map(([sign, channel, what, detail]) => ({ sign, channel, what, detail })),
     clients: clientRows(foreseeChanges(states, now, seen), states),
   };
+}
+
+/**
+ * The channels of a revision with the objects of the one before it wherever they are equal. Two revisions that were
+ * read share no object, and a comparison of them would then make a decision for every offer of every channel.
+ */
+function shareChannels(before: Channels, after: Channels): Channels {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, channel]) => [name, shareChannel(before[name], channel)]),
+  );
+}
+
+function shareChannel(before: ChannelJson | undefined, after: ChannelJson): ChannelJson {
+  if (before === undefined) return after;
+  const known = new Map(before.offers.map((offer) => [offer.version, offer]));
+  const offers = after.offers.map((offer) => {
+    const same = known.get(offer.version);
+    return same !== undefined && isDeepStrictEqual(same, offer) ? same : offer;
+  });
+  const isSame =
+    offers.length === before.offers.length &&
+    offers.every((offer, index) => offer === before.offers[index]) &&
+    isDeepStrictEqual({ ...before, offers: [] }, { ...after, offers: [] });
+  return isSame ? before : { ...after, offers };
 }

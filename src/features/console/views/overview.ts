@@ -1,17 +1,26 @@
+import { describeRollout } from '../../../catalog/describe-rollout.ts';
 import {
   channelEntries,
   type OfferJson,
   type RevisionJson,
 } from '../../../catalog/documents/revision-document.ts';
 import { shownNameOf } from '../../../catalog/documents/settings-document.ts';
-import { versionText } from '../../../domain/version.ts';
+import { waitsFor } from '../../../catalog/draft-text.ts';
+import { describeDraft } from '../../../catalog/list-drafts.ts';
+import { plannedShares, presentShare } from '../../../catalog/rollout-text.ts';
+import { ALL_CLIENTS } from '../../../domain/rollout.ts';
+import { findUnserved } from '../../../domain/unserved-visitors.ts';
+import {
+  compareVersions,
+  newestTextFirst,
+  parseVersion,
+  versionText,
+} from '../../../domain/version.ts';
+import { unservedSentence } from '../../../releases/forecast/foresee-unserved.ts';
+import type { Attention, Overview, OverviewChannel, OverviewRelease } from '../answers.ts';
 import { type SeenCatalog, seenOf } from '../catalog-source.ts';
-import type { Overview, OverviewChannel, OverviewRelease } from '../release-answers.ts';
-import { attentionOf } from './attention.ts';
-import { offeredNow } from './offered-now.ts';
 import { releasesOnChannels } from './release-on-channel.ts';
-import { offersForAll } from './shown-offers.ts';
-import { newestFirstIn } from './version-order.ts';
+import { channelViews, offeredNow, offersForAll } from './shown-offers.ts';
 
 type Drawn = Pick<Overview, 'channels' | 'releases'>;
 
@@ -70,7 +79,7 @@ function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelea
     .sort((a, b) => newestFirst(a.version, b.version));
 }
 
-/** What an offer and a draft both state. */
+/** The properties that an offer and a draft both state. */
 type Statement = Pick<
   OfferJson,
   'version' | 'released_at' | 'mandatory_for' | 'requires' | 'artifacts'
@@ -78,4 +87,105 @@ type Statement = Pick<
 
 function targetsOf({ artifacts }: Pick<OfferJson, 'artifacts'>): readonly string[] {
   return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort();
+}
+
+/** An operator does not read a longer list. The list of releases has the others, too. */
+const LISTED_MAX = 12;
+
+const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];
+
+/** Finds the things that an operator should look at, the most urgent first. */
+function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attention[] {
+  const found: Attention[] = [];
+  if (problem !== null) {
+    const sentence = `The store cannot be read: ${problem}`;
+    found.push({ kind: 'store', severity: 'critical', sentence, version: null, channel: null });
+  }
+  for (const unserved of findUnserved(channelViews(revision.signed.channels), now)) {
+    const { channel } = unserved;
+    const sentence = unservedSentence(unserved);
+    found.push({ kind: 'unserved', severity: 'warning', sentence, version: null, channel });
+  }
+  const newestFirst = newestFirstIn(revision.signed);
+  for (const [channel, each] of channelEntries(revision.signed.channels)) {
+    // A newer release that the channel inherits reaches the clients of a yanked one.
+    const newest = channelViews(revision.signed.channels).get(channel)?.offers[0];
+    const isNewestOf = (version: string): boolean =>
+      newest === undefined || compareVersions(parseVersion(version), newest.version) > 0;
+    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, now }));
+  }
+  const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
+  return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
+}
+
+type Channel = RevisionJson['channels'][string];
+
+interface Facts {
+  readonly newestFirst: (a: string, b: string) => number;
+  /** True when the channel shows no release that is newer. */
+  readonly isNewestOf: (version: string) => boolean;
+  readonly now: number;
+}
+
+function inChannel(
+  channel: string,
+  { offers, drafts = [] }: Channel,
+  { newestFirst, isNewestOf, now }: Facts,
+): Attention[] {
+  const found: Attention[] = [];
+  const add = (
+    version: string,
+    kind: Attention['kind'],
+    severity: Attention['severity'],
+    what: string,
+  ): void => {
+    const sentence = `${version} on ${channel} ${what}.`;
+    found.push({ kind, severity, sentence, version, channel });
+  };
+  for (const draft of drafts) {
+    const described = describeDraft(channel, draft);
+    const kind = described.missing.length > 0 ? 'missing' : 'held';
+    add(draft.version, kind, 'warning', `is held back: it ${waitsFor(described)}`);
+  }
+  const sorted = offers.toSorted((a, b) => newestFirst(a.version, b.version));
+  for (const [index, { version, status, reason, rollout }] of sorted.entries()) {
+    const because = reason === null ? '' : `: ${reason.replace(/\.$/, '')}`;
+    if (status === 'paused') {
+      add(version, 'paused', 'warning', `is paused, so no client is offered it${because}`);
+    } else if (status === 'yanked' && index === 0 && isNewestOf(version)) {
+      const after = 'clients that have it wait for a newer release';
+      add(version, 'yanked_newest', 'warning', `was yanked, and ${after}${because}`);
+    } else if (status === 'active') {
+      const { share, isFrozen } = describeRollout(rollout, now);
+      if (share >= ALL_CLIENTS) continue;
+      const reach = `reaches ${presentShare(rollout, now)} of the installations`;
+      const planned = plannedShares(rollout, now);
+      if (isFrozen) {
+        add(version, 'frozen', 'warning', `is frozen: it ${reach}, and stays there`);
+      } else {
+        const what = planned === '' ? reach : `${reach}; the plan is ${planned}`;
+        add(version, 'rolling_out', 'info', what);
+      }
+    }
+  }
+  return found;
+}
+
+/** A screen asks every few seconds, and to compare thousands of versions takes longer than the rest of the answer. */
+const orders = new WeakMap<object, (a: string, b: string) => number>();
+
+/** Compares the versions that a revision lists, the newest first. */
+function newestFirstIn({
+  channels,
+}: Pick<RevisionJson, 'channels'>): (a: string, b: string) => number {
+  const known = orders.get(channels);
+  if (known !== undefined) return known;
+  const versions = Object.values(channels).flatMap(({ offers, drafts = [] }) =>
+    [...offers, ...drafts].map(({ version }) => version),
+  );
+  const sorted = [...new Set(versions)].sort(newestTextFirst);
+  const ranks = new Map(sorted.map((version, index) => [version, index]));
+  const order = (a: string, b: string): number => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0);
+  orders.set(channels, order);
+  return order;
 }

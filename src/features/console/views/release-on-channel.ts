@@ -5,10 +5,10 @@ import { storedRamp } from '../../../catalog/documents/rollout-document.ts';
 import { describeDraft } from '../../../catalog/list-drafts.ts';
 import { ALL_CLIENTS, reachedAt } from '../../../domain/rollout.ts';
 import { targetName } from '../../../domain/target.ts';
+import type { ReleaseOnChannel } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
-import type { ReleaseOnChannel } from '../release-answers.ts';
 
-/** How each channel lists each version, or holds it back, by version. */
+/** Says by version how each channel lists it, or holds it back. */
 export function releasesOnChannels(
   { channels }: Pick<RevisionJson, 'channels'>,
   now: number,
@@ -44,13 +44,13 @@ function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChanne
   return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
 }
 
-/** Where the rollout of an offer is. The plan of a paused one stands still: the pause read its clock. */
+/** Describes the rollout of an offer now. The plan of a paused offer stands still: the pause read its clock. */
 export function describeOffer({ status, rollout }: OfferJson, now: number): DescribedRollout {
   const isPaused = status === 'paused' && rollout !== undefined;
   return describeRollout(rollout, isPaused ? Date.parse(rollout.clock.at) : now);
 }
 
-/** When the rollout will have reached every client; null when it has, or never will. */
+/** The time when the rollout will have reached every client; null when it has, or never will. */
 function completionOf({ rollout }: OfferJson, now: number): string | null {
   if (rollout === undefined) return null;
   const at = reachedAt(storedRamp(rollout), ALL_CLIENTS);

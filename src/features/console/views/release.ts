@@ -7,19 +7,13 @@ import { newestTextFirst, versionText } from '../../../domain/version.ts';
 import { showRelease } from '../../../releases/list/list-releases.ts';
 import { periodOf, summarizeUsage } from '../../../usage/adoption.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
+import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from '../answers.ts';
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
-import type {
-  ArtifactDetail,
-  ReleaseDetail,
-  RolloutCounts,
-  RolloutDetail,
-} from '../release-answers.ts';
 import type { SeenUsage } from '../usage-source.ts';
-import { offeredNow } from './offered-now.ts';
 import { describeOffer, releasesOnChannels } from './release-on-channel.ts';
-import { offersForAll } from './shown-offers.ts';
+import { offeredNow, offersForAll } from './shown-offers.ts';
 
-/** @throws AppError `unknown_version`, `document_corrupt`, and the store's */
+/** @throws AppError `unknown_version`, `document_corrupt`; an error of the store */
 export async function releaseOf(
   deps: ReaderDeps,
   application: string,
@@ -52,23 +46,31 @@ export async function releaseOf(
 
 /** English first, as on the pages for visitors. */
 function notesOf(notes: Release['notes']): ReleaseDetail['notes'] {
-  const rank = (locale: string): number => (/^en\b/i.test(locale) ? 0 : locale === 'und' ? 1 : 2);
+  const rank = (locale: string): number => {
+    if (/^en\b/i.test(locale)) return 0;
+    return locale === 'und' ? 1 : 2;
+  };
   return Object.entries(notes)
     .sort(([a], [b]) => rank(a) - rank(b))
     .map(([locale, markdown]) => ({ locale, markdown, html: renderMarkdown(markdown) }));
 }
 
 function artifactOf(artifact: Artifact): ArtifactDetail {
-  const { platform, arch, format, filename, size, sha256, sha512, minimumOsVersion } = artifact;
   return {
-    ...{ platform, arch, format, filename, size, sha256, sha512, minimumOsVersion },
+    platform: artifact.platform,
+    arch: artifact.arch,
+    format: artifact.format,
+    filename: artifact.filename,
+    size: artifact.size,
+    sha256: artifact.sha256,
+    sha512: artifact.sha512,
+    minimumOsVersion: artifact.minimumOsVersion,
     signatures: artifact.signatures.map(({ scheme, keyId, value }) => ({
-      ...{ scheme, value },
+      scheme,
+      value,
       keyId: keyId === '' ? null : keyId,
     })),
-    companions: artifact.companions.map(({ kind, filename: name, size: bytes }) => ({
-      ...{ kind, filename: name, size: bytes },
-    })),
+    companions: artifact.companions.map(({ kind, filename, size }) => ({ kind, filename, size })),
   };
 }
 
@@ -90,7 +92,11 @@ function rolloutsOf(
         : wholeRamp(rollout, status === 'paused');
     return [
       {
-        ...{ channel, status, share, isFrozen, isLinear },
+        channel,
+        status,
+        share,
+        isFrozen,
+        isLinear,
         plan: rollout?.plan ?? null,
         freezeWindows: rollout?.freeze_windows ?? [],
         points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),

@@ -1,10 +1,8 @@
-import type { Problem } from '../../../../src/features/console/answers.ts';
+import type { Changed, Preview, Problem } from '../../../../src/features/console/answers.ts';
 import type {
   Change,
-  Changed,
   ChangeRequest,
-  Preview,
-} from '../../../../src/features/console/change-answers.ts';
+} from '../../../../src/features/console/changes/change-request.ts';
 import { CLIENTS, DIFFERENCES, simulationOf } from './fixture-reports.ts';
 import type { Fixture } from './fixture-server.ts';
 

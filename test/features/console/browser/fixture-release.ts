@@ -1,10 +1,10 @@
-import type { Seen } from '../../../../src/features/console/answers.ts';
 import type {
   ArtifactDetail,
   OverviewRelease,
   ReleaseDetail,
   RolloutDetail,
-} from '../../../../src/features/console/release-answers.ts';
+  Seen,
+} from '../../../../src/features/console/answers.ts';
 import { before, HOSTILE } from './fixture-releases.ts';
 
 const DAY = 86_400_000;

@@ -1,10 +1,10 @@
-import type { Seen } from '../../../../src/features/console/answers.ts';
 import type {
   Overview,
   OverviewChannel,
   OverviewRelease,
   ReleaseOnChannel,
-} from '../../../../src/features/console/release-answers.ts';
+  Seen,
+} from '../../../../src/features/console/answers.ts';
 
 /** Believable releases for the screens of the console. */
 

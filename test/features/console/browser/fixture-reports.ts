@@ -5,8 +5,8 @@ import type {
   Explained,
   History,
   HistoryEntry,
+  SimulatedRollout,
 } from '../../../../src/features/console/answers.ts';
-import type { SimulatedRollout } from '../../../../src/features/console/change-answers.ts';
 import { before, HOSTILE } from './fixture-releases.ts';
 
 const DAY = 86_400_000;

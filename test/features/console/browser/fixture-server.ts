@@ -1,21 +1,21 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Start } from '../../../../src/features/console/answers.ts';
-import type { ChangeRequest } from '../../../../src/features/console/change-answers.ts';
-import type { OverviewRelease } from '../../../../src/features/console/release-answers.ts';
+import type { OverviewRelease, Start } from '../../../../src/features/console/answers.ts';
+import type { ChangeRequest } from '../../../../src/features/console/changes/change-request.ts';
 import { openBrowserFiles } from '../../../../src/web/browser-files.ts';
 import { adoptionOf } from './fixture-adoption.ts';
 import { answerChange, answerPreview } from './fixture-changes.ts';
 import { detailOf } from './fixture-release.ts';
 import { overviewOf, releasesOf, seenNow } from './fixture-releases.ts';
 import { DOCTOR, EXPLAINED, historyOf, revisionOf } from './fixture-reports.ts';
-import { answerSignIn, TOKEN } from './fixture-sign-in.ts';
 
 /** A server that answers the console's contract from fixtures, and can be told to fail. */
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const TOKEN = 'token-of-the-fixture';
 
 export interface Fixture {
   base: string;
@@ -181,4 +181,18 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString() || '{}';
+}
+
+/** The service signs in with this answer, for the console in the service. */
+function answerSignIn(body: string) {
+  const { email, password } = JSON.parse(body);
+  if (password !== 'correct horse') {
+    const detail = 'The email address or the password is wrong.';
+    return { status: 401, body: { status: 401, code: 'invalid_credentials', detail } };
+  }
+  const account = { id: 'a1', email, email_verified: true, tier: 'pro' };
+  return {
+    status: 200,
+    body: { access_token: TOKEN, refresh_token: 'refresh', expires_in: 600, account },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinPages } from '../../../../src/features/console/browser/state/pages.ts';
+import { joinPages } from '../../../../src/features/console/browser/screens/history-pages.ts';
 import { waitAfter } from '../../../../src/features/console/browser/state/polled.ts';
 import { historyOf } from './fixture-reports.ts';
 

@@ -7,7 +7,7 @@ import { DEFAULT_TIERS } from '../../../../src/domain/tier.ts';
 import {
   buildLocalConsole,
   type LocalConsole,
-} from '../../../../src/features/console/routes/local-server.ts';
+} from '../../../../src/features/console/open-console.ts';
 import { openBrowserFiles } from '../../../../src/web/browser-files.ts';
 import { addressOf, registeredRoutes, spellingsOf } from '../../../server/http/addresses.ts';
 import { openScene, type Scene } from '../console-scene.ts';

@@ -1,17 +1,25 @@
 import { render } from 'preact';
+import { createSession } from '../../../../web/browser/session.ts';
 import { startApi } from '../api.ts';
 import { App } from '../app.tsx';
-import { KEY_HEADER, takeKey } from '../key.ts';
 import { startRouter } from '../router.ts';
 import { SignedIn } from '../screens/sign-in.tsx';
-import { openSession } from '../state/session.ts';
+
+/**
+ * The key of a console on this machine. A cookie goes to every port of the machine, and so to servers of others; what
+ * is stored here stays with this port.
+ */
+const STORED_KEY = 'slipway-console-key';
+const KEY_HEADER = 'x-slipway-console';
 
 const root = document.getElementById('console');
 if (root !== null) {
   const { base = '', mode } = root.dataset;
   startRouter(base);
   if (mode === 'service') {
-    const session = openSession(base);
+    // The base is empty, or `/slipway` behind a proxy.
+    const service = location.origin + base.replace(/\/$/, '');
+    const session = createSession({ service, client: 'Console' });
     startApi(base, async () => {
       const token = await session.accessToken();
       return token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -22,4 +30,14 @@ if (root !== null) {
     startApi(base, async () => (key === null ? {} : { [KEY_HEADER]: key }));
     render(<App signOut={null} />, root);
   }
+}
+
+/** Takes the key out of the address, where the opening page put it, and returns the stored one; null without one. */
+function takeKey(): string | null {
+  const [, key] = /^#key=([0-9a-f]{64})$/.exec(location.hash) ?? [];
+  if (key !== undefined) {
+    localStorage.setItem(STORED_KEY, key);
+    history.replaceState(null, '', location.pathname + location.search);
+  }
+  return localStorage.getItem(STORED_KEY);
 }

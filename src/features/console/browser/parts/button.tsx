@@ -1,4 +1,4 @@
-import type { ComponentChildren, Ref } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
 
 interface Props {
@@ -10,9 +10,7 @@ interface Props {
   readonly disabled?: boolean;
   readonly submit?: boolean;
   readonly label?: string;
-  readonly pressed?: boolean;
   readonly expanded?: boolean;
-  readonly buttonRef?: Ref<HTMLButtonElement>;
   readonly onClick?: () => void;
 }
 
@@ -24,11 +22,9 @@ export function Button(props: Props) {
       type={props.submit ? 'submit' : 'button'}
       class={`button ${kind} ${size ?? ''} ${busy ? 'busy' : ''}`}
       aria-label={props.label}
-      aria-pressed={props.pressed}
       aria-expanded={props.expanded}
       aria-busy={busy || undefined}
       aria-disabled={busy || disabled || undefined}
-      ref={props.buttonRef ?? null}
       onClick={(event) => {
         if (busy || disabled) event.preventDefault();
         else props.onClick?.();

@@ -35,7 +35,6 @@ interface TextProps {
   readonly placeholder?: string;
   readonly mono?: boolean;
   readonly list?: string;
-  readonly maxLength?: number;
 }
 
 export const TextField = (props: TextProps) => (
@@ -49,7 +48,6 @@ export const TextField = (props: TextProps) => (
         placeholder={props.placeholder}
         aria-describedby={hint}
         list={props.list}
-        maxLength={props.maxLength}
         autocomplete="off"
         spellcheck={false}
         onInput={(event) => props.onInput(event.currentTarget.value)}
@@ -58,23 +56,77 @@ export const TextField = (props: TextProps) => (
   </Field>
 );
 
+interface ReasonProps {
+  readonly example?: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}
+
+export const ReasonField = ({ value, onInput, example = 'crashes at start' }: ReasonProps) => (
+  <TextField
+    label="Reason"
+    hint="Optional. The history shows it."
+    placeholder={example}
+    value={value}
+    onInput={onInput}
+  />
+);
+
+/** A value of an option, and its text. */
+type Option<T extends string = string> = readonly [value: T, text: string];
+
 interface SelectProps {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly (readonly [value: string, text: string])[];
+  readonly options: readonly Option[];
   readonly onChange: (value: string) => void;
 }
 
-export const SelectField = ({ label, value, options, onChange }: SelectProps) => (
-  <Field label={label}>
-    {({ id }) => (
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option} selected={option === value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
+/** A choice without a visible label. */
+export const Select = ({ label, ...choice }: SelectProps & { readonly class?: string }) => (
+  <Options {...choice} aria-label={label} />
+);
+
+export const SelectField = ({ label, ...choice }: SelectProps) => (
+  <Field label={label}>{({ id }) => <Options {...choice} id={id} />}</Field>
+);
+
+interface OptionsProps extends Omit<SelectProps, 'label'> {
+  readonly id?: string;
+  readonly class?: string;
+  readonly 'aria-label'?: string;
+}
+
+const Options = ({ options, onChange, ...attributes }: OptionsProps) => (
+  <select {...attributes} onChange={(event) => onChange(event.currentTarget.value)}>
+    {options.map(([option, text]) => (
+      <option key={option} value={option} selected={option === attributes.value}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
+
+interface SegmentsProps<T extends string> {
+  readonly legend: string;
+  readonly options: readonly Option<T>[];
+  readonly chosen: T;
+  readonly onChoose: (value: T) => void;
+}
+
+/** A choice whose options are all visible. */
+export const Segments = <T extends string>(props: SegmentsProps<T>) => (
+  <fieldset class="segments">
+    <legend class="visually-hidden">{props.legend}</legend>
+    {props.options.map(([option, text]) => (
+      <button
+        key={option}
+        type="button"
+        aria-pressed={option === props.chosen}
+        onClick={() => props.onChoose(option)}
+      >
+        {text}
+      </button>
+    ))}
+  </fieldset>
 );

@@ -12,7 +12,6 @@ const PATHS = {
   skip: 'M4 8h8',
   search: 'M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 1 1 0-9M10.4 10.4l3.1 3.1',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
-  right: 'M6 3.5L10.5 8 6 12.5',
   play: 'M5 3.2l7.5 4.8L5 12.8z',
   frozen: 'M8 2v12M2.8 5l10.4 6M13.2 5L2.8 11',
 } as const;

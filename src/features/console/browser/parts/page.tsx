@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure } from '../api.ts';
-import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
 
 interface PageProps {
@@ -79,21 +78,3 @@ const NotEntitled = ({ failure }: { readonly failure: Failure }) => (
     <p>Ask the operator of this service for an account whose tier includes it.</p>
   </div>
 );
-
-export function FailureNotice({
-  failure,
-  what,
-}: {
-  readonly failure: Failure | null;
-  readonly what: string;
-}) {
-  return (
-    <div role="alert">
-      {failure !== null && (
-        <Notice tone="critical">
-          <strong>{what}</strong> <bdi>{failure.message}</bdi>
-        </Notice>
-      )}
-    </div>
-  );
-}

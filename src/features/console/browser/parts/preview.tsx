@@ -1,18 +1,12 @@
-import type { ClientRow, DifferenceRow } from '../../answers.ts';
-import type { Preview } from '../../change-answers.ts';
-import { Notice } from './banner.tsx';
-import { Sentence } from './sentence.tsx';
-import { SimulationChart } from './simulation.tsx';
+import type { ClientRow, DifferenceRow, Preview, SimulatedRollout } from '../../answers.ts';
+import { count, counted, dateAndTime, portion } from '../format.ts';
+import { colorOf, StackedChart } from './chart.tsx';
+import { Notice } from './notice.tsx';
 import { Table } from './table.tsx';
+import { Sentence } from './time.tsx';
 
-interface Props {
-  readonly preview: Preview;
-  /** As it is typed now: it may be newer than the preview. */
-  readonly reason: string | null;
-}
-
-/** What a change would do, in sentences. */
-export function PreviewSummary({ preview }: Pick<Props, 'preview'>) {
+/** Says what a change would do. */
+export function PreviewSummary({ preview }: { readonly preview: Preview }) {
   const { changes, consequences, simulation } = preview;
   return (
     <div class="preview">
@@ -24,7 +18,7 @@ export function PreviewSummary({ preview }: Pick<Props, 'preview'>) {
           </li>
         ))}
       </ul>
-      {simulation !== null && <SimulationChart simulation={simulation} />}
+      {simulation !== null && <Simulation simulation={simulation} />}
     </div>
   );
 }
@@ -32,8 +26,14 @@ export function PreviewSummary({ preview }: Pick<Props, 'preview'>) {
 /** A longer table hides what comes after it. */
 const ROWS_OPEN_MAX = 4;
 
+interface DetailsProps {
+  readonly preview: Preview;
+  /** As it is typed now: it may be newer than the preview. */
+  readonly reason: string | null;
+}
+
 /** The details of a change, for those who want to read them before they decide. */
-export function PreviewDetails({ preview, reason }: Props) {
+export function PreviewDetails({ preview, reason }: DetailsProps) {
   const { clients, differences, command } = preview;
   return (
     <div class="preview">
@@ -106,3 +106,98 @@ function withReason(command: string, reason: string | null): string {
   if (reason === null || command.includes(' --reason ')) return command;
   return `${command} --reason '${reason.replaceAll("'", `'\\''`)}'`;
 }
+
+interface SimulationProps {
+  readonly simulation: SimulatedRollout;
+}
+
+/** Shows how a fleet would update, as a picture and as a table. */
+function Simulation({ simulation }: SimulationProps) {
+  const { fleet, installations, times, versions, stranded } = simulation;
+  const moments = times.map((time) => Date.parse(time));
+  // A share without a plan changes nothing later: there is nothing to draw over time.
+  const isOnce = moments.length < 2;
+  const fleetSize = counted(installations, 'installation');
+  return (
+    <section class="simulation">
+      <h3>
+        {isOnce ? (
+          <>What {fleetSize} would run after they have checked</>
+        ) : (
+          <>How {fleetSize} would update</>
+        )}
+      </h3>
+      <p class="hint">
+        <bdi>{fleet}</bdi>
+      </p>
+      {isOnce ? (
+        <VersionShares simulation={simulation} />
+      ) : (
+        <StackedChart
+          label={`Installations by version over time, from ${count(installations)} simulated ones. The table below has the numbers.`}
+          times={moments}
+          layers={versions.map(({ version, counts }) => ({ name: version, values: counts }))}
+          format={count}
+          height={220}
+          max={installations}
+        />
+      )}
+      {stranded.map((sentence) => (
+        <p key={sentence}>
+          <bdi>{sentence}</bdi>
+        </p>
+      ))}
+      {!isOnce && (
+        <details>
+          <summary>The numbers</summary>
+          <Table
+            caption="Installations by version"
+            heads={['Time', ...versions.map(({ version }) => version)]}
+            numeric={versions.map((_, index) => index + 1)}
+          >
+            {moments.map((moment, row) => (
+              <tr key={moment}>
+                <th scope="row">{dateAndTime(moment)}</th>
+                {versions.map(({ version, counts }) => (
+                  <td key={version} class="numeric">
+                    {count(counts[row] ?? 0)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </Table>
+        </details>
+      )}
+    </section>
+  );
+}
+
+const VersionShares = ({ simulation: { installations, versions } }: SimulationProps) => (
+  <Table
+    caption="Installations by version"
+    heads={['Version', 'Installations', 'Share']}
+    numeric={[1]}
+  >
+    {versions
+      .filter(({ counts }) => counts[0] !== 0)
+      .map(({ version, counts: [of = 0] }, index) => (
+        <tr key={version}>
+          <th scope="row">
+            <bdi>{version}</bdi>
+          </th>
+          <td class="numeric">{count(of)}</td>
+          <td class="bar-cell">
+            {portion(of / installations)}
+            <span
+              class="bar"
+              aria-hidden="true"
+              style={{
+                width: `${(of / installations) * 100}%`,
+                background: `var(${colorOf(index)})`,
+              }}
+            />
+          </td>
+        </tr>
+      ))}
+  </Table>
+);

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import type { Change, Changed } from '../../change-answers.ts';
+import type { Change } from '../../changes/change-request.ts';
+import { useSurroundings } from '../context.ts';
 import type { ChangeState } from '../state/change.ts';
-import { Notice } from './banner.tsx';
 import { Button } from './button.tsx';
-import { FailureNotice } from './page.tsx';
+import { FailureNotice, Notice } from './notice.tsx';
 import { PreviewDetails, PreviewSummary } from './preview.tsx';
 
 interface Props {
@@ -12,20 +12,23 @@ interface Props {
   readonly change: Change | null;
   readonly confirmLabel: string;
   readonly danger?: boolean;
-  readonly onDone: (changed: Changed) => void;
+  /** Told when the change was made. */
+  readonly doneTitle: string;
+  readonly onDone: () => void;
   readonly children?: ComponentChildren;
 }
 
-/**
- * Shows a preview, then confirms exactly that change. When the catalog is newer, a new preview is
- * needed.
- */
-export function Review({ state, change, confirmLabel, danger = false, onDone, children }: Props) {
+/** Shows a preview, then confirms exactly that change. When the catalog is newer, a new preview is needed. */
+export function Review(props: Props) {
+  const { state, change, confirmLabel, danger = false, doneTitle, onDone, children } = props;
+  const { tell } = useSurroundings();
   const { reviewed, meanwhile, failure, isPreviewing, isSending } = state;
   const confirm = async () => {
     if (change === null) return;
     const changed = await state.confirm(change);
-    if (changed !== null) onDone(changed);
+    if (changed === null) return;
+    tell({ title: doneTitle, sentences: changed.sentences });
+    onDone();
   };
   return (
     <div class="review">

@@ -1,6 +1,8 @@
-import type { ReleaseOnChannel } from '../../release-answers.ts';
+import type { ReleaseOnChannel } from '../../answers.ts';
 import { listed, percent } from '../format.ts';
 import { Icon, type IconName } from './icon.tsx';
+
+type StatusOf = Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>;
 
 interface Word {
   readonly text: string;
@@ -9,7 +11,7 @@ interface Word {
 }
 
 /** The state of a release on a channel in one or two words. */
-function wordFor(cell: Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>): Word {
+function wordFor(cell: StatusOf): Word {
   if (cell.status === 'draft') return { text: 'Draft', icon: 'draft', tone: 'muted' };
   if (cell.status === 'paused') return { text: 'Paused', icon: 'pause', tone: 'warning' };
   if (cell.status === 'yanked') return { text: 'Yanked', icon: 'cross', tone: 'critical' };
@@ -18,9 +20,7 @@ function wordFor(cell: Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>):
   return { text: 'Rolling out', icon: 'ring', tone: 'moving' };
 }
 
-type StatusProps = Pick<ReleaseOnChannel, 'status' | 'share' | 'isFrozen'>;
-
-export function Status({ cell }: { readonly cell: StatusProps }) {
+export function Status({ cell }: { readonly cell: StatusOf }) {
   const { text, icon, tone } = wordFor(cell);
   return (
     <span class={`status ${tone}`}>
@@ -31,7 +31,7 @@ export function Status({ cell }: { readonly cell: StatusProps }) {
 }
 
 /** The share of installations, as a bar and as a number. */
-export function ShareBar({ cell }: { readonly cell: StatusProps }) {
+export function ShareBar({ cell }: { readonly cell: StatusOf }) {
   const { tone } = wordFor(cell);
   return (
     <span class={`share ${tone}`}>
@@ -43,7 +43,7 @@ export function ShareBar({ cell }: { readonly cell: StatusProps }) {
   );
 }
 
-/** What a channel does with a release: the cell of the overview. */
+/** Shows what a channel does with a release. */
 export function ChannelCell({ cell }: { readonly cell: ReleaseOnChannel }) {
   const detail = detailOf(cell);
   return (
@@ -70,3 +70,18 @@ function detailOf({ status, missing, reason }: ReleaseOnChannel): string | null 
   if (status === 'draft') return missing.length > 0 ? `missing ${listed(missing)}` : null;
   return status === 'active' ? null : reason;
 }
+
+interface Cells {
+  readonly cells: readonly ReleaseOnChannel[];
+}
+
+/** True when clients can be offered the release on a channel. */
+export const isOffered = ({ cells }: Cells): boolean =>
+  cells.some(({ status }) => status === 'active');
+
+/** The channels on which a pause stops the release. */
+export const offeringChannels = ({ cells }: Cells): readonly string[] =>
+  cells.filter(({ status }) => status === 'active').map(({ channel }) => channel);
+
+export const isPaused = ({ cells }: Cells): boolean =>
+  cells.some(({ status }) => status === 'paused');

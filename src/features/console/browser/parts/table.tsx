@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { count } from '../format.ts';
 
 interface Props {
   readonly caption: string;
@@ -32,5 +33,27 @@ export function Table({ caption, heads, numeric = [], children, showCaption = fa
         <tbody>{children}</tbody>
       </table>
     </section>
+  );
+}
+
+interface NumbersProps {
+  /** Names and counts, or shares. */
+  readonly numbers: readonly (readonly [string, number | string])[];
+  readonly isCard?: boolean;
+}
+
+/** Counts in large digits, each below its name. */
+export function Numbers({ numbers, isCard = false }: NumbersProps) {
+  return (
+    <dl class={isCard ? 'numbers card' : 'numbers'}>
+      {numbers.map(([name, value]) => (
+        <div key={name}>
+          <dt>
+            <bdi>{name}</bdi>
+          </dt>
+          <dd>{typeof value === 'number' ? count(value) : value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,5 +1,7 @@
-import { dateAndTime, relative, utc } from '../format.ts';
-import { useTicking } from '../state/now.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { dateAndTime, relative, span, utc, withLocalTimes } from '../format.ts';
+
+/** Times, and what changes with the time. One timer updates all relative times on the page. */
 
 interface Props {
   readonly at: string;
@@ -18,3 +20,59 @@ export function Time({ at, ago: hasAgo = false }: Props) {
     </time>
   );
 }
+
+interface ElapsedProps {
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** The time that has passed. Screen readers skip it: they would read each second aloud. */
+export function Elapsed({ since, before = ', ', after }: ElapsedProps) {
+  const now = useNow();
+  return (
+    <span aria-hidden="true">
+      {before}
+      {span(Math.max(0, Math.round((now - since) / 1000)))}
+      {after}
+    </span>
+  );
+}
+
+/** A sentence of the server, with its times in the form that the console writes. */
+export const Sentence = ({ text }: { readonly text: string }) => <bdi>{withLocalTimes(text)}</bdi>;
+
+const listeners = new Set<(now: number) => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+/**
+ * A value that is computed from the visitor's time every second. A component is rendered again only when
+ * the value changes, so a thousand texts such as "3 months ago" cost almost nothing.
+ *
+ * @param value of the time in milliseconds since the epoch
+ */
+function useTicking<T extends string | number>(value: (now: number) => T): T {
+  const latest = useRef(value);
+  latest.current = value;
+  const [, setText] = useState<T>(() => value(Date.now()));
+  useEffect(() => {
+    const listener = (now: number) => setText(latest.current(now));
+    listeners.add(listener);
+    timer ??= setInterval(() => {
+      const now = Date.now();
+      for (const each of listeners) each(now);
+    }, 1_000);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }, []);
+  return value(Date.now());
+}
+
+/** @returns the visitor's time in milliseconds since the epoch, in whole steps. @param stepMs at least a second */
+export const useNow = (stepMs = 1_000): number =>
+  useTicking((now) => Math.floor(now / stepMs) * stepMs);

@@ -1,15 +1,16 @@
+import { useState } from 'preact/hooks';
 import type { Adoption } from '../../answers.ts';
 import { apiOf } from '../api.ts';
-import { portion } from '../format.ts';
-import { FreshnessBanner, Notice } from '../parts/banner.tsx';
-import { Numbers } from '../parts/numbers.tsx';
+import { count, dateOf, portion } from '../format.ts';
+import { colorOf, StackedChart } from '../parts/chart.tsx';
+import { Segments, Select } from '../parts/field.tsx';
+import { LostBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import { Sentence } from '../parts/sentence.tsx';
-import { Time } from '../parts/time.tsx';
+import { type Layer, shares } from '../parts/stack.ts';
+import { Numbers, Table } from '../parts/table.tsx';
+import { Sentence, Time } from '../parts/time.tsx';
 import { replaceQuery, searchOf } from '../router.ts';
-import { type Polled, usePolled } from '../state/polled.ts';
-import { AdoptionCharts } from './adoption-charts.tsx';
-import { AdoptionTables } from './adoption-tables.tsx';
+import { usePolled } from '../state/polled.ts';
 
 const PERIODS = ['7', '14', '42', '90'] as const;
 
@@ -25,31 +26,25 @@ export function AdoptionScreen({ app, query }: Props) {
   const { value, failure, reload } = polled;
   return (
     <Page title="Adoption" above={<bdi>{app}</bdi>} below="Which versions clients run">
-      <AdoptionBanner polled={polled} />
+      <LostBanner polled={polled} />
       <div class="filters">
-        <select
-          aria-label="Period"
+        <Select
+          label="Period"
           value={days}
-          onChange={(event) => replaceQuery({ days: event.currentTarget.value, channel })}
-        >
-          {PERIODS.map((period) => (
-            <option key={period} value={period} selected={period === days}>
-              Last {period} days
-            </option>
-          ))}
-        </select>
-        <select
-          aria-label="Channel"
+          options={PERIODS.map((period) => [period, `Last ${period} days`])}
+          onChange={(period) => replaceQuery({ days: period, channel })}
+        />
+        <Select
+          label="Channel"
           value={channel ?? ''}
-          onChange={(event) => replaceQuery({ days, channel: event.currentTarget.value || null })}
-        >
-          <option value="">Every channel</option>
-          {(value?.channels ?? (channel === null ? [] : [channel])).map((name) => (
-            <option key={name} value={name} selected={name === channel}>
-              {name}
-            </option>
-          ))}
-        </select>
+          options={[
+            ['', 'Every channel'],
+            ...(value?.channels ?? (channel === null ? [] : [channel])).map(
+              (name) => [name, name] as const,
+            ),
+          ]}
+          onChange={(name) => replaceQuery({ days, channel: name || null })}
+        />
       </div>
       {value === null ? (
         <Loading failure={failure} reload={reload} what="the counts" rows={12} />
@@ -57,24 +52,6 @@ export function AdoptionScreen({ app, query }: Props) {
         <Counts adoption={value} />
       )}
     </Page>
-  );
-}
-
-/** Counts have no revision, so the banner only says when the console's server does not answer. */
-function AdoptionBanner({ polled }: { readonly polled: Polled<Adoption> }) {
-  const { value, failure, failingSince } = polled;
-  const seen = { ...polled, value: null };
-  if (value === null || failure === null) return <FreshnessBanner polled={seen} />;
-  const at = new Date(failingSince ?? Date.now()).toISOString();
-  return (
-    <div role="status" class="freshness">
-      <Notice tone="critical">
-        <strong>
-          No answer since <Time at={at} ago />
-        </strong>
-        : {failure.message} The page shows the last data that it received.
-      </Notice>
-    </div>
   );
 }
 
@@ -117,7 +94,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
   );
 }
 
-/** Which versions clients run now: the counts of a period are mostly from the past. */
+/** Shows which versions clients run now: the counts of a period are mostly from the past. */
 function Now({ now }: Pick<Adoption, 'now'>) {
   if (now.length === 0) return null;
   return (
@@ -126,5 +103,117 @@ function Now({ now }: Pick<Adoption, 'now'>) {
       <Numbers numbers={now.map(({ version, share }) => [version, portion(share)] as const)} />
       <p class="hint">Shares of the checks of yesterday and today.</p>
     </section>
+  );
+}
+
+const VERSIONS = 7;
+
+/** The most used versions; the rest as one. */
+function layersOf({ versions, days }: Adoption): readonly Layer[] {
+  const named = versions.slice(0, VERSIONS);
+  const rest = versions.slice(VERSIONS);
+  const layers = named.map(({ version, checksByDay }) => ({ name: version, values: checksByDay }));
+  if (rest.length === 0) return layers;
+  const sums = days.map((_, day) =>
+    rest.reduce((sum, { checksByDay }) => sum + (checksByDay[day] ?? 0), 0),
+  );
+  const name = named.some(({ version }) => version === 'other') ? 'all others' : 'other';
+  return [...layers, { name, values: sums }];
+}
+
+const UNITS = [
+  ['shares', 'Shares'],
+  ['checks', 'Checks'],
+] as const;
+
+function AdoptionCharts({ adoption }: { readonly adoption: Adoption }) {
+  const [unit, setUnit] = useState<'shares' | 'checks'>('shares');
+  const isShare = unit === 'shares';
+  const layers = layersOf(adoption);
+  const times = adoption.days.map((day) => Date.parse(day));
+  return (
+    <section class="card" aria-labelledby="versions-heading">
+      <div class="card-head">
+        <h2 id="versions-heading">Versions over time</h2>
+        <Segments legend="Unit" options={UNITS} chosen={unit} onChoose={setUnit} />
+      </div>
+      <StackedChart
+        label={`${isShare ? 'Share of update checks' : 'Update checks'} by version and day. The table below has the numbers.`}
+        times={times}
+        layers={isShare ? shares(layers) : layers}
+        format={isShare ? (value) => `${Math.round(value * 100)} %` : count}
+        height={280}
+        {...(isShare && { max: 1 })}
+      />
+    </section>
+  );
+}
+
+function AdoptionTables({ adoption }: { readonly adoption: Adoption }) {
+  const { versions, platforms, days, totalsByDay } = adoption;
+  return (
+    <div class="columns even">
+      <section class="card" aria-labelledby="by-version">
+        <h2 id="by-version">By version</h2>
+        <Table
+          caption="Counts by version"
+          heads={['Version', 'Share', 'Checks', 'Offers', 'Download links']}
+          numeric={[1, 2, 3, 4]}
+        >
+          {versions.map(({ version, share, checks, offers, links }, index) => (
+            <tr key={version}>
+              <th scope="row">
+                <span
+                  class="swatch"
+                  style={{ background: `var(${colorOf(Math.min(index, 7))})` }}
+                  aria-hidden="true"
+                />
+                <bdi>{version}</bdi>
+              </th>
+              {[portion(share), count(checks), count(offers), count(links)].map((text, column) => (
+                <td key={column} class="numeric">
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </Table>
+      </section>
+      <section class="card" aria-labelledby="by-platform">
+        <h2 id="by-platform">By platform</h2>
+        <Table
+          caption="Checks by platform"
+          heads={['Platform', 'Share', 'Checks']}
+          numeric={[1, 2]}
+        >
+          {platforms.map(({ name, share, checks }) => (
+            <tr key={name}>
+              <th scope="row">
+                <bdi>{name}</bdi>
+              </th>
+              <td class="numeric">{portion(share)}</td>
+              <td class="numeric">{count(checks)}</td>
+            </tr>
+          ))}
+        </Table>
+        <details>
+          <summary>By day</summary>
+          <Table
+            caption="Totals by day"
+            heads={['Day', 'Checks', 'Offers', 'Download links']}
+            numeric={[1, 2, 3]}
+          >
+            {days.map((day, index) => (
+              <tr key={day}>
+                <th scope="row">{dateOf(Date.parse(day))}</th>
+                <td class="numeric">{count(totalsByDay[index]?.checks ?? 0)}</td>
+                <td class="numeric">{count(totalsByDay[index]?.offers ?? 0)}</td>
+                <td class="numeric">{count(totalsByDay[index]?.links ?? 0)}</td>
+              </tr>
+            ))}
+          </Table>
+        </details>
+      </section>
+    </div>
   );
 }

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Doctor, DoctorCheck } from '../../answers.ts';
-import { Failure, post } from '../api.ts';
-import { counted, span } from '../format.ts';
+import { failureOf, post } from '../api.ts';
+import { counted } from '../format.ts';
 import { Button } from '../parts/button.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { FailureNotice, Page } from '../parts/page.tsx';
-import { useNow } from '../state/now.ts';
+import { FailureNotice } from '../parts/notice.tsx';
+import { Page } from '../parts/page.tsx';
+import { Elapsed } from '../parts/time.tsx';
+import { useTask } from '../state/task.ts';
 
 const OUTCOMES: Readonly<Record<DoctorCheck['outcome'], readonly [IconName, string, string]>> = {
   ok: ['check', 'ok', 'good'],
@@ -17,28 +19,21 @@ const OUTCOMES: Readonly<Record<DoctorCheck['outcome'], readonly [IconName, stri
 /** Checks the store only on demand: the checks take half a minute and send many requests. */
 export function DoctorScreen() {
   const [doctor, setDoctor] = useState<Doctor | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [startedAt, setStartedAt] = useState<number | null>(null);
-  const run = async () => {
-    setStartedAt(Date.now());
-    setFailure(null);
-    try {
-      setDoctor(await post<Doctor>('/console/api/doctor', {}));
-    } catch (error) {
-      setFailure(error instanceof Failure ? error : new Failure(0, 'unknown', String(error)));
-    } finally {
-      setStartedAt(null);
-    }
-  };
+  const { isBusy, error, start } = useTask(async () => {
+    setDoctor(await post<Doctor>('/console/api/doctor', {}));
+  });
   return (
     <Page title="Doctor" above="Store" below="Whether the store does what Slipway needs">
       <div class="actions">
-        <Button kind="primary" busy={startedAt !== null} onClick={() => void run()}>
+        <Button kind="primary" busy={isBusy} onClick={() => void start()}>
           {doctor === null ? 'Run the checks' : 'Run again'}
         </Button>
-        <span role="status">{startedAt !== null && <Progress since={startedAt} />}</span>
+        <span role="status">{isBusy && <Progress />}</span>
       </div>
-      <FailureNotice failure={failure} what="The checks could not be run." />
+      <FailureNotice
+        failure={error === null ? null : failureOf(error)}
+        what="The checks could not be run."
+      />
       {doctor === null ? (
         <div class="empty">
           <h2>Not checked yet</h2>
@@ -55,13 +50,13 @@ export function DoctorScreen() {
   );
 }
 
-function Progress({ since }: { readonly since: number }) {
-  const now = useNow();
+function Progress() {
+  const [startedAt] = useState(Date.now);
   return (
     <span class="progress-line">
       <progress aria-label="Checking the store" />
       Checking the store
-      <span aria-hidden="true">, {span(Math.max(0, Math.round((now - since) / 1000)))}</span>
+      <Elapsed since={startedAt} />
     </span>
   );
 }

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import { ARCHES, FORMATS, PLATFORMS } from '../../../../domain/platform.ts';
-import type { Explained } from '../../answers.ts';
-import type { Overview } from '../../release-answers.ts';
+import type { Explained, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import { Sentence } from '../parts/sentence.tsx';
-import { Time } from '../parts/time.tsx';
+import { Sentence, Time } from '../parts/time.tsx';
 import { hrefOf, navigate, searchOf } from '../router.ts';
 import { usePolled } from '../state/polled.ts';
 

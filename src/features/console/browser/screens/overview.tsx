@@ -1,19 +1,24 @@
-import { useMemo, useState } from 'preact/hooks';
-import type { Overview } from '../../release-answers.ts';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { Attention, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
-import { filterReleases, isFiltered, parseFilter } from '../filter.ts';
 import { count, counted, dateAndTime } from '../format.ts';
-import { FreshnessBanner } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
+import { Select } from '../parts/field.tsx';
+import { Icon, type IconName } from '../parts/icon.tsx';
+import { FreshnessBanner } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import { Time } from '../parts/time.tsx';
-import { replaceQuery } from '../router.ts';
-import { PHONE, useMedia } from '../state/media.ts';
+import { Sentence, Time } from '../parts/time.tsx';
+import { hrefOf, type Query, type Route, replaceQuery } from '../router.ts';
 import { usePolled } from '../state/polled.ts';
-import { AttentionList } from './overview-attention.tsx';
-import { OverviewCards } from './overview-cards.tsx';
-import { OverviewFilter } from './overview-filter.tsx';
-import { OverviewMatrix } from './overview-matrix.tsx';
+import {
+  type Filter,
+  filterReleases,
+  isFiltered,
+  parseFilter,
+  STATUSES,
+  type StatusFilter,
+} from './overview-filter.ts';
+import { ReleaseList } from './overview-list.tsx';
 
 interface Props {
   readonly app: string;
@@ -66,13 +71,11 @@ interface ReleasesProps {
 
 function Releases({ overview, query, reload }: ReleasesProps) {
   const filter = parseFilter(query);
-  const isPhone = useMedia(PHONE);
   const [rows, setRows] = useState(ROWS);
   const { releases } = overview;
   const found = useMemo(() => filterReleases(releases, filter), [releases, query.toString()]);
   if (releases.length === 0) return <NoRelease app={overview.application} />;
   const shown = found.slice(0, rows);
-  const List = isPhone ? OverviewCards : OverviewMatrix;
   return (
     <>
       <AttentionList app={overview.application} attention={overview.attention} />
@@ -84,7 +87,7 @@ function Releases({ overview, query, reload }: ReleasesProps) {
           {isFiltered(filter) && <Button onClick={() => replaceQuery({})}>Show all</Button>}
         </div>
       ) : (
-        <List overview={overview} releases={shown} reload={reload} />
+        <ReleaseList overview={overview} releases={shown} reload={reload} />
       )}
       {found.length > shown.length && (
         <div class="more">
@@ -105,3 +108,141 @@ const NoRelease = ({ app }: { readonly app: string }) => (
     <pre class="command">slipway publish 1.0.0 dist --app {app}</pre>
   </div>
 );
+
+/** More are behind a button. */
+const ATTENTION_SHOWN = 4;
+const LEVELS: Readonly<Record<Attention['severity'], readonly [IconName, string]>> = {
+  info: ['info', 'For information'],
+  warning: ['warning', 'Warning'],
+  critical: ['stop', 'Critical'],
+};
+
+interface AttentionProps {
+  readonly app: string;
+  readonly attention: readonly Attention[];
+}
+
+function AttentionList({ app, attention }: AttentionProps) {
+  const [isLong, setLong] = useState(false);
+  if (attention.length === 0) {
+    return (
+      <p class="all-well">
+        <Icon name="check" /> Nothing needs your attention.
+      </p>
+    );
+  }
+  const shown = isLong ? attention : attention.slice(0, ATTENTION_SHOWN);
+  return (
+    <section class="attention" aria-labelledby="attention-heading">
+      <h2 id="attention-heading">Needs attention</h2>
+      <ul>
+        {shown.map((item) => (
+          <Item key={item.sentence} app={app} item={item} />
+        ))}
+      </ul>
+      {attention.length > ATTENTION_SHOWN && (
+        <Button kind="quiet" expanded={isLong} onClick={() => setLong(!isLong)}>
+          {isLong
+            ? 'Show fewer'
+            : `Show ${counted(attention.length - ATTENTION_SHOWN, 'more', 'more')}`}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function Item({ app, item }: { readonly app: string; readonly item: Attention }) {
+  const [icon, word] = LEVELS[item.severity];
+  const target = targetOf(app, item);
+  const sentence = <Sentence text={item.sentence} />;
+  return (
+    <li class={item.severity}>
+      <Icon name={icon} />
+      <span class="visually-hidden">{word}: </span>
+      {target === null ? sentence : <a href={hrefOf(...target)}>{sentence}</a>}
+    </li>
+  );
+}
+
+function targetOf(app: string, { kind, version, channel }: Attention): [Route, Query] | null {
+  if (version === null) return null;
+  const isRollout = kind === 'frozen' || kind === 'rolling_out';
+  return isRollout
+    ? [{ screen: 'rollout', app, version }, { channel }]
+    : [{ screen: 'release', app, version }, {}];
+}
+
+const STATUS_NAMES: Readonly<Record<StatusFilter, string>> = {
+  active: 'Offered',
+  rolling_out: 'Rolling out',
+  paused: 'Paused',
+  yanked: 'Yanked',
+  draft: 'Draft',
+};
+
+interface FilterProps {
+  readonly overview: Overview;
+  readonly filter: Filter;
+  readonly found: number;
+}
+
+/** The filter is in the address, so a link can share it. */
+function OverviewFilter({ overview, filter, found }: FilterProps) {
+  const id = useId();
+  const [text, setText] = useState(filter.text);
+  const field = useRef<HTMLInputElement>(null);
+  // The browser's "Back" and the button "Show all" change the address, too.
+  useEffect(() => {
+    if (document.activeElement !== field.current) setText(filter.text);
+  }, [filter.text]);
+  const write = (change: Partial<Filter>) => {
+    const { text: q, status, channel } = { ...filter, text, ...change };
+    replaceQuery({ q, status, channel });
+  };
+  return (
+    <search class="filters">
+      <div class="search-field">
+        <Icon name="search" />
+        <label class="visually-hidden" for={id}>
+          Search versions and targets
+        </label>
+        <input
+          id={id}
+          ref={field}
+          type="search"
+          placeholder="Version or target"
+          value={text}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            write({ text: event.currentTarget.value });
+          }}
+        />
+      </div>
+      <Select
+        label="Status"
+        value={filter.status ?? ''}
+        options={[
+          ['', 'Any status'],
+          ...STATUSES.map((status) => [status, STATUS_NAMES[status]] as const),
+        ]}
+        onChange={(status) => write({ status: (status || null) as StatusFilter | null })}
+      />
+      <Select
+        label="Channel"
+        value={filter.channel ?? ''}
+        options={[
+          ['', 'Any channel'],
+          ...overview.channels.map(({ name }) => [name, name] as const),
+        ]}
+        onChange={(channel) => write({ channel: channel || null })}
+      />
+      <span class="found" role="status">
+        {isFiltered(filter)
+          ? `${count(found)} of ${counted(overview.releases.length, 'release')}`
+          : counted(overview.releases.length, 'release')}
+      </span>
+    </search>
+  );
+}

@@ -1,15 +1,21 @@
-import type { ReleaseDetail, RolloutDetail } from '../../release-answers.ts';
+import { useState } from 'preact/hooks';
+import type { ReleaseDetail, RolloutDetail } from '../../answers.ts';
+import type { Change } from '../../changes/change-request.ts';
 import { releaseApi } from '../api.ts';
 import { useSurroundings } from '../context.ts';
-import { FreshnessBanner, Notice } from '../parts/banner.tsx';
-import { Numbers } from '../parts/numbers.tsx';
+import { dateAndTime, listed, percent } from '../format.ts';
+import { Button } from '../parts/button.tsx';
+import { Field, ReasonField, Segments, TextField } from '../parts/field.tsx';
+import { FreshnessBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
-import { RampPicture } from '../parts/ramp-picture.tsx';
+import { Review } from '../parts/review.tsx';
 import { ShareBar, Status } from '../parts/status.tsx';
-import { Time } from '../parts/time.tsx';
+import { Numbers } from '../parts/table.tsx';
+import { Time, useNow } from '../parts/time.tsx';
 import { hrefOf } from '../router.ts';
+import { useChange } from '../state/change.ts';
 import { usePolled } from '../state/polled.ts';
-import { RolloutForm } from './rollout-form.tsx';
+import { cornersOf, plateausOf, shareAt, spanOf } from './rollout-ramp.ts';
 
 interface Props {
   readonly app: string;
@@ -166,3 +172,266 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
     </>
   );
 }
+
+const WIDTH = 720;
+const HEIGHT = 180;
+const MINUTE_MS = 60_000;
+
+/** The shares of a rollout over time, with the present time. */
+function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
+  // Once a minute is enough: smaller steps are not visible.
+  const time = useNow(MINUTE_MS);
+  const [first] = rollout.points;
+  if (first === undefined) return null;
+  // A plan that was just started may begin after the last tick of this page's clock.
+  const now = Math.max(time, Date.parse(first.at));
+  const span = spanOf(rollout, now);
+  const corners = cornersOf(rollout, span).map(([x, y]) => [x * WIDTH, (1 - y) * HEIGHT] as const);
+  const line = corners.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
+  const left = corners[0]?.[0] ?? 0;
+  const nowX = ((now - span.from) / (span.to - span.from)) * WIDTH;
+  const share = rollout.isFrozen ? rollout.share : shareAt(rollout, now);
+  return (
+    <figure class="ramp">
+      <div class="ramp-area">
+        <div class="ramp-scale" aria-hidden="true">
+          <span>100 %</span>
+          <span>50 %</span>
+          <span>0 %</span>
+        </div>
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={describeRamp(rollout)}
+        >
+          {plateausOf(rollout, span).map(([from, to]) => (
+            <rect
+              key={from}
+              class="plateau"
+              x={from * WIDTH}
+              width={(to - from) * WIDTH}
+              y={0}
+              height={HEIGHT}
+            />
+          ))}
+          {[0, 0.5, 1].map((y) => (
+            <line key={y} class="grid" x1={0} x2={WIDTH} y1={y * HEIGHT} y2={y * HEIGHT} />
+          ))}
+          <polygon class="area" points={`${left},${HEIGHT} ${line} ${WIDTH},${HEIGHT}`} />
+          <polyline class="line" points={line} />
+          <line class="now" x1={nowX} x2={nowX} y1={0} y2={HEIGHT} />
+        </svg>
+        <span
+          class={`now-label ${nowX > WIDTH / 2 ? 'left' : ''}`}
+          style={{ insetInlineStart: `${(nowX / WIDTH) * 100}%` }}
+          aria-hidden="true"
+        >
+          {rollout.status === 'paused' ? 'paused at' : 'now'} {percent(Math.round(share))}
+        </span>
+      </div>
+      <figcaption class="ramp-times">
+        <span>{dateAndTime(span.from)}</span>
+        <span>{dateAndTime(span.to)}</span>
+      </figcaption>
+      {rollout.interruptedAt !== null && (
+        <p class="hint">
+          The plan was last stopped or started on <Time at={rollout.interruptedAt} />. The steps
+          before are drawn without the time in which it stood still.
+        </p>
+      )}
+    </figure>
+  );
+}
+
+function describeRamp({ status, points, share, isFrozen, freezeWindows }: RolloutDetail): string {
+  const steps = points.map(
+    (point) => `${percent(point.share)} from ${dateAndTime(Date.parse(point.at))}`,
+  );
+  const frozen = isFrozen ? ' It is frozen.' : '';
+  const windows = freezeWindows.length === 0 ? '' : ` It stands still in ${listed(freezeWindows)}.`;
+  const state = status === 'paused' ? 'is paused at' : 'is at';
+  return `The rollout ${state} ${percent(share)} now: ${steps.join(', ')}.${frozen}${windows}`;
+}
+
+interface FormProps {
+  readonly app: string;
+  readonly detail: ReleaseDetail;
+  readonly rollout: RolloutDetail;
+  readonly reload: () => Promise<void>;
+}
+
+type Way = 'share' | 'plan' | 'freeze' | 'unfreeze' | 'complete';
+const NAMES: Readonly<Record<Way, string>> = {
+  share: 'Percentage',
+  plan: 'Plan',
+  freeze: 'Freeze',
+  unfreeze: 'Unfreeze',
+  complete: 'Complete',
+};
+const MEANINGS: Readonly<Partial<Record<Way, string>>> = {
+  freeze: 'The share stays where it is. Clients within it are still offered the release.',
+  unfreeze: 'The plan goes on from where it was frozen.',
+  complete: 'Every client is offered the release.',
+};
+
+/** The rest of the plan, to begin now: the whole plan would begin with its smallest share again. */
+function remainingPlan({ plan, share, points, isLinear }: RolloutDetail): string {
+  const later = points.filter(({ at, share: next }) => Date.parse(at) > Date.now() && next > share);
+  if (plan === null || later.length === 0) return '';
+  // Plans have whole seconds.
+  const steps = later.map((point) => `${point.share / 100}%@${point.at.replace(/\.\d+Z$/, 'Z')}`);
+  return `${isLinear ? 'linear ' : ''}${[`${share / 100}%@0h`, ...steps].join(',')}`;
+}
+
+function RolloutForm({ app, detail, rollout, reload }: FormProps) {
+  const { channel } = rollout;
+  const { version } = detail;
+  const state = useChange({ app, seen: detail, reload });
+  const [way, setWay] = useState<Way>('share');
+  const [share, setShare] = useState(rollout.share / 100);
+  const [plan, setPlan] = useState(remainingPlan(rollout));
+  const [windows, setWindows] = useState(rollout.freezeWindows.join('\n'));
+  const [reason, setReason] = useState('');
+  const edit =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      set(value);
+      state.forget();
+    };
+  const words = { share: `${share}%`, plan: plan.trim() };
+  const text = way === 'share' || way === 'plan' ? words[way] : way;
+  const freezeWindows = way === 'plan' ? windows.split('\n').map((line) => line.trim()) : [];
+  const change: Change = {
+    kind: 'rollout',
+    version,
+    channel,
+    plan: text,
+    freezeWindows: freezeWindows.filter(Boolean),
+    reason: reason.trim() || null,
+  };
+  const ways = (Object.keys(NAMES) as Way[]).filter(
+    (each) => each !== (rollout.isFrozen ? 'freeze' : 'unfreeze'),
+  );
+  return (
+    <section class="card" aria-labelledby="change-heading">
+      <h2 id="change-heading">Change the rollout</h2>
+      <Segments
+        legend="How"
+        options={ways.map((each) => [each, NAMES[each]])}
+        chosen={way}
+        onChoose={edit(setWay)}
+      />
+      {way === 'share' && <ShareField share={share} onInput={edit(setShare)} />}
+      {way === 'plan' && (
+        <PlanFields
+          plan={plan}
+          windows={windows}
+          onPlan={edit(setPlan)}
+          onWindows={edit(setWindows)}
+        />
+      )}
+      {MEANINGS[way] !== undefined && <p>{MEANINGS[way]}</p>}
+      <ReasonField example="no crash reports so far" value={reason} onInput={setReason} />
+      <Review
+        state={state}
+        change={text === '' ? null : change}
+        confirmLabel={`Change ${channel} to ${text}`}
+        doneTitle={`The rollout of ${version} on ${channel} is changed`}
+        onDone={() => {
+          state.forget();
+          void reload();
+        }}
+      >
+        {state.reviewed !== null && (
+          <Button kind="quiet" onClick={state.forget}>
+            Edit
+          </Button>
+        )}
+      </Review>
+    </section>
+  );
+}
+
+interface ShareProps {
+  /** In percent. */
+  readonly share: number;
+  readonly onInput: (share: number) => void;
+}
+
+const ShareField = ({ share, onInput }: ShareProps) => (
+  <Field
+    label="Share of installations"
+    hint="The share stays until you change it. It replaces a running plan."
+  >
+    {({ id, hint }) => (
+      <div class="slider">
+        <input
+          id={id}
+          type="range"
+          min={0}
+          max={100}
+          step={1}
+          value={share}
+          aria-describedby={hint}
+          aria-valuetext={`${share} percent`}
+          onInput={(event) => onInput(event.currentTarget.valueAsNumber)}
+        />
+        <input
+          type="number"
+          min={0}
+          max={100}
+          step={0.01}
+          value={share}
+          aria-label="Share in percent"
+          onInput={(event) => {
+            const { valueAsNumber: value } = event.currentTarget;
+            if (value >= 0 && value <= 100) onInput(value);
+          }}
+        />
+        <span aria-hidden="true">%</span>
+      </div>
+    )}
+  </Field>
+);
+
+interface PlanProps {
+  readonly plan: string;
+  readonly windows: string;
+  readonly onPlan: (plan: string) => void;
+  readonly onWindows: (windows: string) => void;
+}
+
+const PlanFields = ({ plan, windows, onPlan, onWindows }: PlanProps) => (
+  <>
+    <TextField
+      label="Plan"
+      mono
+      placeholder="5%@0h,25%@1d,100%@3d"
+      hint={
+        <>
+          Each step is a percentage, <code>@</code>, and the time after the start at which it
+          begins. Write <code>linear</code> before the first step to let the share grow evenly.
+        </>
+      }
+      value={plan}
+      onInput={onPlan}
+    />
+    <Field
+      label="Freeze windows"
+      hint="Write one window on each line. Each week, the plan stands still in it."
+    >
+      {({ id, hint }) => (
+        <textarea
+          id={id}
+          rows={2}
+          class="mono"
+          placeholder="Fri 16:00..Mon 08:00 Europe/Berlin"
+          aria-describedby={hint}
+          value={windows}
+          onInput={(event) => onWindows(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  </>
+);

@@ -1,17 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../../web/browser/session.ts';
 import { App } from '../app.tsx';
-import { Notice } from '../parts/banner.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/field.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { useTask } from '../state/task.ts';
 
 interface Props {
   readonly session: Session;
 }
 
-/**
- * The service shows its console only to accounts: without a session, it shows a form to sign in.
- */
+/** The service shows its console only to accounts: without a session, it shows a form to sign in. */
 export function SignedIn({ session }: Props) {
   const [state, setState] = useState(() => session.state());
   const [isReady, setReady] = useState(false);
@@ -27,31 +26,22 @@ export function SignedIn({ session }: Props) {
 }
 
 function SignInForm({ session, note }: Props & { readonly note: string }) {
-  const [failure, setFailure] = useState('');
-  const [isSending, setSending] = useState(false);
-  const isBusy = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  const { isBusy, error, start } = useTask(async () => {
+    const typed = new FormData(form.current ?? undefined);
+    await session.signIn(String(typed.get('email')), String(typed.get('password')));
+  });
+  const failure = error === null ? '' : String(error instanceof Error ? error.message : error);
   useEffect(() => {
     document.title = 'Sign in · Slipway';
   }, []);
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (isBusy.current || !(event.currentTarget instanceof HTMLFormElement)) return;
-    const form = new FormData(event.currentTarget);
-    isBusy.current = true;
-    setSending(true);
-    setFailure('');
-    try {
-      await session.signIn(String(form.get('email')), String(form.get('password')));
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
-    } finally {
-      isBusy.current = false;
-      setSending(false);
-    }
+    void start();
   };
   return (
     <main class="sign-in">
-      <form class="card" onSubmit={submit}>
+      <form ref={form} class="card" onSubmit={submit}>
         <h1>Sign in to Slipway</h1>
         {note !== '' && failure === '' && <Notice tone="info">{note}</Notice>}
         <Field label="Email">
@@ -69,7 +59,7 @@ function SignInForm({ session, note }: Props & { readonly note: string }) {
           )}
         </Field>
         <div role="alert">{failure !== '' && <Notice tone="critical">{failure}</Notice>}</div>
-        <Button kind="primary" size="large" submit busy={isSending}>
+        <Button kind="primary" size="large" submit busy={isBusy}>
           Sign in
         </Button>
       </form>

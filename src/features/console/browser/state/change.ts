@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Seen } from '../../answers.ts';
-import type { Change, Changed, ChangeRequest, Preview } from '../../change-answers.ts';
-import { apiOf, Failure, post } from '../api.ts';
+import type { Changed, Preview, Seen } from '../../answers.ts';
+import type { Change, ChangeRequest } from '../../changes/change-request.ts';
+import { apiOf, type Failure, failureOf, post } from '../api.ts';
+import { useSurroundings } from '../context.ts';
+import { useTask } from './task.ts';
 
-/** A change with a preview before it is made. */
+/** The changes that an operator makes: a pause at once, and any other change after a preview. */
 
 interface Reviewed {
   readonly preview: Preview;
@@ -49,7 +51,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
   const send = <T>(verb: 'preview' | 'change', change: Change, revision: number): Promise<T> =>
     post<T>(apiOf(app, verb), { change, revision } satisfies ChangeRequest);
   const fail = async (error: unknown) => {
-    const failed = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+    const failed = failureOf(error);
     if (failed.code !== 'state_changed') return setFailure(failed);
     setReviewed(null);
     await reload();
@@ -110,4 +112,37 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
       setBusy((now) => (now === 'preview' ? null : now));
     },
   };
+}
+
+interface Pausing {
+  readonly isSending: boolean;
+  /** A sentence about a pause that failed; null when it did not, or when the surroundings told it. */
+  readonly failure: string | null;
+  pause(): Promise<void>;
+}
+
+/** Pauses a release at once on every channel, without a question and whatever the revision is. */
+export function usePause(
+  app: string,
+  version: string,
+  reload: () => Promise<void>,
+  { tellsFailure = false } = {},
+): Pausing {
+  const { tell } = useSurroundings();
+  const failureText = (error: unknown) => `${version} was not paused. ${failureOf(error).message}`;
+  const { isBusy, error, start } = useTask(async () => {
+    const change: Change = { kind: 'pause', version, channel: null, reason: null };
+    const request: ChangeRequest = { change, revision: null };
+    try {
+      const { sentences } = await post<Changed>(apiOf(app, 'change'), request);
+      tell({ title: `${version} is paused`, sentences, paused: { app, version } });
+      await reload();
+    } catch (failed) {
+      // A cell of a table has no room for the sentence.
+      if (!tellsFailure) throw failed;
+      tell({ title: failureText(failed), sentences: [], isFailure: true });
+    }
+  });
+  const failure = error === null ? null : failureText(error);
+  return { isSending: isBusy, failure, pause: start };
 }

@@ -1,16 +1,16 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { Failure, get } from '../api.ts';
+import { type Failure, failureOf, get } from '../api.ts';
 
 /** Follows an answer of the server while the page is visible. */
 
 export interface Polled<T> {
   /** The last answer; it stays while later requests fail. */
   readonly value: T | null;
-  /** Why the last request failed. */
+  /** The reason why the last request failed. */
   readonly failure: Failure | null;
-  /** When the first of the requests that failed in a row was sent; milliseconds since the epoch. */
+  /** The time of the first request of those that failed in a row; milliseconds since the epoch. */
   readonly failingSince: number | null;
-  /** When the last answer came; milliseconds since the epoch. */
+  /** The time of the last answer; milliseconds since the epoch. */
   readonly answeredAt: number | null;
   /** Requests the answer now. */
   reload(): Promise<void>;
@@ -48,7 +48,7 @@ export function usePolled<T>(path: string | null, { once = false } = {}): Polled
     asks.current = poll.ask;
     return poll.stop;
   }, [path, once]);
-  // Until the effect has run, the kept answer is that of the previous path.
+  // Until the effect has run, the kept answer belongs to the previous path.
   return { ...(kept.path === path ? kept : empty(path)), reload };
 }
 
@@ -81,7 +81,7 @@ function follow<T>(
     } catch (error) {
       if (aborted.signal.aborted) return;
       failures += 1;
-      const failure = error instanceof Failure ? error : new Failure(0, 'unknown', String(error));
+      const failure = failureOf(error);
       isFinal = once && failure.status >= 400 && failure.status < 500;
       update((before) => ({
         ...before,
