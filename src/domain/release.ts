@@ -74,8 +74,11 @@ export function findArtifact(
   );
 }
 
-/** Whether two artifacts have the same bytes under the same name. */
-export function isSameFile(a: Artifact, b: Artifact): boolean {
+/** What tells files apart: their bytes and their name. */
+export type FileIdentity = Pick<Artifact, 'sha256' | 'filename'>;
+
+/** True when two artifacts have the same bytes under the same name. */
+export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 

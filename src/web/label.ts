@@ -16,11 +16,16 @@ const ARCH_NAMES: Readonly<Record<Arch, string>> = {
   universal: 'every processor',
 };
 
-const MAC_ARCH_NAMES: Readonly<Partial<Record<Arch, string>>> = {
+/** Also for the download element, which has names of its own for other processors. */
+export const MAC_ARCH_NAMES: Readonly<Partial<Record<Arch, string>>> = {
   arm64: 'Apple silicon',
   x64: 'Intel',
   universal: 'Apple silicon and Intel',
 };
+
+/** Stands beside two files for a Mac. */
+export const WHICH_MAC =
+  'To see which processor your Mac has, choose About This Mac in the Apple menu.';
 
 export function archName(platform: Platform, arch: Arch): string {
   return (platform === 'macos' ? MAC_ARCH_NAMES[arch] : undefined) ?? ARCH_NAMES[arch];

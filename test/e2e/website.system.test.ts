@@ -126,6 +126,24 @@ describe.skipIf(skipsBrowser).each(FORMS)('on a website, as %s', (as) => {
       await page.context().close();
     });
 
+    it('offers both files to a Mac of unknown processor, Apple silicon first', async () => {
+      const page = await visit('download', { before: NO_HINTS, userAgent: AGENT.mac });
+      await page.getByText('Version 2.0.0, ').waitFor();
+      const other = page.locator('#download-other');
+      expect(await page.locator('#download').textContent()).toBe('Download for Apple silicon');
+      expect(await other.textContent()).toBe('Download for Intel');
+      expect(await other.getAttribute('href')).toContain('macos?arch=x64');
+      expect(await page.locator('#download-facts').textContent()).toMatch(
+        /^Version .*2\.0\.0.*, \d+ bytes \(Apple silicon\)\. Version .*2\.0\.0.*, \d+ bytes \(Intel\)\. .*About This Mac/,
+      );
+      await page.context().close();
+      const known = await visit('download', { before: hints('macOS', 'arm') });
+      await known.getByText('Version 2.0.0, ').waitFor();
+      expect(await known.locator('#download').textContent()).toBe('Download for macOS');
+      expect(await known.locator('#download-other').isVisible()).toBe(false);
+      await known.context().close();
+    });
+
     it('reports when there is no file for the machine', async () => {
       const phone = await visit('download', { before: NO_HINTS, userAgent: AGENT.phone });
       await phone.getByText('This is a program for Windows, macOS and Linux.').waitFor();
