@@ -9,7 +9,7 @@ export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boole
   return arch === 'arm64' && platform !== 'linux';
 }
 
-/** Whether a build runs on a processor without emulation. */
+/** True when a build runs on a processor without emulation. */
 export function isNativeOn(arch: Arch, build: { readonly arch: Arch }): boolean {
   return build.arch === arch || build.arch === 'universal';
 }

@@ -28,7 +28,7 @@ export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly Companion[];
-  /** Where its bytes are, relative to the application: `artifacts/{sha256}/{filename}`. */
+  /** The place of its bytes, relative to the application: `artifacts/{sha256}/{filename}`. */
   readonly object: string;
 }
 
@@ -74,7 +74,7 @@ export function findArtifact(
   );
 }
 
-/** What tells files apart: their bytes and their name. */
+/** Identifies a file by its bytes and its name. */
 export type FileIdentity = Pick<Artifact, 'sha256' | 'filename'>;
 
 /** True when two artifacts have the same bytes under the same name. */

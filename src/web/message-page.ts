@@ -6,7 +6,7 @@ import type { Site } from './site.ts';
 
 export interface Message {
   readonly title: string;
-  /** What the visitor can do. */
+  /** Tells the visitor what to do. */
   readonly sentence: string;
   /** Pages that may help the visitor; paths below the base. */
   readonly links: readonly { readonly path: string; readonly text: string }[];

@@ -7,7 +7,7 @@ import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
  *
  * @param file `size`: bytes, as the manifest states
  * @throws AppError `unknown_file` when it was deleted from the store; `artifact_mismatch` when the stored file has
- *   another size; the store's errors
+ *   another size; `store_unavailable`
  */
 export async function openFile(
   store: Pick<ObjectStore, 'open'>,

@@ -9,7 +9,7 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
 /**
  * Reads a small file that a verified manifest names.
  *
- * @throws AppError those of `openFile`; `artifact_mismatch` for a file above 16 MiB
+ * @throws AppError `unknown_file`; `artifact_mismatch`, also for a file above 16 MiB
  */
 export async function readFileOf(
   store: Pick<ObjectStore, 'open'>,
