@@ -10,7 +10,7 @@ import {
   type FileDeps,
   type FileHeaders,
 } from '../files/answer-file.ts';
-import { readFileOf } from '../files/read-file.ts';
+import { readFileOf } from '../files/open-file.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import {
   type AskedDocument,

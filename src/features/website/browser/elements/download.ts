@@ -2,7 +2,6 @@ import {
   type SuggestionQuery,
   suggestDownloads,
 } from '../../../../answers/latest-version/suggest-downloads.ts';
-import { FORMAT_NAMES } from '../../../../domain/format-name.ts';
 import type { Arch, Format, Platform } from '../../../../domain/platform.ts';
 import type { ArtifactIdentity, FileIdentity } from '../../../../domain/release.ts';
 import type { VisitorMachine } from '../../../../domain/visitor-machine.ts';
@@ -11,7 +10,7 @@ import { define, make, ServiceElement, setText } from '../../../../web/browser/s
 import { findMachine } from '../../../../web/browser/shared/machine.ts';
 import { plain } from '../../../../web/browser/shared/plain.ts';
 import { size } from '../../../../web/browser/size.ts';
-import { MAC_ARCH_NAMES, PLATFORM_NAMES, WHICH_MAC } from '../../../../web/label.ts';
+import { FORMAT_NAMES, MAC_ARCH_NAMES, PLATFORM_NAMES, WHICH_MAC } from '../../../../web/label.ts';
 
 /** `<slipway-download app channel format>`: a button for the visitor's machine, and all other downloads. */
 
