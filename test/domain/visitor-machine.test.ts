@@ -69,9 +69,29 @@ const SAFARI_MAC =
 const CHROME_WINDOWS =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 const WORDS = [
-  ...['Mozilla/5.0', 'Windows NT 10.0', 'Win64', 'x64', 'Macintosh', 'Intel Mac OS X', 'Darwin'],
-  ...['X11', 'Linux', 'x86_64', 'aarch64', 'armv7l', 'i686', 'ARM64', 'CrOS', 'FreeBSD amd64'],
-  ...['Android 15', 'iPhone', 'iPad', 'Mobile', 'Mobile/15E148', 'MobileReader', 'curl/8.9.1'],
+  'Mozilla/5.0',
+  'Windows NT 10.0',
+  'Win64',
+  'x64',
+  'Macintosh',
+  'Intel Mac OS X',
+  'Darwin',
+  'X11',
+  'Linux',
+  'x86_64',
+  'aarch64',
+  'armv7l',
+  'i686',
+  'ARM64',
+  'CrOS',
+  'FreeBSD amd64',
+  'Android 15',
+  'iPhone',
+  'iPad',
+  'Mobile',
+  'Mobile/15E148',
+  'MobileReader',
+  'curl/8.9.1',
 ];
 
 const visitors: fc.Arbitrary<Visitor> = fc.record({

@@ -114,11 +114,7 @@ describe.skipIf(skipsBrowser).each(FORMS)('on a website, as %s', (as) => {
     it.each([
       ['Windows on ARM, which runs x64', { before: hints('Windows', 'arm') }, 'windows?arch=x64'],
       ['an Intel Mac that says so', { before: hints('macOS', 'x86') }, 'macos?arch=x64'],
-      [
-        'a Mac that does not',
-        { before: NO_HINTS, userAgent: AGENT.mac, ...{} },
-        'macos?arch=arm64',
-      ],
+      ['a Mac that does not', { before: NO_HINTS, userAgent: AGENT.mac }, 'macos?arch=arm64'],
     ])('knows %s', async (_name, options, expected) => {
       const page = await visit('download', options);
       await page.getByText('Version 2.0.0, ').waitFor();

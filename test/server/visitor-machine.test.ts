@@ -69,7 +69,8 @@ describe('visitorMachine', () => {
 
   it('is one of a few values for every request, and depends on no header that is not in Vary', () => {
     const possible = new Set([
-      ...['phone', 'unknown'],
+      'phone',
+      'unknown',
       ...PLATFORMS.flatMap((platform) => [...ARCHES, null].map((arch) => `${platform} ${arch}`)),
     ]);
     const names = MACHINE_HEADERS.toLowerCase().split(', ');

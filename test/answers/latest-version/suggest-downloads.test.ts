@@ -47,9 +47,15 @@ async function suggested(
 }
 
 const ALL = [
-  ...['windows x64 nsis', 'windows x64 msi', 'windows arm64 nsis'],
-  ...['macos arm64 dmg', 'macos arm64 zip', 'macos x64 dmg'],
-  ...['linux x64 appimage', 'linux x64 deb', 'linux arm64 deb'],
+  'windows x64 nsis',
+  'windows x64 msi',
+  'windows arm64 nsis',
+  'macos arm64 dmg',
+  'macos arm64 zip',
+  'macos x64 dmg',
+  'linux x64 appimage',
+  'linux x64 deb',
+  'linux arm64 deb',
 ];
 const MAC = { platform: 'macos', arch: null } as const;
 
