@@ -1,7 +1,7 @@
 import type { UsageCounter } from '../usage/usage-counter.ts';
 
 /**
- * What a client is told, as a value. This room takes a parsed question; whoever serves it adds the headers that all of
+ * The answer to a client, as a value. This room takes a parsed question; whoever serves it adds the headers that all of
  * its answers share, sends the answer and counts it.
  */
 
@@ -19,7 +19,7 @@ export interface Answer {
   readonly isShared?: boolean;
 }
 
-/** What to count once the answer is sent; undefined for nothing. */
+/** The count to add once the answer is sent; undefined for none. */
 export type Counted =
   | { readonly kind: 'check'; readonly check: Parameters<UsageCounter['countCheck']>[0] }
   | { readonly kind: 'link'; readonly link: CountedLink }

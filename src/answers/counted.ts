@@ -5,7 +5,7 @@ import type { FoundUpdate } from './find-update.ts';
 import type { LinkMethod } from './issue-link.ts';
 
 /**
- * What a check counts as. Call it after the answer was found: then application and channel exist, and a client cannot
+ * The count of a check. Call it after the answer was found: then application and channel exist, and a client cannot
  * fill the counts with made-up names.
  */
 export function countedCheck(
@@ -23,7 +23,7 @@ export function countedCheck(
   return { kind: 'check', check };
 }
 
-/** What a link to an artifact counts as: nothing for HEAD, because no file can be downloaded with such a link. */
+/** The count of a link to an artifact: none for HEAD, because a client cannot download a file with such a link. */
 export function countedLink(method: LinkMethod, link: CountedLink): Counted {
   return method === 'GET' ? { kind: 'link', link } : undefined;
 }

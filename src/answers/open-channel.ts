@@ -15,7 +15,7 @@ export interface ServiceDeps {
 /** A channel as the tier of the requesting account sees it. */
 export interface SeenChannel {
   readonly channel: ChannelView;
-  /** Whether another account may get another answer: see {@link viewFor}. Shared caches must not store it. */
+  /** True when another account may get another answer: see {@link viewFor}. Shared caches must not store it. */
   readonly isRestricted: boolean;
   /** The catalog revision that the answer comes from. */
   readonly revision: number;

@@ -2,7 +2,7 @@ import { type Answer, bodyBytes } from './answer.ts';
 
 /** Answers that many clients get: each is made once, and sent many times. */
 
-/** What an answer was made from. */
+/** The source of an answer. */
 export interface AnswerSource {
   /** The part of the catalog that was asked: another revision has another object. */
   readonly view: object;

@@ -11,7 +11,7 @@ export interface CarriedDocument {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** Where its bytes are, relative to the application: `releases/{version}/carried/{n}/{name}`. */
+  /** The place of its bytes, relative to the application: `releases/{version}/carried/{n}/{name}`. */
   readonly object: string;
 }
 
@@ -39,14 +39,14 @@ export const NETSPARKLE_APPCAST_SIGNATURE = 'netsparkle-appcast.xml.signature';
 
 type FormatsByPlatform = Readonly<Record<Platform, readonly Format[]>>;
 
-/** What Sparkle unpacks and installs, best first. */
+/** The formats that Sparkle unpacks and installs, best first. */
 export const SPARKLE_FORMATS: FormatsByPlatform = {
   windows: [],
   macos: ['zip', 'tar.gz', 'tar.xz', 'dmg', 'pkg'],
   linux: [],
 };
 
-/** What NetSparkle runs, opens or unpacks, best first. */
+/** The formats that NetSparkle runs, opens or unpacks, best first. */
 export const NETSPARKLE_FORMATS: FormatsByPlatform = {
   windows: ['nsis', 'msi'],
   macos: ['zip', 'tar.gz', 'pkg', 'dmg'],
@@ -56,7 +56,7 @@ export const NETSPARKLE_FORMATS: FormatsByPlatform = {
 /** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
 const UPDATE_INFO_NAME = /^([\w.-]+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/;
 
-/** What the name of an update document states about the clients that ask for it. */
+/** The name of an update document says which clients ask for it. */
 interface UpdateInfoName {
   readonly channel: string;
   readonly platform: Platform;
@@ -66,19 +66,19 @@ interface UpdateInfoName {
   readonly suffix: string | undefined;
 }
 
-/** What electron-builder's name of an update document states; undefined for any other name. */
+/** Reads the name that electron-builder gives an update document; undefined for any other name. */
 export function parseUpdateInfoName(name: string): UpdateInfoName | undefined {
   const match = UPDATE_INFO_NAME.exec(name);
   const channel = match?.[1];
   if (match === null || channel === undefined) return undefined;
   const [, , mac, linux, suffix] = match;
-  const platform = mac ? 'macos' : linux ? 'linux' : 'windows';
-  const arch =
-    platform !== 'linux' ? null : suffix === undefined ? 'x64' : (archOf(suffix) ?? null);
-  return { channel, platform, arch, suffix };
+  if (mac !== undefined) return { channel, platform: 'macos', arch: null, suffix };
+  if (linux === undefined) return { channel, platform: 'windows', arch: null, suffix };
+  const arch = suffix === undefined ? 'x64' : (archOf(suffix) ?? null);
+  return { channel, platform: 'linux', arch, suffix };
 }
 
-/** Whether clients on a machine ask for a document. Only on Linux the name states the architecture. */
+/** True when clients on a machine ask for a document. Only on Linux the name states the architecture. */
 export function isAskedBy(
   { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
   name: string,
@@ -109,7 +109,7 @@ function appcastFormats(name: string): FormatsByPlatform | undefined {
   return isNetSparkles ? NETSPARKLE_FORMATS : undefined;
 }
 
-/** Whether a document of this name is for clients on a platform and architecture. */
+/** True when a document of this name is for clients on a platform and architecture. */
 export function isFor(
   machine: { readonly platform: Platform; readonly arch: Arch | null },
   name: string,
@@ -118,7 +118,7 @@ export function isFor(
   return formats === undefined ? isAskedBy(machine, name) : formats[machine.platform].length > 0;
 }
 
-/** Whether a signed document of this name may list a file. */
+/** True when a signed document of this name may list a file. */
 export function mayList(
   file: { readonly platform: Platform; readonly arch: Arch; readonly format: Format },
   name: string,

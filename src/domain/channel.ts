@@ -47,7 +47,7 @@ function parseName(name: string, noun: 'channel' | 'application'): string {
   throw new AppError('invalid_name', detail, { issues: [{ pointer: `/${noun}`, detail }] });
 }
 
-/** Whether a new channel is for pre-releases, by its name and its first version; null: it has none yet. */
+/** True when a new channel is for pre-releases, by its name and its first version; null: it has none yet. */
 export function isPrereleaseChannel(name: string, firstVersion: Version | null): boolean {
   if (name === DEFAULT_CHANNEL) return false;
   return PRERELEASE_NAMES.has(name) || (firstVersion !== null && isPrerelease(firstVersion));
@@ -58,9 +58,9 @@ export interface Channel {
   readonly name: string;
   /** The channel whose offers its clients see as well, with those that it inherits itself; null for none. */
   readonly inherits: string | null;
-  /** Whether a person who asks by hand may get a release before its rollout reaches the installation. */
+  /** True when a person who asks by hand may get a release before its rollout reaches the installation. */
   readonly givesEarlyAccess: boolean;
-  /** Whether a client that asks for it may go back to an older version. */
+  /** True when a client that asks for it may go back to an older version. */
   readonly allowsDowngrade: boolean;
   readonly offers: readonly Offer[];
   /** Versions that were retired from the channel. */
@@ -81,7 +81,7 @@ export function inheritedNames(
   return names;
 }
 
-/** What a client of a channel sees. It is indexed, so that a decision does not search the whole list. */
+/** The offers that a client of a channel sees. They are indexed: a decision does not search the whole list. */
 export interface ChannelView {
   readonly name: string;
   /** False when the channel is closed to the client: the view then shows no offers. */
@@ -91,7 +91,7 @@ export interface ChannelView {
   /** See {@link Channel}. */
   readonly givesEarlyAccess: boolean;
   readonly allowsDowngrade: boolean;
-  /** Whether it lists or listed a release, of whatever status. */
+  /** True when it lists or listed a release, of whatever status. */
   readonly hadRelease: boolean;
   /** Newest first, without yanked ones. */
   readonly offers: readonly Offer[];

@@ -43,7 +43,7 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Mac
   return best === undefined ? { refused } : { artifact: best };
 }
 
-/** Whether the client could install the artifact if its architecture fit. */
+/** True when the client could install the artifact if its architecture fit. */
 export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }
@@ -75,7 +75,7 @@ function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
 
 /**
  * Negative when `a` is better for the machine than `b`. Both must be for its platform. Native builds come before
- * emulated ones; then the rank of the format decides, then that of the architecture.
+ * emulated ones; then the rank of the format decides, then the rank of the architecture.
  */
 export function comparePreference(
   a: ArtifactIdentity,

@@ -15,7 +15,7 @@ export interface NamedMachine extends Pick<UpdateQuery, 'platform' | 'arch' | 'f
   readonly name: string;
 }
 
-/** What a machine gets, by the name that the document has for it. */
+/** The build for a machine. Its name is the machine's name in the document. */
 export interface NamedBuild<Artifact> {
   readonly name: string;
   readonly artifact: Artifact;
@@ -23,7 +23,7 @@ export interface NamedBuild<Artifact> {
 
 export interface CommonRelease {
   readonly offer: Offer;
-  /** What each machine gets, in the order of the machines. A machine without a build in this release is left out. */
+  /** The build for each machine, in the order of the machines. A machine without a build in this release is left out. */
   readonly builds: readonly NamedBuild<OfferedArtifact>[];
 }
 
@@ -74,7 +74,7 @@ export function findCommonRelease(
   return undefined;
 }
 
-/** What a release is for the machines of a document, by their names there. */
+/** The use of a release to the machines of a document, by their names there. */
 export interface DividedMachines {
   readonly getting: readonly string[];
   /** Those that hold the release back, see {@link findCommonRelease}. Empty when no machine gets it. */
@@ -103,7 +103,7 @@ export function divideMachines(
   return { getting, holding: holding.map(({ name }) => name) };
 }
 
-/** Whether no rule keeps an offer from the client on every machine. It is decided once for all machines. */
+/** True when no rule keeps an offer from the client on every machine. It is decided once for all machines. */
 function possibleFor(
   query: UpdateQuery,
   channel: ChannelView,
@@ -183,7 +183,7 @@ function buildFor(
   return artifactFrom(offer, query, channel, now);
 }
 
-/** Whether a machine without a build in a release keeps the document from it. */
+/** True when a machine without a build in a release keeps the document from it. */
 function holdsBack(
   { query, newest }: Served,
   offer: Offer,

@@ -16,20 +16,20 @@ export const ZSYNC = 'zsync';
 export const COMPANION_KINDS = [BLOCKMAP, WEB_PACKAGE, DELTA, ZSYNC] as const;
 export type CompanionKind = (typeof COMPANION_KINDS)[number];
 
-/** What updaters are told about a file beside its name, size and hash. Each absent fact is not known, or not so. */
+/** The facts that updaters get about a file beside its name, size and hash. An absent fact is unknown or false. */
 export interface UpdaterFacts {
   /** Bytes of the block map at the end of the file, without the four bytes of its size; absent: the file has none. */
   readonly blockMapSize?: number;
-  /** Whether the client must install the file with admin rights; absent: it need not. */
+  /** True when the client must install the file with admin rights; absent: it need not. */
   readonly needsAdminRights?: boolean;
   /** Hex. Squirrel and Velopack compare it. */
   readonly sha1?: string;
-  /** The version that Sparkle compares, when it is not that of the release: `CFBundleVersion`. */
+  /** The version that Sparkle compares, `CFBundleVersion`, when it differs from the version of the release. */
   readonly bundleVersion?: string;
   readonly sparkle?: SparkleFacts;
 }
 
-/** What clients decide by, as the publisher's appcast states it about a file. */
+/** The conditions by which clients decide, as the publisher's appcast states them about a file. */
 export interface SparkleFacts {
   /** `application`, `package` or `interactive-package`. */
   readonly installationType?: string;
@@ -77,7 +77,7 @@ export interface Companion extends UpdaterFacts {
    * bundle version.
    */
   readonly base?: string;
-  /** Made by the build tools, as those of an artifact; absent: none. */
+  /** Made by the build tools, as the signatures of an artifact are; absent: none. */
   readonly signatures?: readonly ArtifactSignature[];
   readonly filename: string;
   /** Bytes. */
@@ -86,7 +86,7 @@ export interface Companion extends UpdaterFacts {
   readonly sha256: string;
   /** Hex. */
   readonly sha512: string;
-  /** Where its bytes are, relative to the application. */
+  /** The place of its bytes, relative to the application. */
   readonly object: string;
 }
 
@@ -99,7 +99,7 @@ export function deltaBases({
   return companions.flatMap(({ kind, base }) => (kind === DELTA && base !== undefined ? base : []));
 }
 
-/** Whether clients can download a file differentially: it, or what belongs to it, has a block map. */
+/** True when clients can download a file differentially: it, or what belongs to it, has a block map. */
 export function isDifferential({
   blockMapSize,
   companions,

@@ -1,5 +1,6 @@
 import { ARCHES, type Arch, PLATFORMS, type Platform } from './platform.ts';
 import type { Target } from './target.ts';
+import { USUAL_ARCHES } from './visitor-machine.ts';
 
 /** Which builds run on a machine, by architecture. `native-builds.ts` decides which of them the machine is offered. */
 
@@ -8,7 +9,7 @@ export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boole
   return arch === 'arm64' && platform !== 'linux';
 }
 
-/** Whether a build runs on a processor without emulation. */
+/** True when a build runs on a processor without emulation. */
 export function isNativeOn(arch: Arch, build: { readonly arch: Arch }): boolean {
   return build.arch === arch || build.arch === 'universal';
 }
@@ -35,13 +36,6 @@ export function admittedArches(platform: Platform, arch: Arch | null): readonly 
   return ADMITTED.get(machineName(platform, arch)) ?? [];
 }
 
-/** For clients that do not state their architecture. Almost every Windows machine runs 32-bit programs. */
-const UNSTATED: Readonly<Record<Platform, readonly Arch[]>> = {
-  macos: ['universal', 'arm64', 'x64'],
-  windows: ['universal', 'x64', 'ia32'],
-  linux: ['universal', 'x64'],
-};
-
 const ADMITTED = new Map<string, readonly Arch[]>(
   PLATFORMS.flatMap((platform) =>
     [...ARCHES, null].map((arch) => [machineName(platform, arch), listAdmitted(platform, arch)]),
@@ -49,7 +43,7 @@ const ADMITTED = new Map<string, readonly Arch[]>(
 );
 
 function listAdmitted(platform: Platform, arch: Arch | null): readonly Arch[] {
-  if (arch === null) return UNSTATED[platform];
+  if (arch === null) return USUAL_ARCHES[platform];
   if (arch === 'universal') return ['universal'];
   return runsX64ByEmulation(platform, arch) ? [arch, 'universal', 'x64'] : [arch, 'universal'];
 }

@@ -39,7 +39,7 @@ const SPELLED = new RegExp(
   'gu',
 );
 
-/** Whether a text is one line without deceptive characters. The caller checks its length. */
+/** True when a text is one line without deceptive characters. The caller checks its length. */
 export function isDisplayName(text: string): boolean {
   return !FORBIDDEN.test(text.replace(SPELLED, ''));
 }

@@ -11,7 +11,7 @@ export function parseEdSignatureBytes(text: string): Uint8Array | undefined {
 }
 
 interface EmbeddedSignature {
-  /** How many bytes of the document it covers, from the beginning. */
+  /** Bytes of the document that it covers, from the beginning. */
   readonly length: number;
   /** Base64. */
   readonly signature: string;

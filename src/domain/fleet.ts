@@ -121,7 +121,8 @@ function wordAt(start: number, index: number): number {
 function uuidOf(a: number, b: number, c: number, d: number): string {
   const version = (b & 0xffff_0fff) | 0x4000;
   const variant = (c & 0x3fff_ffff) | 0x8000_0000;
-  const [second, third] = [hexOf(version), hexOf(variant)];
+  const second = hexOf(version);
+  const third = hexOf(variant);
   return `${hexOf(a)}-${second.slice(0, 4)}-${second.slice(4)}-${third.slice(0, 4)}-${third.slice(4)}${hexOf(d)}`;
 }
 

@@ -41,7 +41,8 @@ export function parseFreezeWindow(text: string): FreezeWindow | undefined {
 
 function weekTime(day: string, hours = '', minutes = ''): WeekTime | undefined {
   const weekday = DAYS.indexOf(day.toLowerCase()) + 1;
-  const [hour, minute] = [Number(hours), Number(minutes)];
+  const hour = Number(hours);
+  const minute = Number(minutes);
   return weekday === 0 || hour > 23 || minute > 59 ? undefined : { weekday, hour, minute };
 }
 
@@ -51,7 +52,7 @@ function positionOf({ weekday, hour, minute }: WeekTime): number {
 }
 
 /**
- * Whether some window contains a moment, and until when at least that stays so.
+ * Says whether some window contains a moment, and until when at least that stays so.
  *
  * A time on the wall that does not exist, because the clock is put forward, is the same moment an hour later. One that
  * exists twice is the first of the two.

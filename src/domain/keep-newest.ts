@@ -19,7 +19,7 @@ interface KeepRule {
   readonly channels: ReadonlyMap<string, Channel>;
   /** The channel that drops offers. */
   readonly name: string;
-  /** How many of its newest active offers it keeps. */
+  /** The number of its newest active offers that it keeps. */
   readonly keep: number;
   /** A version that stays, because a publisher is adding it; undefined for none. */
   readonly added: Version | undefined;
@@ -70,7 +70,7 @@ function heldBelow({ channels, name, now }: KeepRule): readonly string[] {
     .map(({ version }) => versionText(version));
 }
 
-/** What the clients on a machine are offered. */
+/** The release that the clients on a machine are offered. */
 interface MachineAnswer {
   /** All offers that they see, newest first. */
   readonly offers: readonly Offer[];
@@ -223,7 +223,7 @@ function withoutOffers(
   return new Map(left);
 }
 
-/** Whether an offer has a native build that the client can take, or ends native builds. */
+/** True when an offer has a native build that the client can take, or ends native builds. */
 function decidesNative({ artifacts, endsNative }: Offer, machine: MachineQuery): boolean {
   const { platform, arch } = machine;
   return (

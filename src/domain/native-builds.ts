@@ -86,7 +86,7 @@ export function createNatives() {
 
 const NO_NATIVES: Natives = new Map();
 
-/** Whether some client is offered the release, or will be. */
+/** True when some client is offered the release, or will be. */
 export function mayBeOffered({ status, rollout }: Offer): boolean {
   return status === 'active' && (rollout === null || lastShare(rollout) > NO_CLIENTS);
 }

@@ -28,7 +28,7 @@ export interface Offer {
   readonly mandatoryFor: VersionRange | null;
   /** Targets whose native builds end: from this version on their machines get other builds that run there. */
   readonly endsNative: readonly Target[];
-  /** Whether the release carries documents that its publisher signed; absent: no. */
+  /** True when the release carries documents that its publisher signed; absent: no. */
   readonly hasSignedDocuments?: boolean;
   /** Null: every client is offered it. */
   readonly rollout: Rollout | null;

@@ -11,7 +11,7 @@ const LINEAR_PARTS = 8;
 export interface PlanTime {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Whether it is a step of a plan. */
+  /** True when it is a step of a plan. */
   readonly isStep: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly Companion[];
-  /** Where its bytes are, relative to the application: `artifacts/{sha256}/{filename}`. */
+  /** The place of its bytes, relative to the application: `artifacts/{sha256}/{filename}`. */
   readonly object: string;
 }
 
@@ -74,8 +74,11 @@ export function findArtifact(
   );
 }
 
-/** Whether two artifacts have the same bytes under the same name. */
-export function isSameFile(a: Artifact, b: Artifact): boolean {
+/** Identifies a file by its bytes and its name. */
+export type FileIdentity = Pick<Artifact, 'sha256' | 'filename'>;
+
+/** True when two artifacts have the same bytes under the same name. */
+export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.sha256 === b.sha256 && a.filename === b.filename;
 }
 

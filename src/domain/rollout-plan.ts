@@ -1,30 +1,30 @@
 import { type FreezeWindow, freezeAt } from './freeze-window.ts';
 import { NO_CLIENTS, type Ramp, type RampPoint, type Share } from './rollout.ts';
 
-/** What publishers plan, and the share that follows from it. */
+/** Computes the share of a rollout from the plan of its publisher. */
 
 export interface RolloutStep {
   readonly share: Share;
-  /** How long the plan has run when the step is reached; milliseconds. */
+  /** The run time of the plan at the step; milliseconds. */
   readonly afterMs: number;
 }
 
-/** What a publisher plans. The steps go forward in time, and no share is smaller than the one before. */
+/** The plan of a publisher. The steps go forward in time, and no share is smaller than the one before. */
 export interface RolloutPlan {
   /** As the publisher wrote it. */
   readonly text: string;
   readonly steps: readonly RolloutStep[];
-  /** Whether the share grows evenly between two steps; otherwise it stays until the next step. */
+  /** True when the share grows evenly between two steps; otherwise it stays until the next step. */
   readonly isLinear: boolean;
   /** The plan's clock stands still in them. */
   readonly windows: readonly FreezeWindow[];
 }
 
-/** Where a plan stands. */
+/** The progress of a plan. */
 export interface PlanClock {
   /** When the clock was read, by the store's time; milliseconds since the epoch. */
   readonly at: number;
-  /** How long the plan had run then; milliseconds. */
+  /** The run time of the plan then; milliseconds. */
   readonly elapsedMs: number;
   /** False while the publisher has frozen the rollout. */
   readonly isRunning: boolean;
@@ -86,7 +86,7 @@ export function rampOf(plan: RolloutPlan, clock: PlanClock): Ramp {
   return { points, isLinear: plan.isLinear };
 }
 
-/** How long the plan has run at a time. @param clock an earlier reading of its clock */
+/** The run time of the plan at a time; milliseconds. @param clock an earlier reading of its clock */
 export function elapsedAt(plan: RolloutPlan, clock: PlanClock, now: number): number {
   const { at, elapsedMs, isRunning } = clock;
   return isRunning ? elapsedMs + runningMs(plan.windows, at, now) : elapsedMs;

@@ -10,7 +10,7 @@ import {
 } from './rollout-plan.ts';
 import { parseZonedTime } from './zoned-time.ts';
 
-/** What publishers write: percentages, plans and freeze windows. */
+/** Reads the percentages, plans and freeze windows that publishers write. */
 
 const HOUR_MS = 3_600_000;
 const UNITS: Readonly<Record<string, number>> = { m: HOUR_MS / 60, h: HOUR_MS, d: 24 * HOUR_MS };
@@ -71,7 +71,7 @@ export function parseRollout(
   return { text: text.trim(), steps: withoutPassed(steps), isLinear, windows };
 }
 
-/** How long a plan that starts now will have run at a time; after a window that contains the time. */
+/** The run time, at a time, of a plan that starts now; after a window that contains the time. */
 function runUntil(windows: readonly FreezeWindow[], now: number, at: number): number {
   const runSeconds = Math.ceil(runningMs(windows, now, at) / 1000);
   return (runSeconds + (freezeAt(windows, at).isFrozen ? 1 : 0)) * 1000;

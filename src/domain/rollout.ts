@@ -37,7 +37,7 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
   return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
 }
 
-/** Whether the service may offer the release to any client. A null rollout offers it to all. */
+/** True when the service may offer the release to any client. A null rollout offers it to all. */
 export function hasBegun(rollout: Rollout | null, now: number): boolean {
   return rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }
@@ -47,10 +47,11 @@ export function lastShare({ ramp }: Rollout): Share {
   return ramp.points.at(-1)?.share ?? NO_CLIENTS;
 }
 
-/** When the share first is at least this one; infinite when the ramp does not lead there. */
+/** The time at which the share first is at least this one; infinite when the ramp does not lead there. */
 export function reachedAt({ points, isLinear }: Ramp, share: Share): number {
   const index = points.findIndex((point) => point.share >= share);
-  const [from, to] = [points[index - 1], points[index]];
+  const from = points[index - 1];
+  const to = points[index];
   if (to === undefined) return Number.POSITIVE_INFINITY;
   // Clamped to its first point, the ramp has that share at any earlier time.
   if (from === undefined) return Number.NEGATIVE_INFINITY;
@@ -58,12 +59,12 @@ export function reachedAt({ points, isLinear }: Ramp, share: Share): number {
   return from.at + ((share - from.share) * (to.at - from.at)) / (to.share - from.share);
 }
 
-/** How far the rollouts of a channel are. */
+/** The progress of the rollouts of a channel. */
 export interface RolloutStage {
-  /** Whether two clients on equal machines may get different answers. */
+  /** True when two clients on equal machines may get different answers. */
   readonly isPartial: boolean;
   /**
-   * How many rollouts have reached every client. While this number stays the same, the releases that are offered to
+   * The number of rollouts that have reached every client. While it stays the same, the releases that are offered to
    * every client stay the same.
    */
   readonly completed: number;
@@ -76,7 +77,8 @@ export function createRolloutStages(
   const spans = rollouts
     .filter((rollout) => rollout !== null)
     .map(({ ramp }) => ({ start: reachedAt(ramp, 1), end: reachedAt(ramp, ALL_CLIENTS) }));
-  let [from, until] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let from = Number.NEGATIVE_INFINITY;
+  let until = Number.NEGATIVE_INFINITY;
   let stage: RolloutStage = { isPartial: false, completed: 0 };
   return (now) => {
     if (spans.length === 0 || (from <= now && now < until)) return stage;
@@ -92,7 +94,7 @@ export function createRolloutStages(
 }
 
 /**
- * Whether an installation is offered the release.
+ * True when an installation is offered the release.
  *
  * @param installation see `installationHash`; null when the client states no id: such a client is offered the
  *   release only when the share is 100 %

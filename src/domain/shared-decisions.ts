@@ -14,7 +14,7 @@ import { compareVersions, type Version, versionText } from './version.ts';
 /** One installation after the other, with its buckets. */
 export interface Installation {
   readonly id: string;
-  /** Whether its bucket in some rollout was asked for: otherwise all installations like it get the same. */
+  /** True when its bucket in some rollout was read: otherwise all installations like it get the same. */
   readonly isDivided: boolean;
   become(id: string): void;
   bucketIn(rollout: Rollout): number;
@@ -63,7 +63,7 @@ interface Split {
 type Tree = Split | Answer;
 
 interface SharedDecisions {
-  /** What `decideUpdate` says for this installation when it runs the version. */
+  /** The answer of `decideUpdate` for this installation when it runs the version. */
   answerTo(version: Version, installation: Installation): Answer;
   /** Asks again with each offered version, until nothing newer is offered. */
   follow(version: Version, installation: Installation): Answer;

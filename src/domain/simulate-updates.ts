@@ -7,7 +7,7 @@ import { compareVersions, type Version, versionText } from './version.ts';
 
 /** Follows the installations of a fleet through the updates that they are offered. */
 
-/** How many installations run a version at each of the times. */
+/** The number of installations that run a version at each of the times. */
 interface Running {
   readonly version: Version;
   readonly counts: readonly number[];
@@ -17,7 +17,7 @@ interface Running {
 export interface Ending {
   readonly version: Version;
   readonly count: number;
-  /** Why they are offered nothing. */
+  /** The reason why they are offered nothing. */
   readonly reason: Exclude<Decision['reason'], 'offer'>;
   readonly path: Decision['path'];
   /**
@@ -27,7 +27,7 @@ export interface Ending {
   readonly missed: Version | null;
 }
 
-/** What happens to the installations of a group. */
+/** The updates of the installations of a group. */
 export interface GroupFate {
   readonly group: FleetGroup;
   /** Newest first. */
@@ -83,7 +83,7 @@ export function* simulateUpdates(input: SimulationInput): Steps<readonly GroupFa
   return fates;
 }
 
-/** How many ids a pattern is made of: enough to tell apart what rollouts do to a group. */
+/** The number of ids that a pattern is made of: enough to tell apart what rollouts do to a group. */
 const PATTERN_IDS = 32;
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const PUBLIC_KEY_BYTES = 32;
-/** What `generate_keys -x` and older tools export: a private key, with and without its public key. */
+/** Bytes that `generate_keys -x` and older tools export: a private key, with and without its public key. */
 const PRIVATE_KEY_BYTES: readonly number[] = [64, 96];
 
 export interface SparklePublicKey {

@@ -34,7 +34,8 @@ function partsOf(version: string): string[] {
 
 /** Adds the zeros that the shorter of two versions such as 1.1 and 1.0.0 lacks before its letters. */
 function balanced(a: string[], b: string[]): readonly [readonly string[], readonly string[]] {
-  const [countA, countB] = [numericStart(a), numericStart(b)];
+  const countA = numericStart(a);
+  const countB = numericStart(b);
   const fill = (from: readonly string[], to: readonly string[], start: number, end: number) => [
     ...to.slice(0, start),
     ...from.slice(start, end).map((part) => (part === '.' ? '.' : '0')),
@@ -50,10 +51,17 @@ function numericStart(parts: readonly string[]): number {
 }
 
 function compareParts(a: string, b: string): number {
-  const [kindA, kindB] = [kindOf(a), kindOf(b)];
+  const kindA = kindOf(a);
+  const kindB = kindOf(b);
   if (kindA === kindB) {
-    if (kindA === 'digits') return compareDigits(a, b);
-    return kindA === 'separator' || a === b ? 0 : a < b ? -1 : 1;
+    switch (kindA) {
+      case 'digits':
+        return compareDigits(a, b);
+      case 'separator':
+        return 0;
+      case 'letters':
+        return compareTexts(a, b);
+    }
   }
   if (kindB === 'letters') return 1;
   if (kindA === 'letters') return -1;
@@ -62,6 +70,12 @@ function compareParts(a: string, b: string): number {
 
 /** Numbers of any length. */
 function compareDigits(a: string, b: string): number {
-  const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
-  return left.length - right.length || (left < right ? -1 : left > right ? 1 : 0);
+  const left = a.replace(/^0+/, '');
+  const right = b.replace(/^0+/, '');
+  return left.length - right.length || compareTexts(left, right);
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -68,7 +68,8 @@ function parsed(texts: readonly string[]): readonly Version[] {
  * case: `1.0.0-beta10` is older than `1.0.0-beta2`.
  */
 export function compareSquirrelVersions(a: string, b: string): number {
-  const [left, right] = [partsOf(a), partsOf(b)];
+  const left = partsOf(a);
+  const right = partsOf(b);
   for (const [index, number] of left.numbers.entries()) {
     const other = right.numbers[index] ?? 0;
     if (number !== other) return number - other;

@@ -10,7 +10,7 @@ import {
 
 /** Tiers of accounts: which channels and features each tier opens. */
 
-/** What only some tiers may do. */
+/** A permission that only some tiers have. */
 const FEATURES = ['developer_keys', 'analytics', 'explain', 'console'] as const;
 export type Feature = (typeof FEATURES)[number];
 
@@ -21,14 +21,14 @@ export type Feature = (typeof FEATURES)[number];
 export interface TierTable {
   /** In the order of the table. The first is the default tier of an account. */
   readonly names: readonly [string, ...string[]];
-  /** What a tier opens, as the table states it: `analytics`, `channel:desktop/insider`. */
+  /** Something that a tier opens, as the table states it: `analytics`, `channel:desktop/insider`. */
   opens(tier: string): readonly string[];
   /** The tier of this name; the first tier when the table has no such tier. */
   tierNamed(name: string | null): string;
   opensFeature(tier: string, feature: Feature): boolean;
   /** @param tier null: the client is not signed in */
   opensChannel(tier: string | null, application: string, channel: string): boolean;
-  /** Whether the channel is open to some tiers only. */
+  /** True when the channel is open to some tiers only. */
   restricts(application: string, channel: string): boolean;
   /** Every channel that some tier names. */
   readonly channels: readonly { readonly application: string; readonly channel: string }[];
@@ -116,7 +116,7 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 interface TieredView {
   readonly channel: ChannelView;
-  /** Whether other clients may see it differently: an answer from it must not be cached for them. */
+  /** True when other clients may see it differently: an answer from it must not be cached for them. */
   readonly isRestricted: boolean;
 }
 

@@ -18,7 +18,7 @@ const AT_THE_END = Number.POSITIVE_INFINITY;
 
 export interface CourseEnd {
   readonly answer: Answer;
-  /** What it would be offered next if no release required another version. */
+  /** The version that it would be offered next if no release required another version. */
   readonly freed: Answer;
 }
 
@@ -52,7 +52,8 @@ function createChannelCourses(
   const courses = new Map<string, Course>();
   const createCourse = (machine: Machine): Course => {
     const moments = decisions.map((decisionsOn) => decisionsOn(machine));
-    const [end, free] = [atTheEnd(machine), whenFree(machine)];
+    const end = atTheEnd(machine);
+    const free = whenFree(machine);
     return {
       follow: (version, installation, reached) => {
         let current = version;

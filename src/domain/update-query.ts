@@ -24,9 +24,9 @@ export interface UpdateQuery {
   readonly osGate: 'server' | 'client';
   /** Stable and anonymous, for rollouts. */
   readonly installationId: string | null;
-  /** Whether a person asks by hand: see `Channel.givesEarlyAccess`. */
+  /** True when a person asks by hand: see `Channel.givesEarlyAccess`. */
   readonly isManual: boolean;
-  /** Whether the client accepts an older version than its own: see `Channel.allowsDowngrade`. */
+  /** True when the client accepts an older version than its own: see `Channel.allowsDowngrade`. */
   readonly allowDowngrade: boolean;
   /** `download`: a visitor with a browser. `update`: an updater. */
   readonly purpose: 'download' | 'update';

@@ -1,7 +1,7 @@
 /**
  * zsync's list of the blocks of a file, in format 0.6.2: header lines, an empty line, and the checksums of each block.
  *
- * The rules of the header and the sizes of the checksums are those of zsync's own `zsyncmake.c` and `zsync.c`.
+ * The rules of the header and the sizes of the checksums come from zsync's own `zsyncmake.c` and `zsync.c`.
  */
 
 /** A header line: `Name: value`. */
@@ -15,14 +15,14 @@ export interface ZsyncFile {
   readonly length: number;
   /** Hex, of the described file. */
   readonly sha1: string;
-  /** Where the checksums begin, in bytes. */
+  /** The position of the first checksum, in bytes. */
   readonly checksumsAt: number;
 }
 
-/** How a file is divided into blocks, and how much of each checksum is stated. Everything in bytes. */
+/** The division of a file into blocks, and the length of their checksums. Everything is in bytes. */
 export interface ZsyncBlocks {
   readonly blockSize: number;
-  /** How many blocks in a row a client compares before it takes them as equal: 1 or 2. */
+  /** The number of blocks in a row that a client compares before it takes them as equal: 1 or 2. */
   readonly matches: number;
   /** Of the rolling sum: its last bytes. */
   readonly sumBytes: number;
@@ -65,7 +65,7 @@ export function parseZsync(bytes: Uint8Array): ZsyncFile | string {
   return describe(fields, checksumsAt, bytes.length - checksumsAt);
 }
 
-/** Where the empty line begins that ends the header. */
+/** The position of the empty line that ends the header. */
 function emptyLineOf(bytes: Uint8Array): number | undefined {
   const until = Math.min(bytes.length - 1, HEADER_BYTES_MAX);
   for (let at = 0; at < until; at++) {
@@ -89,7 +89,8 @@ function describe(
   checksumsSize: number,
 ): ZsyncFile | string {
   const fieldOf = (wanted: string) => fields.find(([name]) => name === wanted)?.[1] ?? '';
-  const [length, blockSize] = [numberIn(fieldOf('Length')), numberIn(fieldOf('Blocksize'))];
+  const length = numberIn(fieldOf('Length'));
+  const blockSize = numberIn(fieldOf('Blocksize'));
   const sha1 = fieldOf('SHA-1').toLowerCase();
   const twice = ONCE.find((wanted) => fields.filter(([name]) => name === wanted).length > 1);
   if (twice !== undefined) return `it has the line "${twice}" twice`;
@@ -120,7 +121,7 @@ export function zsyncHeader(fields: readonly Field[]): string {
   return `${fields.map(([name, value]) => `${name}: ${value}\n`).join('')}\n`;
 }
 
-/** Whether the client's buffer takes a line with this value. @param value in ASCII */
+/** True when the client's buffer takes a line with this value. @param value in ASCII */
 export function fitsInLine(name: string, value: string): boolean {
   return name.length + 2 + value.length <= LINE_BYTES_MAX;
 }

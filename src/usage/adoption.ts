@@ -1,7 +1,7 @@
 import { compareVersions, tryParseVersion } from '../domain/version.ts';
 import { type Counts, DAY_MS, dayOf, getOrCreate, OTHER, type Row, UNSTATED } from './counts.ts';
 
-/** How clients adopt versions, from the counts of a period. Pure. */
+/** Computes from the counts of a period how clients adopt versions. Pure. */
 
 export interface AdoptionQuery {
   readonly application: string;

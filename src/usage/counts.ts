@@ -7,7 +7,7 @@ export interface Counts {
   readonly checks: number;
   /** Answers that offered the version. */
   readonly offers: number;
-  /** Links to files of the version that were handed out. Whether a client used them is not known. */
+  /** Links to files of the version that clients received. The service does not see whether a client used them. */
   readonly links: number;
 }
 
@@ -30,7 +30,7 @@ export interface MinuteRow {
   readonly offers: number;
 }
 
-/** What one process counted since `from`. */
+/** The counts of one process since `from`. */
 export interface Counted {
   /** Milliseconds since the Unix epoch. */
   readonly from: number;

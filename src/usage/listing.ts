@@ -23,13 +23,12 @@ export interface Listing {
    * fast clock of this process nor a wrong time in the store makes an object look too old.
    */
   readonly present: number;
-  /** When this process requested it, in milliseconds since the Unix epoch. */
+  /** The time when this process requested it, in milliseconds since the Unix epoch. */
   readonly askedAt: number;
 }
 
 const CURRENT_MAX_MS = 3_600_000;
 
-/** @throws AppError the store's */
 export async function listUsage(store: ObjectStore, clock: Clock): Promise<Listing> {
   const totals: ListedObject[] = [];
   const counters = new Map<string, ListedObject[]>();
@@ -65,7 +64,7 @@ export function requireCurrent(clock: Clock, { askedAt }: Listing): void {
  * Creates an object if its key is free.
  *
  * @returns `exists` also when this call created it and the answer was lost
- * @throws AppError the store's; after `store_unavailable` the object may exist
+ * @throws AppError `store_unavailable`: the object may exist then
  */
 export async function createWhileCurrent(
   deps: { readonly store: ObjectStore; readonly clock: Clock },

@@ -19,13 +19,10 @@ export interface OwnCounter {
    * Continues in a new counter when the total has this one.
    *
    * @param wasAbsent whether totals may have forgotten the counter since this process last read them
-   * @throws AppError the store's
    */
   leaveIfAdded(listing: Listing, wasAbsent: boolean): Promise<void>;
   /**
    * Stores the counts since the last call. Keeps counts that the store does not confirm, and sends them again.
-   *
-   * @throws AppError the store's
    */
   flush(listing: Listing): Promise<void>;
 }
@@ -106,7 +103,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     },
     flush: async (listing) => {
       await send(listing);
-      // What is not sent now stays in the tally: a snapshot counts as one that may have been stored.
+      // The tally keeps every count that is not sent now: a snapshot counts as one that may have been stored.
       requireCurrent(clock, listing);
       prepare();
       await send(listing);

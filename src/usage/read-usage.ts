@@ -13,7 +13,7 @@ export interface ReadUsage {
   readonly rows: readonly Row[];
   /** Milliseconds since the Unix epoch; undefined when there are no counts. */
   readonly countedSince: number | undefined;
-  /** When the newest counts were stored, by the store's clock; milliseconds since the Unix epoch. */
+  /** The time when the newest counts were stored, by the store's clock; milliseconds since the Unix epoch. */
   readonly newestAt: number | undefined;
   /** The documents that could not be read, by key. Their counts may be missing in `rows`. */
   readonly unreadable: readonly (UnreadableDocument & { readonly key: string })[];
@@ -23,7 +23,7 @@ export interface ReadUsage {
 const LISTINGS_MAX = 5;
 
 interface ReadUsageDeps {
-  /** Where the service stores its counts: the private store. */
+  /** The private store, in which the service stores its counts. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,7 +35,7 @@ interface ReadUsageDeps {
  * Reads the newest total, and the newest snapshot of each counter that the total does not have: each count once, while
  * services count and roll up. Never writes.
  *
- * @throws AppError the store's; `store_unavailable` when services replaced the objects faster than they could be read
+ * @throws AppError `store_unavailable`, also when services replaced the objects faster than they could be read
  */
 export async function readUsage(deps: ReadUsageDeps): Promise<ReadUsage> {
   const stored = createStoredCounts(deps);

@@ -40,8 +40,6 @@ interface RollUpDeps {
  *
  * Closing a counter creates its next number, as a copy. If its process is only slow, it then finds the number taken.
  * So the content of a closed counter is final, and any number of processes may do this at once.
- *
- * @throws AppError the store's
  */
 export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> {
   const { stored } = deps;

@@ -1,7 +1,7 @@
 import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
 import { type Counts, getOrCreate, OTHER, type Row, type Writable } from './counts.ts';
 
-/** What one process counted since it began, for Prometheus: it only grows. */
+/** The counts of one process since it began, for Prometheus. They only grow. */
 export interface SeriesCounts {
   /** Adds counts of a row, whose names are bounded as the tally bounds them. */
   add(names: Names, counts: Counts): void;

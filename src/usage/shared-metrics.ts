@@ -2,7 +2,7 @@ import type { Clock, Randomness } from '../core/clock.ts';
 import { startPolling } from '../core/polling.ts';
 import type { PublicMetrics } from './public-metrics.ts';
 
-/** Lets several processes on one machine show the same public metrics: those of the leader. */
+/** Lets several processes on one machine show the public metrics of the leader. */
 export interface SharedMetrics {
   /** The metrics to show. @param application null for all applications together */
   get(application: string | null): PublicMetrics;
@@ -14,7 +14,7 @@ export interface SharedMetrics {
 }
 
 export interface MetricsRelay {
-  /** Whether this process is the leader. */
+  /** True when this process is the leader. */
   leads(): boolean;
   /** Sends an update to the other processes. */
   send(update: MetricsUpdate): void;
@@ -24,7 +24,7 @@ export interface MetricsRelay {
 export type MetricsUpdate =
   /** A client asked a follower. */
   | { readonly kind: 'metrics_asked'; readonly application: string | null }
-  /** What the leader shows. */
+  /** The metrics that the leader shows. */
   | {
       readonly kind: 'metrics_made';
       readonly application: string | null;
@@ -47,7 +47,7 @@ export function createSharedMetrics(deps: {
 }): SharedMetrics {
   const { clock, relay, make } = deps;
   const askedAt = new Map<string | null, number>();
-  /** What the leader sent last, in the leader itself as well. */
+  /** The metrics that the leader sent last. The leader has them as well. */
   const sent = new Map<string | null, { readonly at: number; readonly metrics: PublicMetrics }>();
   let stop = async (): Promise<void> => {};
 

@@ -19,22 +19,20 @@ export interface StoredCounts {
   addTotal(total: Total): void;
   /** Counts the snapshot, unless the total has its counter or a newer snapshot is known. */
   addSnapshot(snapshot: Snapshot): void;
-  /** @throws AppError the store's; `document_newer` */
+  /** @throws AppError `document_newer` */
   readTotal(listing: Listing): Promise<void>;
   /**
    * Reads the newest snapshots of all counters except one.
    *
    * @param own the counter of this process, which is counted from memory; undefined for a process that counts nothing
-   * @throws AppError the store's
    */
   readSnapshots(
     listing: Listing,
     own: string | undefined,
     onProgress?: (done: number, of: number) => void,
   ): Promise<void>;
-  /** Reads one snapshot. @throws AppError the store's */
   readSnapshot(counter: string, number: number): Promise<Snapshot | Unreadable>;
-  /** Whether the newest of these snapshots of a counter has been read, or is known to be corrupt. */
+  /** True when the newest of these snapshots of a counter has been read, or is known to be corrupt. */
   hasNewest(counter: string, listed: readonly ListedObject[]): boolean;
   /** The documents that were left out, by key. */
   unreadable(): ReadonlyMap<string, UnreadableDocument>;

@@ -28,13 +28,13 @@ export interface Tally extends UsageCounter {
 interface TallyDeps {
   readonly clock: Clock;
   /**
-   * Whether the catalog has the version, as far as the channel may tell. Clients can make up versions, so only known
+   * True when the catalog has the version, as far as the channel may tell. Clients can make up versions, so only known
    * ones get a separate row.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
   /** The counts of this process, for Prometheus. They come from the rows, so that counting costs no more for them. */
   readonly series: Pick<SeriesCounts, 'add'>;
-  /** How long the counts of a minute are used, in milliseconds. */
+  /** The time for which the counts of a minute are used, in milliseconds. */
   readonly minutesKeptMs: number;
 }
 
@@ -62,7 +62,7 @@ export function createTally(deps: TallyDeps): Tally {
   const groups = createGroups();
   const minuteCounts = createMinuteCounts(deps);
   let rows: Writable<Row>[] = [];
-  /** What the series have of a row. */
+  /** The part of a row that the series have. */
   let settled = new Map<Row, Counts>();
   let since = clock.now();
   let day = '';

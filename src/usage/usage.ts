@@ -40,12 +40,12 @@ export interface Usage extends UsageCounter {
   start(): void;
   /** Stores the remaining counts, within a few seconds. Never throws. */
   stop(): Promise<void>;
-  /** Stores own counts, reads those of other processes, and rolls up. Never throws: failures are logged. */
+  /** Stores own counts, reads the counts of other processes, and rolls up. Never throws: failures are logged. */
   refresh(): Promise<void>;
   /** @param application null for all applications together */
   publicMetrics(application: string | null): PublicMetrics;
   analytics(query: AnalyticsQuery): readonly AnalyticsRow[];
-  /** What this process counted since it began, for Prometheus: a bounded number of series that only grow. */
+  /** The counts of this process since it began, for Prometheus: a bounded number of series that only grow. */
   series(): Iterable<Series>;
 }
 
@@ -59,7 +59,7 @@ interface UsageDeps {
   /** Public metrics do not show groups with fewer counts. */
   readonly groupMin: number;
   /**
-   * Whether the catalog has the version, as far as the channel may tell. Answers from memory: it is called
+   * True when the catalog has the version, as far as the channel may tell. Answers from memory: it is called
    * for each check of an unknown version.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;

@@ -29,8 +29,9 @@ export function colorText(color: Color): string {
 
 /** From 1 to 21: https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio */
 export function contrastOf(a: Color, b: Color): number {
-  const [light = 0, dark = 0] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => y - x);
-  return (light + 0.05) / (dark + 0.05);
+  const one = luminanceOf(a);
+  const other = luminanceOf(b);
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
 }
 
 function luminanceOf([red, green, blue]: Color): number {

@@ -76,7 +76,7 @@ interface BuiltList {
   readonly named: BuiltFiles['named'];
 }
 
-/** What `npm run build` writes below `dist/browser`, by file name. */
+/** The files that `npm run build` writes below `dist/browser`, by name. */
 export function builtOutput({ files, named }: BuiltFiles): ReadonlyMap<string, Uint8Array> {
   const list: BuiltList = { files: files.map(({ name }) => name), named };
   return new Map<string, Uint8Array>([

@@ -1,4 +1,4 @@
-/** What all pages of a service share. */
+/** The parts that all pages of a service share. */
 export interface Site {
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly base: string;
@@ -51,7 +51,7 @@ interface NamedApplication {
   readonly displayName: string | null;
 }
 
-/** What a page is about. */
+/** The subject of a page. */
 export interface PageSubject extends ApplicationAndChannel, NamedApplication {}
 
 export interface ApplicationAndChannel {

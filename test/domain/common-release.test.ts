@@ -47,9 +47,19 @@ function build(text: string, minimumOsVersion: string | null = null): OfferedArt
 const builds = (...names: readonly string[]) => ({ artifacts: names.map((name) => build(name)) });
 
 const CLIENT: UpdateQuery = {
-  ...{ application: 'desktop', channel: 'stable', currentVersion: null, platform: 'windows' },
-  ...{ arch: null, formats: null, osVersion: null, osGate: 'server', installationId: null },
-  ...{ isManual: false, allowDowngrade: false, purpose: 'update', signatureScheme: 'minisign' },
+  application: 'desktop',
+  channel: 'stable',
+  currentVersion: null,
+  platform: 'windows',
+  arch: null,
+  formats: null,
+  osVersion: null,
+  osGate: 'server',
+  installationId: null,
+  isManual: false,
+  allowDowngrade: false,
+  purpose: 'update',
+  signatureScheme: 'minisign',
 };
 
 /** `2.0.0: linux-x64 …` */
@@ -215,11 +225,9 @@ describe('the release of all machines', () => {
         const offers = drawn.map(({ names, status, requiresText, ends }, index) =>
           offer(`${drawn.length - index}.0.0`, {
             ...builds(...names),
-            ...{
-              status,
-              endsNative: ends,
-              ...(requiresText === undefined ? {} : { requiresText }),
-            },
+            status,
+            endsNative: ends,
+            ...(requiresText === undefined ? {} : { requiresText }),
           }),
         );
         expect(found(offers)).toBe(searched(offers));

@@ -50,14 +50,18 @@ function offer(version: string, fields: Partial<Offer> & { requiresText?: string
 function view(offers: readonly Offer[], fields: Partial<Channel> = {}, stable?: readonly Offer[]) {
   const channel = {
     name: 'stable',
-    ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
+    inherits: null,
+    givesEarlyAccess: false,
+    allowsDowngrade: false,
     offers,
     retired: new Set<string>(),
     ...fields,
   };
   const base = stable && {
     name: 'stable',
-    ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
+    inherits: null,
+    givesEarlyAccess: false,
+    allowsDowngrade: false,
     offers: stable,
     retired: new Set<string>(),
   };
@@ -75,7 +79,9 @@ function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQue
     formats: null,
     osVersion: null,
     osGate: 'server',
-    ...{ installationId: null, isManual: false, allowDowngrade: false },
+    installationId: null,
+    isManual: false,
+    allowDowngrade: false,
     purpose: 'update',
     signatureScheme: null,
     ...rest,
@@ -372,7 +378,11 @@ describe('decideUpdate', () => {
 
   it('shows the offers of every channel in a chain of inherited ones, the nearest first', () => {
     const channel = (name: string, inherits: string | null, offers: readonly Offer[]): Channel => ({
-      ...{ name, inherits, offers, givesEarlyAccess: false, allowsDowngrade: false },
+      name,
+      inherits,
+      offers,
+      givesEarlyAccess: false,
+      allowsDowngrade: false,
       retired: new Set([`0.${name.length}.0`]),
     });
     const stable = channel('stable', null, [offer('1.1.0'), offer('1.2.0')]);

@@ -17,7 +17,8 @@ import { updateQuestion } from '../../src/releases/forecast/foresee-updates.ts';
 
 const BUILD = {
   ...({ platform: 'linux', arch: 'x64', format: 'deb' } as const),
-  ...{ minimumOsVersion: null, signatureSchemes: [] },
+  minimumOsVersion: null,
+  signatureSchemes: [],
 };
 const HALF: Rollout = {
   seed: 1,
@@ -42,8 +43,12 @@ function offer(version: Version, rules: Partial<Rules>): Offer {
 const viewOf = (offers: readonly Offer[]) =>
   createChannelView(
     {
-      ...{ name: 'stable', inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
-      ...{ offers, retired: new Set<string>() },
+      name: 'stable',
+      inherits: null,
+      givesEarlyAccess: false,
+      allowsDowngrade: false,
+      offers,
+      retired: new Set<string>(),
     },
     [],
   );

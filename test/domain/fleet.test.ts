@@ -102,8 +102,13 @@ describe('groups', () => {
     };
     expect(updateQueryOf(group(), from)).toMatchObject({ formats: null, osGate: 'client' });
     expect(updateQueryOf(group({ format: 'msi', osVersion: '10.0' }), from)).toMatchObject({
-      ...{ formats: ['msi'], osVersion: '10.0', osGate: 'server' },
-      ...{ purpose: 'update', installationId: 'id', isManual: false, allowDowngrade: false },
+      formats: ['msi'],
+      osVersion: '10.0',
+      osGate: 'server',
+      purpose: 'update',
+      installationId: 'id',
+      isManual: false,
+      allowDowngrade: false,
     });
   });
 });

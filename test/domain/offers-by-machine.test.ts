@@ -83,7 +83,9 @@ describe('the offers that leave no machine behind', () => {
         (all, arch, formats, isNew) => {
           const channel = {
             name: 'stable',
-            ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
+            inherits: null,
+            givesEarlyAccess: false,
+            allowsDowngrade: false,
             offers: all,
             retired: new Set<string>(),
           };

@@ -17,7 +17,10 @@ function planned(text: string, windows: readonly string[] = [], status: OfferSta
     status,
     manifest: { number: 1, digest: '0'.repeat(64) },
     releasedAt: '2026-01-01T00:00:00Z',
-    ...{ requires: null, mandatoryFor: null, endsNative: [], artifacts: [] },
+    requires: null,
+    mandatoryFor: null,
+    endsNative: [],
+    artifacts: [],
     rollout: { seed: 1, ramp },
   };
   return offer;
@@ -46,7 +49,15 @@ describe('the times of plans', () => {
     const window = ['Fri 16:00..Fri 20:00 UTC'];
     expect(hoursOf([planned('1%@0h,100%@6h', window)])).toEqual(['0', '4', '8', '10*']);
     expect(hoursOf([planned('linear 1%@0h,100%@8h')])).toEqual([
-      ...['0', '1', '2', '3', '4', '5', '6', '7', '8*'],
+      '0',
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+      '7',
+      '8*',
     ]);
   });
 

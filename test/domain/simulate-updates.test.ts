@@ -48,7 +48,9 @@ function viewOf(offers: readonly Offer[]): ChannelView {
   return createChannelView(
     {
       name: 'stable',
-      ...{ inherits: null, givesEarlyAccess: false, allowsDowngrade: false },
+      inherits: null,
+      givesEarlyAccess: false,
+      allowsDowngrade: false,
       offers,
       retired: new Set(),
     },

@@ -68,7 +68,10 @@ describe('a channel as a tier sees it', () => {
   const offers = [offer('2.0.0-beta.1')];
   const beta = {
     ...plain,
-    ...{ name: 'beta', inherits: 'stable', offers, retired: new Set(['0.8.0']) },
+    name: 'beta',
+    inherits: 'stable',
+    offers,
+    retired: new Set(['0.8.0']),
   };
   const views = {
     stable: createChannelView(stable, []),

@@ -6,8 +6,14 @@ const SHA1 = 'a'.repeat(40);
 
 function file(changes: Readonly<Record<string, string | undefined>> = {}, checksums = 18): Buffer {
   const fields = {
-    ...{ zsync: '0.6.2', Filename: 'App.AppImage', Blocksize: '2048', Length: '5000' },
-    ...{ 'Hash-Lengths': '2,2,4', URL: 'App.AppImage', 'SHA-1': SHA1, ...changes },
+    zsync: '0.6.2',
+    Filename: 'App.AppImage',
+    Blocksize: '2048',
+    Length: '5000',
+    'Hash-Lengths': '2,2,4',
+    URL: 'App.AppImage',
+    'SHA-1': SHA1,
+    ...changes,
   };
   const stated = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -19,7 +25,9 @@ describe('parseZsync', () => {
   it('reads the header, and where the checksums begin', () => {
     const bytes = file();
     expect(parseZsync(bytes)).toMatchObject({
-      ...{ length: 5000, sha1: SHA1, checksumsAt: bytes.length - 18 },
+      length: 5000,
+      sha1: SHA1,
+      checksumsAt: bytes.length - 18,
       fields: expect.arrayContaining([['Filename', 'App.AppImage']]),
     });
   });

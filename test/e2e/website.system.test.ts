@@ -114,16 +114,30 @@ describe.skipIf(skipsBrowser).each(FORMS)('on a website, as %s', (as) => {
     it.each([
       ['Windows on ARM, which runs x64', { before: hints('Windows', 'arm') }, 'windows?arch=x64'],
       ['an Intel Mac that says so', { before: hints('macOS', 'x86') }, 'macos?arch=x64'],
-      [
-        'a Mac that does not',
-        { before: NO_HINTS, userAgent: AGENT.mac, ...{} },
-        'macos?arch=arm64',
-      ],
+      ['a Mac that does not', { before: NO_HINTS, userAgent: AGENT.mac }, 'macos?arch=arm64'],
     ])('knows %s', async (_name, options, expected) => {
       const page = await visit('download', options);
       await page.getByText('Version 2.0.0, ').waitFor();
       expect(await page.locator('#download').getAttribute('href')).toContain(expected);
       await page.context().close();
+    });
+
+    it('offers both files to a Mac of unknown processor, Apple silicon first', async () => {
+      const page = await visit('download', { before: NO_HINTS, userAgent: AGENT.mac });
+      await page.getByText('Version 2.0.0, ').waitFor();
+      const other = page.locator('#download-other');
+      expect(await page.locator('#download').textContent()).toBe('Download for Apple silicon');
+      expect(await other.textContent()).toBe('Download for Intel');
+      expect(await other.getAttribute('href')).toContain('macos?arch=x64');
+      expect(await page.locator('#download-facts').textContent()).toMatch(
+        /^Version .*2\.0\.0.*, \d+ bytes \(Apple silicon\)\. Version .*2\.0\.0.*, \d+ bytes \(Intel\)\. .*About This Mac/,
+      );
+      await page.context().close();
+      const known = await visit('download', { before: hints('macOS', 'arm') });
+      await known.getByText('Version 2.0.0, ').waitFor();
+      expect(await known.locator('#download').textContent()).toBe('Download for macOS');
+      expect(await known.locator('#download-other').isVisible()).toBe(false);
+      await known.context().close();
     });
 
     it('reports when there is no file for the machine', async () => {

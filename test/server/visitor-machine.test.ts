@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ARCHES, PLATFORMS } from '../../src/domain/platform.ts';
-import {
-  MACHINE_HEADERS,
-  platformOfAgent,
-  visitorMachine,
-} from '../../src/server/visitor-machine.ts';
+import { platformOfAgent } from '../../src/domain/visitor-machine.ts';
+import { MACHINE_HEADERS, visitorMachine } from '../../src/server/visitor-machine.ts';
 
 const CHROME_WINDOWS =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
@@ -72,7 +69,8 @@ describe('visitorMachine', () => {
 
   it('is one of a few values for every request, and depends on no header that is not in Vary', () => {
     const possible = new Set([
-      ...['phone', 'unknown'],
+      'phone',
+      'unknown',
       ...PLATFORMS.flatMap((platform) => [...ARCHES, null].map((arch) => `${platform} ${arch}`)),
     ]);
     const names = MACHINE_HEADERS.toLowerCase().split(', ');

@@ -9,8 +9,14 @@ import { DAY } from './support.ts';
 const now = Date.parse('2026-11-21T09:00:00Z');
 
 const rowOf = (age: number, version: string, links: number, application = 'desktop'): Row => ({
-  ...{ day: dayOf(now - age * DAY), application, channel: 'stable', platform: 'linux', version },
-  ...{ checks: 2 * links, offers: links, links },
+  day: dayOf(now - age * DAY),
+  application,
+  channel: 'stable',
+  platform: 'linux',
+  version,
+  checks: 2 * links,
+  offers: links,
+  links,
 });
 
 const condense = (...given: Parameters<typeof condenseInSteps>): Row[] =>
@@ -39,8 +45,12 @@ describe('condensed counts', () => {
     const kept = condense([...rows, earlier], now);
     expect(kept.map(({ day, version, links }) => `${day} ${version} ${links}`).sort()).toEqual([
       '0000-00-00 other 7',
-      ...['2025-10-18 other 3', '2026-08-23 other 3'],
-      ...['2026-08-24 1.0.0 1', '2026-08-24 1.1.0 2', '2026-11-21 1.0.0 1', '2026-11-21 1.1.0 2'],
+      '2025-10-18 other 3',
+      '2026-08-23 other 3',
+      '2026-08-24 1.0.0 1',
+      '2026-08-24 1.1.0 2',
+      '2026-11-21 1.0.0 1',
+      '2026-11-21 1.1.0 2',
     ]);
     expect(condense(kept, now).sort(byText)).toEqual(kept.sort(byText));
   });

@@ -82,7 +82,13 @@ const commands: readonly [number, fc.Arbitrary<Command>][] = [
     fc.record({
       kind: fc.constant('advance'),
       ms: fc.constantFrom(
-        ...[MINUTE, 20 * MINUTE, 65 * MINUTE, 2 * HOUR, 13 * HOUR, 26 * HOUR, 8 * DAY],
+        MINUTE,
+        20 * MINUTE,
+        65 * MINUTE,
+        2 * HOUR,
+        13 * HOUR,
+        26 * HOUR,
+        8 * DAY,
       ),
     }),
   ],

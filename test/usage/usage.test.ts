@@ -89,7 +89,14 @@ describe('counts of several processes', () => {
     const [key = ''] = await keysBelow(store, 'usage/counters/');
     const { signed } = JSON.parse(Buffer.from((await store.get(key))?.body ?? []).toString());
     expect(Object.keys(signed).sort()).toEqual([
-      ...['closed', 'counter', 'from', 'minutes', 'number', 'rows', 'schema_version', 'type'],
+      'closed',
+      'counter',
+      'from',
+      'minutes',
+      'number',
+      'rows',
+      'schema_version',
+      'type',
     ]);
     const group = { day: '2026-11-21', application: 'desktop', channel: 'stable' };
     expect(signed.rows).toEqual([

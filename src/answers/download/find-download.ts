@@ -27,7 +27,7 @@ export interface FoundDownload {
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
  *   `release_withdrawn`, `no_release`, `unsupported_platform`, `unsupported_format`,
- *   `catalog_unavailable`, and the store's
+ *   `catalog_unavailable`, `store_unavailable`
  */
 export function findDownload(
   deps: LinkDeps,

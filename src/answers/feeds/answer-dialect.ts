@@ -10,7 +10,7 @@ import {
   type FileDeps,
   type FileHeaders,
 } from '../files/answer-file.ts';
-import { readFileOf } from '../files/read-file.ts';
+import { readFileOf } from '../files/open-file.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import {
   type AskedDocument,
@@ -63,7 +63,7 @@ export interface Dialects {
   ): DialectAnswer | Promise<DialectAnswer>;
 }
 
-/** What the requests of all dialects share. */
+/** The part of a request that is the same in all dialects. */
 interface Shared {
   readonly deps: DialectDeps;
   readonly answers: FeedAnswers;
@@ -143,7 +143,7 @@ function answerNotFound(
   return { kind: 'document', answer: feedAnswerOf(response, facts, etagOf), counted: undefined };
 }
 
-/** Whether the path of a GET names a document that clients can only POST to. */
+/** True when the path of a GET names a document that clients can only POST to. */
 function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
   if (!protocol.takesPost || asked.body !== undefined) return false;
   try {

@@ -17,9 +17,9 @@ import type { ChannelListing } from './list-channel.ts';
 interface AnswerFacts {
   readonly protocol: Protocol;
   readonly isPost: boolean;
-  /** Whether another account may get another answer. */
+  /** True when another account may get another answer. */
   readonly isRestricted: boolean;
-  /** Whether the document contains text of this client only, or a rollout gives other clients another one. */
+  /** True when the document contains text of this client only, or a rollout gives other clients another one. */
   readonly isPersonal: boolean;
 }
 
@@ -74,7 +74,7 @@ export interface AskedDocument {
   readonly protocol: Protocol;
   readonly question: Question;
   readonly isPost: boolean;
-  /** Names the answer among those of one channel, revision, artifact and list of older releases. */
+  /** Names the answer among the answers of one channel, revision, artifact and list of older releases. */
   readonly name: string;
 }
 

@@ -25,7 +25,7 @@ export interface ChannelListing extends FoundUpdate {
 }
 
 export interface ChannelQuery extends UpdateQuery {
-  /** What `currentVersion` may be instead, for updaters that write several versions alike: the first listed one is. */
+  /** Other values of `currentVersion`, for updaters that write several versions alike: the first listed one counts. */
   readonly versions?: readonly Version[];
 }
 
@@ -57,7 +57,7 @@ function withListedVersion(
  *
  * Synchronous like {@link findUpdate}.
  *
- * @throws AppError `not_entitled`, and those of {@link findUpdate}
+ * @throws AppError `not_entitled`, `unknown_application`, `unknown_channel`, `catalog_unavailable`, `store_unavailable`
  */
 export function listChannel(
   deps: ServiceDeps,
@@ -101,7 +101,7 @@ const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 interface OwnOffer {
   /** Undefined unless it is wanted. */
   readonly offer: Offer | undefined;
-  /** Whether another account may get another answer, because other channels were looked in. */
+  /** True when another account may get another answer, because other channels were looked in. */
   readonly isRestricted: boolean;
 }
 

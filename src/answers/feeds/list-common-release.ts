@@ -20,7 +20,7 @@ import { type ChannelListing, NO_RELEASES } from './list-channel.ts';
  *
  * @param query the client, except for its machine
  * @param tier of the requesting account; null when the client is not signed in
- * @throws AppError `not_entitled`, and those of `findUpdate`
+ * @throws AppError `not_entitled`, `unknown_application`, `unknown_channel`, `catalog_unavailable`, `store_unavailable`
  */
 export function listCommonRelease(
   deps: ServiceDeps,
@@ -47,7 +47,11 @@ export function listCommonRelease(
     const builds = common.builds.map((build) => storedBuild(release, build));
     const { artifact } = storedBuild(release, first);
     const decision: Decision = {
-      ...{ reason: 'offer', offer, artifact: first.artifact, mandatory: false, path: [] },
+      reason: 'offer',
+      offer,
+      artifact: first.artifact,
+      mandatory: false,
+      path: [],
     };
     return { ...seen, decision, offered: { release, artifact }, builds };
   });

@@ -9,7 +9,7 @@ import { openFile } from './open-file.ts';
 import { parseRangeHeader } from './range-header.ts';
 
 export interface FileDeps extends LinkDeps {
-  /** Where the files of releases are. */
+  /** The store with the files of releases. */
   readonly store: Pick<ObjectStore, 'open'>;
 }
 

@@ -20,7 +20,7 @@ interface FileQuery {
 export interface FoundFile {
   /** The name of the channel that lists the release, which may differ from the requested one. */
   readonly channel: string;
-  /** Whether clients of that channel send an access token. */
+  /** True when clients of that channel send an access token. */
   readonly isRestricted: boolean;
   readonly version: string;
   /** The artifact itself, or the artifact that the companion belongs to. */
@@ -41,7 +41,7 @@ export interface FoundFile {
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
- *   `release_withdrawn`, `unknown_file`, `catalog_unavailable`, and the store's
+ *   `release_withdrawn`, `unknown_file`, `catalog_unavailable`, `store_unavailable`
  */
 export async function findFile(
   deps: ServiceDeps,

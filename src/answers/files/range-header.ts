@@ -7,7 +7,7 @@ export interface Span {
   readonly length: number;
 }
 
-/** What a Range header selects. */
+/** The part of a file that a Range header selects. */
 export type Selection =
   /** The header does not count: the client gets the whole file. */
   | { readonly kind: 'all' }

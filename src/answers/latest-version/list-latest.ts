@@ -22,11 +22,11 @@ export interface LatestQuery {
 export interface Latest {
   /** The catalog revision that the answer comes from. */
   readonly revision: number;
-  /** What the answer was made from: another revision has another object. */
+  /** The source of the answer: another revision has another object. */
   readonly channel: ChannelView;
-  /** How many rollouts of the channel had reached every client: see `RolloutStage`. */
+  /** The number of rollouts of the channel that had reached every client: see `RolloutStage`. */
   readonly completed: number;
-  /** Whether another account may get another answer: shared caches must not store it. */
+  /** True when another account may get another answer: shared caches must not store it. */
   readonly isRestricted: boolean;
   /** The newest of the releases that `downloads` come from. */
   readonly release: Release;
@@ -49,7 +49,7 @@ export function seeLatest(deps: ServiceDeps, query: LatestQuery, tier: string | 
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `no_release`,
- *   `unsupported_platform`, `catalog_unavailable`, and the store's
+ *   `unsupported_platform`, `catalog_unavailable`, `store_unavailable`
  */
 export async function listLatest(
   deps: ServiceDeps,

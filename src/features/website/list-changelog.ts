@@ -13,9 +13,9 @@ export interface ChangelogQuery {
 }
 
 export interface Changelog {
-  /** What the answer was made from: another revision has another object. */
+  /** The source of the answer: another revision has another object. */
   readonly channel: ChannelView;
-  /** How many rollouts of the channel had reached every client: see `RolloutStage`. */
+  /** The number of rollouts of the channel that had reached every client: see `RolloutStage`. */
   readonly completed: number;
   /** Newest first. */
   readonly releases: readonly Release[];

@@ -28,7 +28,7 @@ export interface BrandSettings {
   readonly brand: BrandConfig;
 }
 
-/** What changes the look of the public pages. */
+/** The settings that change the look of the public pages. */
 export const brandSettings = defineSettings({
   title: 'The public pages',
   settings: {

@@ -6,6 +6,7 @@ import { AppError, isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
 import { visitorOn } from '../../domain/update-query.ts';
+import { platformOfAgent } from '../../domain/visitor-machine.ts';
 import type {
   LegacyAddress,
   LegacyDownload,
@@ -16,7 +17,6 @@ import type {
 import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { count, sendUncached } from '../http/send-answer.ts';
-import { platformOfAgent } from '../visitor-machine.ts';
 import { requestOf, stringsOf } from './feed.ts';
 import { answerInDialect, type Feeds } from './feed-handler.ts';
 

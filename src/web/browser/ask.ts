@@ -1,6 +1,6 @@
 /** Requests to the service, and its error answers. */
 
-/** What is wrong with one field of a request, as the service reports it. */
+/** The error of one field of a request, as the service reports it. */
 export interface FieldError {
   /** A JSON pointer: `/email`. */
   readonly pointer: string;
@@ -26,7 +26,7 @@ export class Refused extends Error {
     this.errors = problem.errors ?? [];
   }
 
-  /** Whether the same request may succeed later. */
+  /** True when the same request may succeed later. */
   get isPassing(): boolean {
     return [0, 429, 502, 503, 504].includes(this.status);
   }
@@ -43,7 +43,7 @@ export interface Question {
   readonly body?: unknown;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the browser sends its cookies to the service. */
+  /** True when the browser sends its cookies to the service. */
   readonly hasCookies?: boolean;
   readonly timeoutMs?: number;
 }

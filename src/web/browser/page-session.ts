@@ -40,7 +40,7 @@ export class PageSession implements Session {
     // Of two services that one website uses, neither may get the other's token.
     this.#flag = `slipway-session ${service}`;
     this.#tabs = openTabs(this.#flag, {
-      // A session in the memory of this tab is not that of the other tabs.
+      // A session in the memory of this tab is its own: it does not follow the other tabs.
       onShared: (next) => this.#refreshToken === undefined && this.#use(next),
       onEnd: () => this.#endElsewhere(),
       onReturn: () => this.resume(),
@@ -157,7 +157,7 @@ export class PageSession implements Session {
   }
 
   #endElsewhere(): void {
-    // A session in the memory of this tab is not that of the other tabs. When this tab has said why, that stays.
+    // A session in the memory of this tab is its own. A reason that this tab already shows stays.
     if (this.#refreshToken !== undefined || this.#told.phase === 'signed-out') return;
     this.#forget('');
     // A suspended tab may receive this message after another tab has signed in again.
@@ -175,10 +175,14 @@ export class PageSession implements Session {
     this.#timer = setTimeout(() => this.resume(), Math.max(ms, PAUSE_MS_MIN));
   }
 
+  #phaseOf(account: Account | undefined): SessionState['phase'] {
+    if (account) return 'signed-in';
+    return this.#isExpected() ? 'resuming' : 'signed-out';
+  }
+
   #tell(note: string): void {
     const account = this.account();
-    const phase = account ? 'signed-in' : this.#isExpected() ? 'resuming' : 'signed-out';
-    this.#told = { phase, account, note };
+    this.#told = { phase: this.#phaseOf(account), account, note };
     for (const listener of this.#listeners) listener(this.#told);
   }
 }

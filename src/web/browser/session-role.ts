@@ -45,6 +45,6 @@ export interface SessionOptions {
   readonly service: string;
   /** Keeps an id of the browser, and whether there is a session. Default: the storage of the website. */
   readonly storage?: SmallStorage;
-  /** What signs in, for the visitor's list of sessions. Default `Website`. */
+  /** The name in the visitor's list of sessions. Default `Website`. */
   readonly client?: string;
 }

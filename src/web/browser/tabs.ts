@@ -1,8 +1,8 @@
 import type { Account } from './session-role.ts';
 
-/** How the tabs of a website share one session, in cookie mode. */
+/** Lets the tabs of a website share one session, in cookie mode. */
 
-/** What the tabs of a website tell each other in cookie mode. */
+/** The session that the tabs of a website tell each other about, in cookie mode. */
 export interface SharedSession {
   readonly token: string;
   /** Milliseconds since the epoch. */

@@ -211,8 +211,12 @@ describe('frozenBy', () => {
   it('says whether the publisher or a freeze window holds a rollout where it is', () => {
     const clock = { at: '2026-11-20T09:00:00Z', elapsed_ms: 0, running: true };
     const rollout = {
-      ...{ salt: 'x', plan: '5%@0h,100%@9d', steps: [{ share: 500, after_seconds: 0 }] },
-      ...{ linear: false, freeze_windows: ['Sat 00:00..Sun 12:00 Europe/Berlin'], clock },
+      salt: 'x',
+      plan: '5%@0h,100%@9d',
+      steps: [{ share: 500, after_seconds: 0 }],
+      linear: false,
+      freeze_windows: ['Sat 00:00..Sun 12:00 Europe/Berlin'],
+      clock,
     };
     const [friday, saturday] = [Date.parse('2026-11-20T10:00Z'), Date.parse('2026-11-21T10:00Z')];
     expect([friday, saturday].map((time) => frozenBy(rollout, time))).toEqual([

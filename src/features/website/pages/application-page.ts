@@ -3,7 +3,7 @@ import { PLATFORMS, type Platform } from '../../../domain/platform.ts';
 import type { Release } from '../../../domain/release.ts';
 import type { VisitorMachine } from '../../../domain/visitor-machine.ts';
 import { feedLink, renderPage } from '../../../web/frame.ts';
-import { archName, PLATFORM_NAMES } from '../../../web/label.ts';
+import { archName, PLATFORM_NAMES, WHICH_MAC } from '../../../web/label.ts';
 import { renderNotes } from '../../../web/notes.ts';
 import {
   type ApplicationAndChannel,
@@ -102,7 +102,7 @@ function renderButtons(
     (file) => html`<li>!${renderButton(site, shown, file, offered.length > 1)}</li>
 `,
   )}</ul>
-!${offered.length > 1 ? html`<p class="quiet">To see which processor your Mac has, choose About This Mac in the Apple menu.</p>` : ''}
+!${offered.length > 1 ? html`<p class="quiet">${WHICH_MAC}</p>` : ''}
 <p><a href="#files">Files for other computers</a></p>
 `;
 }

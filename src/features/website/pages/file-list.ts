@@ -1,9 +1,8 @@
 import { html } from 'ghtml';
 import { downloadPath } from '../../../domain/download-address.ts';
-import { FORMAT_NAMES } from '../../../domain/format-name.ts';
 import { PLATFORMS, type Platform } from '../../../domain/platform.ts';
 import type { Artifact, Release } from '../../../domain/release.ts';
-import { archName, PLATFORM_NAMES } from '../../../web/label.ts';
+import { archName, FORMAT_NAMES, PLATFORM_NAMES } from '../../../web/label.ts';
 import type { ApplicationAndChannel, Site } from '../../../web/site.ts';
 import { isolated, sizeOf } from '../../../web/text.ts';
 import { signaturesOf } from './signature.ts';

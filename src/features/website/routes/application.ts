@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { cacheControl } from '../../../answers/answer.ts';
-import { listLatest } from '../../../answers/latest-version/list-latest.ts';
-import { PLATFORMS } from '../../../domain/platform.ts';
+import {
+  type Latest,
+  type LatestQuery,
+  listLatest,
+} from '../../../answers/latest-version/list-latest.ts';
+import { suggestDownloads } from '../../../answers/latest-version/suggest-downloads.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { type Arch, PLATFORMS } from '../../../domain/platform.ts';
 import type { VisitorMachine } from '../../../domain/visitor-machine.ts';
 import type { App } from '../../../server/deps.ts';
 import { sharePage } from '../../../server/http/shared-answer.ts';
@@ -9,7 +15,6 @@ import { word } from '../../../server/http/validation.ts';
 import { ASKED_HINTS, MACHINE_HEADERS, visitorMachine } from '../../../server/visitor-machine.ts';
 import type { PageSubject } from '../../../web/site.ts';
 import { renderApplicationPage } from '../pages/application-page.ts';
-import { suggestDownloads } from '../suggest-downloads.ts';
 import {
   answerFromChannel,
   type MadeAnswer,
@@ -57,22 +62,37 @@ async function make(
 ): Promise<MadeAnswer> {
   const query = { application: about.application, channel: about.channel.name };
   const latest = await listLatest(deps, { ...query, platform: null, arch: null }, null);
+  const seen = [latest];
   const suggestions = await Promise.all(
     PLATFORMS.map(async (platform) => {
       const isOwn = machine.kind === 'computer' && machine.platform === platform;
+      const list = async (arch: Arch | null): Promise<Latest['downloads']> => {
+        if (arch === null) return latest.downloads;
+        const found = await findLatest(deps, { ...query, platform, arch });
+        if (found === undefined) return [];
+        seen.push(found);
+        return found.downloads;
+      };
       const arch = isOwn ? machine.arch : null;
-      return [platform, await suggestDownloads(deps, query, platform, arch)] as const;
+      return [platform, await suggestDownloads({ platform, arch, formats: [] }, list)] as const;
     }),
   );
   const html = renderApplicationPage(await deps.site(), {
     ...about,
     machine,
     newest: latest.release,
-    suggested: Object.fromEntries(
-      suggestions.map(([platform, { downloads }]) => [platform, downloads]),
-    ),
+    suggested: Object.fromEntries(suggestions),
     files: latest.downloads,
   });
-  const seen = [latest, ...suggestions.flatMap(([, suggestion]) => suggestion.seen)];
   return { answer: sharePage(HEADERS, html), seen };
+}
+
+/** The newest release for a machine; undefined when none runs on it. */
+async function findLatest(deps: PageContext, query: LatestQuery): Promise<Latest | undefined> {
+  try {
+    return await listLatest(deps, query, null);
+  } catch (error) {
+    if (isAppError(error, 'unsupported_platform')) return undefined;
+    throw error;
+  }
 }

@@ -3,8 +3,13 @@ import type { App } from '../../../server/deps.ts';
 import { LASTING } from '../../../server/http/cache-control.ts';
 import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
 import { sendShared, sharePage } from '../../../server/http/shared-answer.ts';
-import { type Color, parseColor, renderBrandStyle } from '../../../web/brand-color.ts';
-import { renderIcon } from '../../../web/icon.ts';
+import {
+  type Color,
+  colorText,
+  parseColor,
+  renderBrandStyle,
+  textOn,
+} from '../../../web/brand-color.ts';
 
 /** The files that the settings of the brand make: an icon, a style sheet, the logo. */
 
@@ -59,3 +64,8 @@ export function registerBrandFiles(app: App, { color, logo }: Brand): BrandFiles
 
 /** As in pages.css. */
 const DEFAULT_COLOR: Color = parseColor('#2f5bea') ?? [0, 0, 0];
+
+/** The icon of a browser tab when the service has no logo: an arrow in the color of the brand. */
+function renderIcon(color: Color): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="${colorText(color)}"/><path d="M16 7v11m-5-5 5 5 5-5M9 24h14" fill="none" stroke="${colorText(textOn(color))}" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>\n`;
+}

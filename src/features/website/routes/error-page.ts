@@ -1,11 +1,22 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'ghtml';
 import { type ErrorCode, kindOf } from '../../../core/errors.ts';
 import { prepareProblem } from '../../../server/http/problem.ts';
-import { type Message, renderMessagePage } from '../../../web/message-page.ts';
+import { renderPage } from '../../../web/frame.ts';
 import { pagePath, type Site } from '../../../web/site.ts';
 import { PAGE_HEADERS, pageAbout } from './page-answer.ts';
 
-/** Errors of the pages, as pages. */
+/** Errors of the pages, as pages: also that nothing is released yet. */
+
+interface Message {
+  readonly title: string;
+  /** Tells the visitor what to do. */
+  readonly sentence: string;
+  /** Pages that may help the visitor; paths below the base. */
+  readonly links: readonly { readonly path: string; readonly text: string }[];
+  /** Identifies the request in the log; undefined when the operator does not need it. */
+  readonly requestId?: string | undefined;
+}
 
 const STATUS = { path: '/status', text: 'Status of the service' };
 const DOCS = { path: '/docs', text: 'API of the service' };
@@ -54,12 +65,12 @@ export async function sendErrorPage(
   const isFirst = app === known.defaultApplication && code === 'unknown_application';
   const isServerError = status >= 500;
   const said = isFirst ? NOTHING_RELEASED : (SAID[code] ?? saidOf(code, detail));
-  const html = renderMessagePage(known, {
+  const page = renderMessagePage(known, {
     ...said,
     links: [...waysOf(known, code, app), STATUS, ...(isFirst ? [DOCS] : [])],
     requestId: isServerError ? request_id : undefined,
   });
-  return reply.headers(PAGE_HEADERS).send(html);
+  return reply.headers(PAGE_HEADERS).send(page);
 }
 
 function saidOf(code: ErrorCode, detail: string): Said {
@@ -80,4 +91,18 @@ function waysOf(site: Site, code: ErrorCode, app: string | undefined): Message['
     return [{ path: pagePath(base, pageAbout(app, undefined)), text: 'Stable releases' }];
   }
   return [];
+}
+
+function renderMessagePage(site: Site, message: Message): string {
+  const { title, sentence, links, requestId } = message;
+  const content = html`<section class="message">
+<h1>${title}</h1>
+<p>${sentence}</p>
+<ul class="ways">
+!${links.map(
+    ({ path, text }) => html`<li><a href="${site.base}${path}">${text}</a></li>
+`,
+  )}</ul>
+!${requestId === undefined ? '' : html`<p class="quiet">Request <code>${requestId}</code></p>`}</section>`;
+  return renderPage(site, { title, content, about: undefined });
 }

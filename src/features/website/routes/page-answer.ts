@@ -9,11 +9,9 @@ import { type SharedAnswer, sendShared } from '../../../server/http/shared-answe
 import type { BrowserFiles } from '../../../web/browser-files.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../../web/site.ts';
 
-/** What the routes of the public pages share. */
+/** The routes of the public pages share their headers, their subject, and how they answer. */
 
-/**
- * A page has no script, sends no form, and loads style sheets and images only from this service.
- */
+/** A page has no script, sends no form, and loads style sheets and images only from this service. */
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -50,7 +48,7 @@ export function pageAbout(application: string, channel: string | undefined): App
   return { application, channel: { name, isDefault: name === DEFAULT_CHANNEL } };
 }
 
-/** An answer, with what it was made from. */
+/** An answer with its sources. */
 export interface MadeAnswer {
   readonly answer: SharedAnswer;
   readonly seen: readonly { readonly channel: ChannelView; readonly completed: number }[];

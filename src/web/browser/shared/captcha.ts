@@ -7,7 +7,7 @@ export interface CaptchaWidget {
   reset(): void;
 }
 
-/** What the scripts of all providers offer, with a widget of their own kind. */
+/** The functions that the scripts of all providers have, with a widget of their own kind. */
 interface ProviderScript {
   render(container: HTMLElement, options: { readonly sitekey: string }): unknown;
   getResponse(widget: unknown): string | undefined;

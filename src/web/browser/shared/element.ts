@@ -1,6 +1,6 @@
 import { styleSheet } from './style.ts';
 
-/** What all elements have in common: the service's address, and when an element starts and stops. */
+/** All elements share the address of the service, and the rule of when an element starts and stops. */
 
 /** The script is at `{service}/elements/{name}.js`; PUBLIC_URL may have a path. */
 const OWN_SERVICE = new URL('..', import.meta.url).href;

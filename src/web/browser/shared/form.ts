@@ -10,7 +10,8 @@ type Attributes = Parameters<typeof make>[1];
 export function field(label: string, attributes: Attributes): HTMLElement {
   const { rows } = attributes;
   const input = make(rows === undefined ? 'input' : 'textarea', {
-    ...{ part: 'input', required: true },
+    part: 'input',
+    required: true,
     ...attributes,
   });
   return make(

@@ -61,9 +61,7 @@ describe('the brand of the pages', () => {
     for (const display_name of ['Acme\nNotes', 'x'.repeat(81), '']) {
       await changeCatalog({ ...service, actor: 'test' }, 'editor', (channels) => ({
         plan: undefined,
-        edit: {
-          ...{ change, channels, settings: { display_name } },
-        },
+        edit: { change, channels, settings: { display_name } },
       }));
       await service.refresh();
       const { status, html } = await page(service, '/apps/editor');

@@ -1,0 +1,50 @@
+import type { Arch, Platform } from '../../domain/platform.ts';
+import { type ArtifactIdentity, type FileIdentity, isSameFile } from '../../domain/release.ts';
+import { USUAL_ARCHES } from '../../domain/visitor-machine.ts';
+
+/** Which files a visitor is offered first. The pages of the service and the code for browsers both decide it here. */
+
+/** A file that a visitor can download. */
+export interface ListedFile {
+  readonly artifact: ArtifactIdentity & FileIdentity;
+}
+
+export interface SuggestionQuery {
+  readonly platform: Platform;
+  /** Null when the browser does not state it. */
+  readonly arch: Arch | null;
+  /** The formats that a website prefers; a machine without a file of them gets another one. */
+  readonly formats: readonly string[];
+}
+
+/**
+ * The files to offer first: one; none when no file runs on the machine; or two, Apple silicon first, for a Mac with an
+ * unknown processor. Safari and Firefox do not tell an Intel Mac from one with Apple silicon.
+ *
+ * @param list lists the files for an architecture of the platform, or for null those for every machine, as `listLatest`
+ *   sorts them; without a file for the architecture, it lists none
+ */
+export async function suggestDownloads<Listed extends ListedFile>(
+  { platform, arch, formats }: SuggestionQuery,
+  list: (arch: Arch | null) => Promise<readonly Listed[]>,
+): Promise<readonly Listed[]> {
+  const choose = (files: readonly Listed[]): readonly Listed[] => {
+    const best = files.find(({ artifact }) => formats.includes(artifact.format)) ?? files[0];
+    return best === undefined ? [] : [best];
+  };
+  if (arch !== null) return choose(await list(arch));
+  const usual = USUAL_ARCHES[platform];
+  const files = await list(null);
+  const best = choose(
+    files.filter(({ artifact }) => artifact.platform === platform && usual.includes(artifact.arch)),
+  );
+  if (platform !== 'macos' || best[0] === undefined || best[0].artifact.arch === 'universal') {
+    return best;
+  }
+  const [apple, intel] = await Promise.all([list('arm64'), list('x64')]);
+  const first = choose(apple);
+  const others = choose(intel).filter(({ artifact }) =>
+    first.every((each) => !isSameFile(each.artifact, artifact)),
+  );
+  return [...first, ...others];
+}
