@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Start } from '../../../src/features/console/answers.ts';
 import type { Changed } from '../../../src/features/console/change-answers.ts';
 import type { Overview } from '../../../src/features/console/release-answers.ts';
+import { COMPILED } from '../../support/process.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../../support/s3-server.ts';
 
@@ -32,7 +33,7 @@ afterEach(async () => {
 function run(words: readonly string[], env: Settings = {}) {
   const child = spawn(process.execPath, [SLIPWAY, ...words], {
     cwd: directory.path,
-    env: { PATH: process.env.PATH ?? '', SLIPWAY_ACTOR: 'ada', ...env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILED, SLIPWAY_ACTOR: 'ada', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   ends.push(() => child.kill('SIGKILL'));
