@@ -133,7 +133,11 @@ function startLoad(url: string, clients: number) {
         agent.destroy();
         agent = new Agent({ keepAlive: true, maxSockets: 1 });
         await sleep(20);
-      } else counts.answered++;
+      } else {
+        counts.answered++;
+        // Leaves the processors to the services: they start and stop meanwhile.
+        await sleep(5);
+      }
     }
     agent.destroy();
   });
