@@ -333,7 +333,7 @@ describe('any rollback', () => {
           }
         },
       ),
-      { numRuns: rounds(25, 300) },
+      { numRuns: rounds(100, 300) },
     );
     expect(refused).toBeGreaterThan(0);
     expect(refused).toBeLessThan(300);
