@@ -286,7 +286,7 @@ describe('dropping offers', () => {
           }
         },
       ),
-      { numRuns: rounds(25, 120) },
+      { numRuns: rounds(60, 120) },
     );
     // Otherwise the property would say nothing.
     expect(drops).toBeGreaterThan(20);
