@@ -27,7 +27,7 @@ import { exchange, type RawAnswer } from './raw-client.ts';
 
 /** As hostile-input.test.ts, for the routes about accounts: with tokens that are good, and with others. */
 
-const REQUESTS = rounds(1_000, 100_000);
+const REQUESTS = rounds(4_000, 100_000);
 const SEED = 20_261_121;
 const AT_ONCE = 8;
 
