@@ -68,7 +68,9 @@ async function startWorkers(more: Record<string, string> = {}) {
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const haveJoined = async (count = WORKERS): Promise<void> => {
-    await expect.poll(metrics, { timeout: 60_000 }).toMatch(`\nslipway_workers ${count}\n`);
+    await expect
+      .poll(metrics, { timeout: 60_000, interval: 200 })
+      .toMatch(`\nslipway_workers ${count}\n`);
   };
   await haveJoined();
   return { service, url, metrics, metricsPort, haveJoined };
