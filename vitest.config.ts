@@ -43,6 +43,8 @@ export default defineConfig(({ mode }) => ({
     sequence: { sequencer: LongestFirst },
     // Processes, because commands change the working directory, which threads share.
     pool: 'forks',
+    // Test files in one worker share their imports, because importing takes longer than most tests.
+    isolate: false,
     maxWorkers: 2,
     projects: [
       {
@@ -51,8 +53,6 @@ export default defineConfig(({ mode }) => ({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: [SYSTEM_TESTS],
-          // Test files in one worker share their imports, because importing takes longer than most tests.
-          isolate: false,
           // More than the cores of a small machine: a quarter of the time, a test waits for a disk or a timer.
           maxWorkers: 3,
           env: { TMPDIR: makeQuickDirectory() },
