@@ -2,9 +2,21 @@ import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that need more than this process: real S3, child processes, browsers, updaters, volumes, load. */
 const SYSTEM_TESTS = 'test/**/*.system.test.ts';
+/** Tests that take half a minute and longer, and mostly wait. Begun last, they would wait alone at the end. */
+const LONGEST =
+  /(killed-publishes|racing-publishers|two-processes|rollout-clocks|workers|memory|test\/server)[^/]*\.system\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => (LONGEST.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
 /** A directory in memory, where there is room: waiting for a disk takes a fifth of the time of the quick tests. */
 function makeQuickDirectory(): string {
   const shared = '/dev/shm';
@@ -28,8 +40,11 @@ export default defineConfig(({ mode }) => ({
     hookTimeout: 120_000,
     // The default of one second is too short on a loaded machine.
     expect: { poll: { timeout: 20_000 } },
+    sequence: { sequencer: LongestFirst },
     // Processes, because commands change the working directory, which threads share.
     pool: 'forks',
+    // Test files in one worker share their imports, because importing takes longer than most tests.
+    isolate: false,
     maxWorkers: 2,
     projects: [
       {
@@ -38,8 +53,6 @@ export default defineConfig(({ mode }) => ({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: [SYSTEM_TESTS],
-          // Test files in one worker share their imports, because importing takes longer than most tests.
-          isolate: false,
           // More than the cores of a small machine: a quarter of the time, a test waits for a disk or a timer.
           maxWorkers: 3,
           env: { TMPDIR: makeQuickDirectory() },
@@ -53,7 +66,7 @@ export default defineConfig(({ mode }) => ({
           name: 'system',
           include: [SYSTEM_TESTS],
           // They wait for processes, timers and disks half of the time.
-          maxWorkers: 3,
+          maxWorkers: 4,
           // Some take half a minute on two cores, and others run beside them.
           testTimeout: mode === 'soak' ? 7_200_000 : 180_000,
           // Vitest wants an order of projects with other numbers of workers.

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from './support/process.ts';
+import { COMPILED, freePort } from './support/process.ts';
 import { makeTemporaryDirectory } from './support/release.ts';
 
 /** Types every shell block of the README and of getting-started into a shell, in the order of the page. */
@@ -137,6 +137,7 @@ describe.skipIf(skipsShell).each(pages)('the shell blocks of $file', ({ file, bl
       PATH: `${path.join(directory.path, 'bin')}:${process.env.PATH}`,
       PORT: String(port),
       METRICS_PORT: '0',
+      ...COMPILED,
       npm_config_cache: path.join(directory.path, 'npm'),
       npm_config_update_notifier: 'false',
     };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import { ROOT } from '../cli/support.ts';
+import { COMPILED } from '../support/process.ts';
 
 /** Runs the steps of action.yml as a runner of GitHub does. */
 
@@ -66,6 +67,7 @@ export async function runJob({ action, workspace, with: given, env }: Job): Prom
       cwd: workspace,
       env: {
         PATH: process.env.PATH,
+        ...COMPILED,
         GITHUB_ACTIONS: 'true',
         GITHUB_ACTOR: 'ada',
         RUNNER_OS: 'Linux',

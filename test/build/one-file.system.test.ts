@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { ROOT } from '../cli/support.ts';
 import { startFakeS3 } from '../store/s3/fake-s3.ts';
 import { writeOneFile } from '../support/one-file.ts';
+import { COMPILED } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 
@@ -31,7 +32,7 @@ async function run(line: string, { cwd, env, node = [process.execPath] }: RunOpt
   const [program = '', ...flags] = node;
   const child = spawn(program, [...flags, built.file, ...line.split(' ')], {
     cwd: cwd ?? directory.path,
-    env: { PATH: process.env.PATH, NODE_PATH: '', ...env },
+    env: { PATH: process.env.PATH, ...COMPILED, NODE_PATH: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const code = new Promise<number | null>((resolve) => child.once('close', resolve));

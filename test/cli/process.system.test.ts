@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { COMPILED } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import { ROOT } from './support.ts';
@@ -27,7 +28,7 @@ async function run(arguments_: readonly string[], stdin = '') {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const child = spawn(process.execPath, [script, ...arguments_], {
     cwd: directory.path,
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...COMPILED },
     stdio: 'pipe',
   });
   child.stdin.end(stdin);
@@ -97,6 +98,7 @@ it('ends by the signal that interrupts it, and reports that the outcome is unkno
       cwd: directory.path,
       env: {
         PATH: process.env.PATH,
+        ...COMPILED,
         OBJECT_STORE: 's3',
         S3_BUCKET: 'releases',
         S3_ENDPOINT: `http://127.0.0.1:${port}`,

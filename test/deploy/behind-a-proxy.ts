@@ -14,6 +14,7 @@ import {
   TRIES,
   type Variant,
 } from './proxied.ts';
+import { defineAddresses } from './proxied-addresses.ts';
 import { defineClients } from './proxied-clients.ts';
 import { defineDoctor } from './proxied-doctor.ts';
 import { defineDocuments } from './proxied-documents.ts';
@@ -34,9 +35,11 @@ export function defineProxySuite(server: S3Server, kind: ProxyKind): void {
 
   describe.each(kind.variants)('$name', (variant) => {
     const at = useProxied(server, bucket, kind, variant);
+    defineAddresses(at);
+    if (variant.extent === 'addresses') return;
     defineDocuments(at);
     defineClients(at);
-    if (variant.isWhole !== true) return;
+    if (variant.extent === 'proxy') return;
     defineDoctor(at);
     defineOutages(at);
   });

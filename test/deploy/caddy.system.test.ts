@@ -56,8 +56,13 @@ describeS3('Caddy in front of two processes on one bucket', (server) => {
   describe.skipIf(!hasPrograms)('with the delivered files', () =>
     defineProxySuite(server, {
       variants: [
-        { name: 'at the root', host: 'updates.example.com', basePath: '' },
-        { name: 'below a path', host: 'www.example.com', basePath: '/updates' },
+        { name: 'at the root', host: 'updates.example.com', basePath: '', extent: 'proxy' },
+        {
+          name: 'below a path',
+          host: 'www.example.com',
+          basePath: '/updates',
+          extent: 'addresses',
+        },
       ],
       start: startCaddy,
     }),

@@ -74,8 +74,13 @@ describeS3('nginx in front of two processes on one bucket', (server) => {
   describe.skipIf(!hasPrograms)('with the delivered files', () =>
     defineProxySuite(server, {
       variants: [
-        { name: 'at the root', host: 'updates.example.com', basePath: '', isWhole: true },
-        { name: 'below a path', host: 'www.example.com', basePath: '/updates' },
+        { name: 'at the root', host: 'updates.example.com', basePath: '', extent: 'whole' },
+        {
+          name: 'below a path',
+          host: 'www.example.com',
+          basePath: '/updates',
+          extent: 'addresses',
+        },
       ],
       start: startNginx,
     }),

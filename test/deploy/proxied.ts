@@ -14,8 +14,11 @@ export interface Variant {
   readonly host: string;
   /** Empty for the root. */
   readonly basePath: string;
-  /** Whether the tests that end processes and run doctor run as well: once for all proxies, because they take long. */
-  readonly isWhole?: boolean;
+  /**
+   * How much of the suite runs: all of it once, the tests of what a proxy does with requests and answers once for each
+   * proxy, and where it is below a path, only those of addresses: the files for that include the same parts.
+   */
+  readonly extent: 'whole' | 'proxy' | 'addresses';
 }
 
 export interface ProxySetting {

@@ -10,7 +10,7 @@ export interface ProxyProcess {
   stop(): Promise<void>;
 }
 
-const START_MAX_MS = 15_000;
+const START_MAX_MS = 60_000;
 
 /** Resolves when the proxy accepts connections. @throws with its output when it does not */
 export async function startProxyProcess(

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../cli/support.ts';
 import { CHECK_UPDATE } from '../server/support.ts';
-import { killAll, startServer } from '../support/process.ts';
+import { COMPILED, killAll, startServer } from '../support/process.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../support/s3-server.ts';
 
@@ -37,7 +37,7 @@ async function slipway(env: Process, ...given: string[]): Promise<string> {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   const child = spawn(process.execPath, [script, ...given], {
     cwd: directory.path,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const code = new Promise((resolve) => child.once('close', resolve));

@@ -13,7 +13,7 @@ import { rounds } from '../support/rounds.ts';
  * same as without: the same output, exit code and stored objects. CI tries some requests of each command, the soak all.
  */
 
-const TRIED_MAX = rounds(2, Number.POSITIVE_INFINITY);
+const TRIED_MAX = rounds(1, Number.POSITIVE_INFINITY);
 
 let temporary: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 beforeAll(async () => {

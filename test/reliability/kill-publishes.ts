@@ -33,7 +33,7 @@ const VERSIONS_PER_APPLICATION = 25;
 
 /** A failure prints its seed: `SOAK_SEED=…` repeats it. */
 export const KILLS = {
-  kills: rounds(20, 1_000),
+  kills: rounds(6, 1_000),
   minutesMax: rounds(3, 120),
   seed: Number(process.env.SOAK_SEED ?? 1_597_463_007),
 };

@@ -9,7 +9,7 @@ import { createLyingStore, runLies } from './lies.ts';
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 
-it('1,000 commands on a directory with one wrong answer each lose no acknowledged change', async () => {
+it('commands on a directory with one wrong answer each lose no acknowledged change', async () => {
   const direct = await openDirectoryStore(path.join(temporary.path, 'objects'));
   const lying = createLyingStore(direct);
   const clock = { ...createFixedClock(), now: Date.now };
@@ -18,7 +18,7 @@ it('1,000 commands on a directory with one wrong answer each lose no acknowledge
     direct,
     clock,
     directory: temporary.path,
-    rounds: rounds(250, 1_000),
+    rounds: rounds(40, 1_000),
     seed: 8_251,
   });
 }, 600_000);

@@ -99,7 +99,7 @@ describeS3('commands to S3 through a proxy that gives wrong answers', (server) =
       direct,
       clock: systemClock,
       directory,
-      rounds: rounds(100, 1_000),
+      rounds: rounds(25, 1_000),
       seed: 8_252,
     });
     expect(told).toBeUndefined();

@@ -8,7 +8,7 @@ import { startCli } from './run-child.ts';
 
 /** Three CI jobs, each a process of its own, publish one release at the same moment. */
 
-const ROUNDS = rounds(4, 40);
+const ROUNDS = rounds(2, 40);
 const JOBS = [
   ['App.exe', 'os=windows,arch=x64,format=nsis'],
   ['App.zip', 'os=macos,arch=arm64,format=zip'],

@@ -22,7 +22,7 @@ export interface RaceDeps {
 
 const PROCESSES = 4;
 const PUBLISHERS = 2;
-const ROUNDS = rounds(12, 200);
+const ROUNDS = rounds(4, 200);
 
 async function race(
   deps: RaceDeps,

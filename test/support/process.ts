@@ -19,7 +19,7 @@ export interface Running {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** Node keeps what it compiled here, so that the next process starts in two thirds of the time. */
 export const COMPILED = { NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/compiled') };
-const START_MAX_MS = 20_000;
+const START_MAX_MS = 60_000;
 const children: ChildProcess[] = [];
 
 /**

@@ -4,7 +4,8 @@ import { pino } from 'pino';
 import { type BuiltApp, buildApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
-import { systemRandomness } from '../../src/core/system.ts';
+import { readProcessLimits, systemRandomness } from '../../src/core/system.ts';
+import { connectionLimits } from '../../src/server/limits/connection-limits.ts';
 import type { ConnectionLimits } from '../../src/server/limits/connections.ts';
 import { type Load, UNLIMITED } from '../../src/server/limits/load.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -41,6 +42,8 @@ export interface TestServiceOptions {
   readonly log?: string[];
 }
 
+/** The limits of this process, which Node takes milliseconds to report. */
+const LIMITS = connectionLimits(readProcessLimits());
 /** A cheap password hash; password.test.ts tests the real cost. */
 const CHEAP = { memoryCost: 8, timeCost: 1 };
 
@@ -79,7 +82,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
           },
         }),
     passwordCost: CHEAP,
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    limits: options.limits ?? LIMITS,
     ...(load === 'measured' ? {} : { load }),
     // A directory store needs the service's links, so the service opens its own.
     ...(given === 'directory' ? {} : { store }),

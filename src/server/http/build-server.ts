@@ -20,6 +20,9 @@ interface ServerDeps {
   readonly routes: readonly FastifyPluginAsyncZod[];
 }
 
+/** Fastify compares a plugin that has none with every loaded module, to name it after its file. */
+const DISPLAY_NAME = Symbol.for('fastify.display-name');
+
 /** The whole server; it does not listen yet. */
 export async function buildServer(settings: ServerSettings, deps: ServerDeps): Promise<App> {
   const { metrics, load, origins, publicUrl, documents, routes } = deps;
@@ -28,6 +31,8 @@ export async function buildServer(settings: ServerSettings, deps: ServerDeps): P
   await registerCors(app, { origins, ownOrigin: () => new URL(publicUrl()).origin });
   // Comes before the routes that the documents describe.
   await collectDocuments(app, documents);
-  for (const plugin of routes) await app.register(plugin);
+  for (const plugin of routes) {
+    await app.register(Object.assign(plugin, { [DISPLAY_NAME]: plugin.name || 'routes' }));
+  }
   return app;
 }

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { COMPILED } from '../../support/process.ts';
 
 /** Shells at a terminal, to press Tab in. */
 
@@ -40,7 +41,14 @@ async function lineAfter(shell: InteractiveShell, keys: string, cwd: string): Pr
   // `script` gives the shell a terminal.
   const child = spawn('script', ['-qec', shell.command, '/dev/null'], {
     cwd,
-    env: { PATH: process.env.PATH, HOME: cwd, TERM: 'dumb', LANG: 'C.UTF-8', COLUMNS: '500' },
+    env: {
+      PATH: process.env.PATH,
+      ...COMPILED,
+      HOME: cwd,
+      TERM: 'dumb',
+      LANG: 'C.UTF-8',
+      COLUMNS: '500',
+    },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   let output = '';
@@ -92,7 +100,7 @@ export async function fishWords(
   const { stdout } = await promisify(execFile)(
     'fish',
     ['--no-config', '-c', 'source $argv[1]; complete -C $argv[2]', script, line],
-    { cwd, env: { PATH: process.env.PATH, HOME: cwd } },
+    { cwd, env: { PATH: process.env.PATH, ...COMPILED, HOME: cwd } },
   );
   const words = stdout.split('\n').map((row) => row.split('\t')[0] ?? '');
   return words.filter((word) => word !== '').sort();

@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { COMPILED } from '../../support/process.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
 /** `slipway serve` and `slipway demo` as an operator starts them. */
@@ -25,7 +26,7 @@ afterEach(async () => {
 function start(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [SLIPWAY, ...words], {
     cwd: directory.path,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', METRICS_PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILED, PORT: '0', METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   end = () => child.kill('SIGKILL');
@@ -122,7 +123,7 @@ describe('slipway demo', () => {
     const { PATH = '' } = process.env;
     const demo = spawn('npm', words, {
       cwd: directory.path,
-      env: { PATH, HOME: directory.path, PORT: '0', DATA_DIR: './mine' },
+      env: { PATH, ...COMPILED, HOME: directory.path, PORT: '0', DATA_DIR: './mine' },
       stdio: 'ignore',
     });
     end = () => demo.kill('SIGKILL');

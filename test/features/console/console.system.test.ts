@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Changed, Overview, Start } from '../../../src/features/console/answers.ts';
+import { COMPILED } from '../../support/process.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { describeS3, s3Environment, useBucket } from '../../support/s3-server.ts';
 
@@ -30,7 +31,7 @@ afterEach(async () => {
 function run(words: readonly string[], env: Settings = {}) {
   const child = spawn(process.execPath, [SLIPWAY, ...words], {
     cwd: directory.path,
-    env: { PATH: process.env.PATH ?? '', SLIPWAY_ACTOR: 'ada', ...env },
+    env: { PATH: process.env.PATH ?? '', ...COMPILED, SLIPWAY_ACTOR: 'ada', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   ends.push(() => child.kill('SIGKILL'));

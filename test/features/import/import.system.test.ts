@@ -5,6 +5,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../cli/support.ts';
+import { COMPILED } from '../../support/process.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { githubFolder, writeSource } from './sources/fixtures.ts';
 
@@ -23,7 +24,7 @@ afterAll(() => directory.remove());
 
 function start(words: readonly string[], cwd: string) {
   const script = path.join(ROOT, 'scripts/slipway.ts');
-  const env = { PATH: process.env.PATH };
+  const env = { PATH: process.env.PATH, ...COMPILED };
   return spawn(process.execPath, [script, ...words], { cwd, env, stdio: 'ignore' });
 }
 

@@ -8,6 +8,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readProject } from '../../../src/builds/project/read-project.ts';
 import { ROOT } from '../../cli/support.ts';
+import { COMPILED } from '../../support/process.ts';
 import { hasProgram } from '../../support/programs.ts';
 import { writeProject } from '../../support/project-files.ts';
 import { BUCKET, ELECTRON, PROJECTS, project, removeProjects } from './init-support.ts';
@@ -26,7 +27,13 @@ afterAll(() => {
 });
 
 function start(cwd: string, program: string, words: readonly string[]) {
-  const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', METRICS_PORT: '0' };
+  const env = {
+    PATH: process.env.PATH,
+    ...COMPILED,
+    TERM: 'xterm',
+    PORT: '0',
+    METRICS_PORT: '0',
+  };
   return spawn(program, words, { cwd, env, stdio: 'pipe' });
 }
 

@@ -15,6 +15,7 @@ import { observe } from '../../reliability/observer.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { rounds } from '../../support/rounds.ts';
 
 const application = 'desktop';
 const DAY_MS = 24 * 3_600_000;
@@ -259,7 +260,8 @@ describe('gc of what a channel kept out', () => {
     const SEED = 2_718_281;
     const randomness = createSeededRandomness(SEED);
     let removed = 0;
-    for (let run = 0; run < 50; run++) {
+    const runs = rounds(15, 50);
+    for (let run = 0; run < runs; run++) {
       const own = createParts(run);
       await keepOut(own);
       const days = 90 + (randomness.fraction() - 0.3) * 4;
@@ -289,6 +291,6 @@ describe('gc of what a channel kept out', () => {
       const { torn, offers } = await observe(own.memory, application, own.clock.now);
       expect([torn, [...offers.keys()]], repeat).toEqual([[], ['stable 2.0.0']]);
     }
-    expect(removed).toBeGreaterThan(50);
+    expect(removed).toBeGreaterThan(runs);
   });
 });

@@ -22,6 +22,7 @@ import { observe } from '../../reliability/observer.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore, failFrom } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { rounds } from '../../support/rounds.ts';
 
 const SEED = 3_141_592;
 const HOUR_MS = 3_600_000;
@@ -63,7 +64,7 @@ async function artifactsIn(store: ObjectStore): Promise<readonly string[]> {
 describe('gc during a publish that reuses an old upload', () => {
   it('never removes an upload that a commit names, at any age and at any moment', async () => {
     const randomness = createSeededRandomness(SEED);
-    const runs = 120;
+    const runs = rounds(30, 120);
     let removed = 0;
     for (let run = 0; run < runs; run++) {
       const { store, clock, gc, ...parts } = await setUp(run);

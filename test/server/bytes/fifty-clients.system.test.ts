@@ -11,6 +11,7 @@ import {
   type PublisherParts,
   publish,
 } from '../../support/release.ts';
+import { rounds } from '../../support/rounds.ts';
 import { describeS3, s3Environment, useBucket } from '../../support/s3-server.ts';
 import { createTestService } from '../../support/service.ts';
 import { makeContent } from './bytes-server.ts';
@@ -22,7 +23,7 @@ const CLIENTS = 50;
 const MEMORY_MAX_MB = 300;
 const SIZE = 100 * 1024 * 1024;
 const FILE = '/feeds/desktop/stable/electron/1.0.0/App-Setup.exe';
-const PIECES = Array.from({ length: 250 }, (_, n) => ({
+const PIECES = Array.from({ length: rounds(80, 250) }, (_, n) => ({
   start: n * 400_000 + n,
   length: 4_096 + ((n * 40_503) % 61_440),
 }));

@@ -10,7 +10,7 @@ import { exchange, type RawAnswer } from './raw-client.ts';
 
 /** Generated over a bare socket, so that nothing between here and the server tidies it up. */
 
-const REQUESTS = rounds(4_000, 100_000);
+const REQUESTS = rounds(1_600, 100_000);
 const SEED = 20_261_121;
 const AT_ONCE = 8;
 

@@ -68,7 +68,9 @@ async function startWorkers(more: Record<string, string> = {}) {
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const haveJoined = async (count = WORKERS): Promise<void> => {
-    await expect.poll(metrics, { timeout: 60_000 }).toMatch(`\nslipway_workers ${count}\n`);
+    await expect
+      .poll(metrics, { timeout: 60_000, interval: 200 })
+      .toMatch(`\nslipway_workers ${count}\n`);
   };
   await haveJoined();
   return { service, url, metrics, metricsPort, haveJoined };
@@ -133,7 +135,11 @@ function startLoad(url: string, clients: number) {
         agent.destroy();
         agent = new Agent({ keepAlive: true, maxSockets: 1 });
         await sleep(20);
-      } else counts.answered++;
+      } else {
+        counts.answered++;
+        // Leaves the processors to the services: they start and stop meanwhile.
+        await sleep(5);
+      }
     }
     agent.destroy();
   });

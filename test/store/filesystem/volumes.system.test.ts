@@ -19,6 +19,7 @@ import { syncDirectory, systemOperations } from '../../../src/store/filesystem/v
 import { createStaticDirectory } from '../../../src/store/static-target/static-directory.ts';
 import { openDirectoryStore } from '../../support/directory-store.ts';
 import { listKeys, readText, sourceOf } from '../../support/objects.ts';
+import { COMPILED } from '../../support/process.ts';
 import { describeVolume, remountReadOnly, VOLUMES } from '../../support/volume.ts';
 import { describeContract } from '../contract.ts';
 
@@ -99,7 +100,12 @@ describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directo
 
   it('can store the releases of the demo', async () => {
     const script = join(import.meta.dirname, '../../../scripts/slipway.ts');
-    const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(directory, 'demo') };
+    const env = {
+      PATH: process.env.PATH,
+      ...COMPILED,
+      PORT: '0',
+      DATA_DIR: join(directory, 'demo'),
+    };
     const { stdout } = await promisify(execFile)(process.execPath, [script, 'demo', '--once'], {
       env,
     });

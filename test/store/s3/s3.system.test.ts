@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { collect, listKeys, sourceOf } from '../../support/objects.ts';
 import { describeS3, useBucket } from '../../support/s3-server.ts';
 import { describeContract } from '../contract.ts';
+import { describeKeys } from '../contract-keys.ts';
 
 describeS3('S3', (server) => {
   const bucket = useBucket(server);
   describeContract('S3', async () => bucket.store());
-  describeContract('S3 below a prefix', async () => bucket.store({ prefix: '/shared/place/' }));
+  // A prefix changes keys, and nothing else.
+  describe('S3 below a prefix: keys', () =>
+    describeKeys(async () => bucket.store({ prefix: '/shared/place/' })));
 
   describe('S3: in addition to the contract', () => {
     const window = { signedAt: new Date(), expiresAt: new Date(Date.now() + 600_000) };

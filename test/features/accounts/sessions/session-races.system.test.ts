@@ -14,7 +14,7 @@ async function inManyOrders(
   race: (turns: Turns, name: string) => Promise<void>,
   order?: 'first' | 'last',
 ): Promise<number> {
-  const times = rounds(600, Number.POSITIVE_INFINITY);
+  const times = rounds(300, Number.POSITIVE_INFINITY);
   if (!Number.isFinite(times)) return inEveryOrder(race, order);
   return inSomeOrders(times, createSeededRandomness(20_261_124).fraction, race);
 }
@@ -38,7 +38,7 @@ describe('a refresh racing', { timeout: TIMEOUT_MS }, () => {
     const race = (turns: Turns, name: string) => raceRefresh(turns, name, eraseAccount);
     const every = (await inManyOrders(race, 'first')) + (await inManyOrders(race, 'last'));
     const some = await inSomeOrders(
-      rounds(250, 1_000),
+      rounds(50, 1_000),
       createSeededRandomness(20_261_121).fraction,
       race,
     );
@@ -62,7 +62,7 @@ describe('a sign-in racing', { timeout: TIMEOUT_MS }, () => {
   ])('%s leaves no session that can be refreshed', async (what, end) => {
     const { race, counts, fraction } = raceOf(end);
     const every = await inManyOrders(race, 'first');
-    const orders = every + (await inSomeOrders(rounds(200, 500), fraction, race));
+    const orders = every + (await inSomeOrders(rounds(50, 500), fraction, race));
     console.log(
       `a sign-in racing ${what}: ${orders} orders, ${counts.signedIn} let in first, 0 left`,
     );

@@ -79,7 +79,7 @@ describe('pause, resume and freeze at the same moment as others, while the plan 
         }
         expectTrue(await readOffers(deps));
       }),
-      { numRuns: rounds(20, 40) },
+      { numRuns: rounds(10, 40) },
     );
     await directory.remove();
   });

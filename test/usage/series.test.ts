@@ -104,7 +104,7 @@ describe('series', () => {
           }
         },
       ),
-      { numRuns: rounds(50, 100) },
+      { numRuns: rounds(25, 100) },
     );
   });
 

@@ -10,7 +10,7 @@ import { createWorld, offered, problemsOf } from './memory/live-catalog.ts';
 
 /** Services that a store, or what is before it, answers wrongly once. */
 
-const ROUNDS = rounds(40, 400);
+const ROUNDS = rounds(20, 400);
 const RECOVERED_WITHIN_MS = 10_000;
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());

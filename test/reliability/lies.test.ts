@@ -17,7 +17,7 @@ it('commands with one wrong store answer each lose no acknowledged change', asyn
     direct,
     clock,
     directory: temporary.path,
-    rounds: rounds(100, 1_000),
+    rounds: rounds(40, 1_000),
     seed: 8_250,
   });
 });

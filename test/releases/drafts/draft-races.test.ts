@@ -126,7 +126,7 @@ describe('publishers of one release at the same moment', () => {
         runs++;
         drafted += kinds.length - 1;
       }),
-      { numRuns: rounds(60, 150) },
+      { numRuns: rounds(25, 150) },
     );
     console.log(
       `whole releases: ${runs} interleavings of 3 publishers, ${drafted} drafts, each offered once`,
@@ -182,7 +182,7 @@ describe('publishers of one release at the same moment', () => {
         const outcome = `${kind} with ${files.length}`;
         outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       }),
-      { numRuns: rounds(60, 200) },
+      { numRuns: rounds(25, 200) },
     );
     console.log('a draft that ends while builds come:', Object.fromEntries(outcomes));
   }, 60_000);

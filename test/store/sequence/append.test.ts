@@ -67,7 +67,7 @@ describe('writers of one sequence', () => {
     );
   });
 
-  const times = rounds(1_000, 10_000);
+  const times = rounds(300, 10_000);
   it(`whose answer is lost find their own change, ${times} times`, async () => {
     const { store, ...deps } = setUp();
     const chance = createSeededRandomness(SEED + 1);

@@ -13,9 +13,10 @@ import {
   type PublisherParts,
   publish,
 } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { observe } from './observer.ts';
 
-const FAILURES = 80;
+const FAILURES = rounds(21, 80);
 const SEED = 7_041_776;
 const directory = await makeTemporaryDirectory();
 afterAll(() => directory.remove());
