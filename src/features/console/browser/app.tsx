@@ -11,7 +11,7 @@ import { HistoryScreen } from './screens/history.tsx';
 import { OverviewScreen } from './screens/overview.tsx';
 import { ReleaseScreen } from './screens/release.tsx';
 import { RolloutScreen } from './screens/rollout.tsx';
-import { usePolled } from './state/polled.ts';
+import { type Polled, usePolled } from './state/polled.ts';
 
 interface Props {
   /** Null in the local console, which has no accounts. */
@@ -34,12 +34,8 @@ export function App({ signOut }: Props) {
       </a>
       <Header route={shown} start={start} signOut={signOut} />
       <main id="main" tabIndex={-1}>
-        {surroundings === null && failure !== null ? (
-          <Page title="Console">
-            <Loading failure={failure} reload={reload} what="console" />
-          </Page>
-        ) : surroundings === null ? (
-          <Loading failure={failure} reload={reload} what="console" rows={12} />
+        {surroundings === null ? (
+          <Starting failure={failure} reload={reload} />
         ) : (
           <SurroundingsContext.Provider value={surroundings}>
             <Screen key={JSON.stringify(shown)} route={shown} query={query} />
@@ -50,6 +46,11 @@ export function App({ signOut }: Props) {
       <Footer start={start} />
     </>
   );
+}
+
+function Starting({ failure, reload }: Pick<Polled<Start>, 'failure' | 'reload'>) {
+  const loading = <Loading failure={failure} reload={reload} what="console" rows={12} />;
+  return failure === null ? loading : <Page title="Console">{loading}</Page>;
 }
 
 /** The address without an application shows the default one. */

@@ -9,8 +9,10 @@ export function percent(share: number): string {
 }
 
 /** @param part from 0 to 1; null: none */
-export const portion = (part: number | null): string =>
-  part === null ? '–' : part > 0 && part < 0.001 ? '< 0.1 %' : `${(part * 100).toFixed(1)} %`;
+export function portion(part: number | null): string {
+  if (part === null) return '–';
+  return part > 0 && part < 0.001 ? '< 0.1 %' : `${(part * 100).toFixed(1)} %`;
+}
 
 export const count = (value: number): string => value.toLocaleString('en');
 

@@ -110,7 +110,7 @@ function StopPanel({ app, detail, reload }: DetailProps) {
   return (
     <section class="card stop-panel" aria-labelledby="stop-heading">
       <h2 id="stop-heading">If this release is bad</h2>
-      {isOffered(detail) ? (
+      {isOffered(detail) && (
         <>
           <Button
             kind={detail.isOfferedNow ? 'danger' : 'plain'}
@@ -127,11 +127,8 @@ function StopPanel({ app, detail, reload }: DetailProps) {
             {!detail.isOfferedNow && ' Clients are offered newer releases in its place already.'}
           </p>
         </>
-      ) : isPaused(detail) ? (
-        <p>The release is paused. Clients that have it keep it.</p>
-      ) : (
-        <NotOffered detail={detail} />
       )}
+      {!isOffered(detail) && <NotOffered detail={detail} />}
       <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
       <div class="actions">
         {isPaused(detail) && (
@@ -156,6 +153,7 @@ function StopPanel({ app, detail, reload }: DetailProps) {
 }
 
 function NotOffered({ detail }: { readonly detail: ReleaseDetail }) {
+  if (isPaused(detail)) return <p>The release is paused. Clients that have it keep it.</p>;
   if (!detail.cells.some(({ status }) => status === 'draft')) {
     return <p>No client is offered this release.</p>;
   }
