@@ -1,5 +1,4 @@
-import { runCommandLine } from '../src/cli/command-line.ts';
-import type { Edition } from '../src/cli/edition.ts';
+import { type Edition, runCommandLine } from '../src/cli/command-line.ts';
 import type { Session } from '../src/cli/terminal.ts';
 import { readEnvironment } from '../src/core/system.ts';
 

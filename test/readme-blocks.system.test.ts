@@ -14,7 +14,6 @@ const CHECKOUT = ['package.json', 'node_modules', 'src', 'scripts'];
 
 /** What some blocks must print; a block that is not named here must only succeed. */
 const EXPECTED: Readonly<Record<string, string>> = {
-  'npm run demo': 'Hello, I am version 1.1.0.',
   'npm test': 'not run: these are the tests',
   '"current_version": "0.9.0"': '"reason":"offer"',
   'cat sample/downloaded': 'I am version 1.0.0',
@@ -38,14 +37,20 @@ const skipsShell = missing.length > 0 && process.env.CI === undefined;
 interface Block {
   readonly line: number;
   readonly text: string;
+  /** The lines that it prints, among others and in this order, as the page shows them; `…` stands for any characters. */
+  readonly prints: readonly string[];
 }
 
 async function readBlocks(file: string): Promise<readonly Block[]> {
   const page = await readFile(path.join(ROOT, file), 'utf8');
-  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => ({
-    line: page.slice(0, match.index).split('\n').length,
-    text: `${match[1]}`,
-  }));
+  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => {
+    const [following = ''] = page.slice(match.index + match[0].length).split(/^```(?!text)/m);
+    return {
+      line: page.slice(0, match.index).split('\n').length,
+      text: `${match[1]}`,
+      prints: /^```text\n([\s\S]*)/m.exec(following)?.[1]?.trimEnd().split('\n') ?? [],
+    };
+  });
 }
 
 const pages = await Promise.all(
@@ -81,11 +86,15 @@ describe.skipIf(skipsShell).each(pages)('the shell blocks of $file', ({ file, bl
     expect(blocks.length).toBeGreaterThan(3);
   });
 
-  it.each(blocks)(`${file}:$line`, async ({ text }) => {
+  it.each(blocks)(`${file}:$line`, async ({ text, prints }) => {
     const output = await type(text.replaceAll('8080', String(port)));
     for (const [part, expected] of Object.entries(EXPECTED)) {
       if (text.includes(part)) expect(output).toContain(expected);
     }
+    const shown = prints.map((line) =>
+      line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*'),
+    );
+    expect(output).toMatch(new RegExp(shown.map((line) => `^${line}$`).join('[\\s\\S]*?'), 'm'));
   });
 
   /** Resolves to what a block printed. A block that starts the service goes on running. */

@@ -1,25 +1,24 @@
 import type { UpdateQuery } from '../domain/update-query.ts';
 import { versionText } from '../domain/version.ts';
 import type { Counted, CountedLink } from './answer.ts';
-import type { OfferedUpdate } from './find-update.ts';
+import type { FoundUpdate } from './find-update.ts';
 import type { LinkMethod } from './issue-link.ts';
 
 /**
  * What a check counts as. Call it after the answer was found: then application and channel exist, and a client cannot
  * fill the counts with made-up names.
- *
- * @param answer `channel`: the catalog's name of the channel
  */
 export function countedCheck(
   { application, platform, currentVersion }: UpdateQuery,
-  answer: { readonly channel: string; readonly offered: OfferedUpdate | undefined },
+  { channel, offered }: Pick<FoundUpdate, 'channel' | 'offered'>,
 ): Counted {
   const check = {
     application,
-    channel: answer.channel,
+    // The catalog's name of the channel: the client may have used an alias.
+    channel: channel.name,
     platform,
     version: currentVersion === null ? null : versionText(currentVersion),
-    offered: answer.offered === undefined ? null : answer.offered.release.version,
+    offered: offered === undefined ? null : offered.release.version,
   };
   return { kind: 'check', check };
 }

@@ -11,28 +11,16 @@ import {
 } from '../domain/release.ts';
 import type { RolloutStage } from '../domain/rollout.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
-import { compareVersions } from '../domain/version.ts';
 import { type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
-/** A decision, with the verified release and artifact when it is an offer. */
+/** The answer to the question for an update, in every protocol. */
 export interface FoundUpdate extends SeenChannel {
   readonly decision: Decision;
-  /** Undefined unless the decision is an offer. */
-  readonly offered: OfferedUpdate | undefined;
+  /** The verified release and the artifact for this client; undefined unless the decision is an offer. */
+  readonly offered: { readonly release: LoadedRelease; readonly artifact: Artifact } | undefined;
   /** How far the rollouts of the channel are. */
   readonly stage: RolloutStage;
 }
-
-export interface OfferedUpdate {
-  readonly release: LoadedRelease;
-  readonly artifact: Artifact;
-  /** Whether the publisher wants every client of this version to update. */
-  readonly mandatory: boolean;
-  /** Whether the release is older than the client's version: see `Channel.allowsDowngrade`. */
-  readonly isDowngrade: boolean;
-}
-
-type OfferDecision = Extract<Decision, { reason: 'offer' }>;
 
 /**
  * Decides which update a client gets, from memory.
@@ -54,31 +42,21 @@ export function findUpdate(
   const decision = decideUpdate(query, seen.channel, now);
   const stage = seen.channel.rolloutStage(now);
   if (decision.reason !== 'offer') return join(seen, decision, undefined, stage);
-  return whenKnown(application.release(decision.offer), (release) =>
-    release === undefined
-      ? findUpdate(deps, query, tier)
-      : join(seen, decision, offeredIn(release, decision, query), stage),
-  );
+  return whenKnown(application.release(decision.offer), (release) => {
+    if (release === undefined) return findUpdate(deps, query, tier);
+    const artifact = storedArtifact(release, decision.artifact);
+    return join(seen, decision, { release, artifact }, stage);
+  });
 }
 
 /** Field by field: object spread costs more than the decision. */
 function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
-  offered: OfferedUpdate | undefined,
+  offered: FoundUpdate['offered'],
   stage: RolloutStage,
 ): FoundUpdate {
   return { channel, isRestricted, revision, decision, offered, stage };
-}
-
-function offeredIn(
-  release: LoadedRelease,
-  { offer, artifact: chosen, mandatory }: OfferDecision,
-  { currentVersion }: UpdateQuery,
-): OfferedUpdate {
-  const artifact = storedArtifact(release, chosen);
-  const isDowngrade = currentVersion !== null && compareVersions(offer.version, currentVersion) < 0;
-  return { release, artifact, mandatory, isDowngrade };
 }
 
 /**

@@ -30,7 +30,7 @@ interface UploadedFile {
  *
  * @param named the artifacts that a manifest of the release names
  * @returns the object, relative to the application, and whether this call uploaded it
- * @throws AppError `artifact_mismatch`, and the store's
+ * @throws AppError `artifact_mismatch`, `store_unavailable`, `store_denied`
  */
 export async function ensureUploaded(
   deps: AppendDeps,

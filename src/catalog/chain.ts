@@ -25,7 +25,7 @@ export function linkOf({ digest, signed: { revision, previous, skipped } }: Chai
 }
 
 /**
- * Whether `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case an
+ * True when `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case an
  * operator allowed the change to step over it. `next` has no `previous` when no sound revision came before it.
  */
 export function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
@@ -34,7 +34,7 @@ export function continues({ revision, digest }: Link, { previous, skipped }: Lin
 }
 
 /**
- * Why a revision must be rejected: it was not made from the one before it. Undefined when it was.
+ * The reason why a revision must be rejected: it was not made from the one before it. Undefined when it was.
  *
  * @param before the revision before it, as this process knows it
  */

@@ -8,7 +8,7 @@ import {
 } from '../store/sequence/append.ts';
 import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
 import { seal } from '../store/sequence/sealed.ts';
-import { type Announced, findNewestListed } from '../store/sequence/sequence.ts';
+import { type Announced, findNewestListed, type Sequence } from '../store/sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
 import { manifestOf } from './documents/manifest-document.ts';
 import {
@@ -26,6 +26,7 @@ import {
   lostApplication,
   readNewestHints,
 } from './following/hints.ts';
+import { releaseCount } from './fullness-text.ts';
 import { type ManifestReference, referenceTo } from './read.ts';
 import {
   type Applications,
@@ -67,22 +68,22 @@ interface CatalogChange {
   readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
-  /** What the kind does not say, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
+  /** A detail that the kind does not state, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
   readonly summary?: string | undefined;
 }
 
-interface CatalogEdit {
+export interface CatalogEdit {
   readonly change: CatalogChange;
   readonly channels: Channels;
   /** Versions that no channel remembers after the change: see `removed_versions` of a revision. */
   readonly removedVersions?: readonly string[];
   /** The settings of the application after the change; absent: they stay. */
   readonly settings?: SettingsJson;
-  /** Whether the change adds text to offers, so that it is refused when there is no room. */
+  /** True when the change adds text to offers, so that it is refused when there is no room. */
   readonly needsRoom?: boolean;
 }
 
-/** What a change is made from, beside the channels. */
+/** The state that a change is made from, beside the channels. */
 interface Present {
   /** The number of the next revision. */
   readonly revision: number;
@@ -95,82 +96,128 @@ export interface Committed {
   readonly revision: number;
   /** False when the catalog already was in the wanted state. */
   readonly changed: boolean;
-  /** Whether the hint for running services was stored; without it they find the change when they read in turn. */
+  /** True when the hint for running services was stored. Without it they find the change when they poll. */
   readonly announced: boolean;
   /** The channels before the change and after it; equal when nothing changed. */
   readonly before: Channels;
   readonly after: Channels;
 }
 
+/** The decision of one attempt to change the catalog. */
+interface CatalogPlan<P> {
+  /** The change to commit; undefined when nothing has to change. */
+  readonly edit: CatalogEdit | undefined;
+  /** The facts about the attempt that the caller needs when the change is committed. */
+  readonly plan: P;
+}
+
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param edit gets the present state; returns the new state, or undefined when nothing has to change; called again
- *   with the newer state whenever another writer was first, so it must contain every check
- * @throws AppError those of {@link appendDocument}; `state_changed`; `document_too_large` also when there is no room for
- *   another offer; what `edit` throws
+ * @param planOn gets the present state and plans the change. It is called again with the newer state whenever another
+ *   writer was first, so it must contain every check.
+ * @returns the `plan` of the attempt that was stored, also when the store's answer to that attempt was lost; when nothing
+ *   had to change, the plan of the last attempt
+ * @throws AppError as {@link appendDocument}; `state_changed`; `document_too_large` also when there is no room for
+ *   another offer; every error that `planOn` throws
  */
-export async function changeCatalog(
+export async function changeCatalog<P>(
   deps: WriterDeps,
   application: string,
-  edit: (
-    channels: Channels,
-    present: Present,
-  ) => CatalogEdit | undefined | Promise<CatalogEdit | undefined>,
-): Promise<Committed> {
-  let hint = 0;
-  let before: Channels = {};
-  let after: Channels = {};
-  const make = async (base: Base<Revision>): Promise<Revision | undefined> => {
-    const previous = base.newest?.document;
-    refuseUnseen(deps, application, previous?.signed);
-    before = previous?.signed.channels ?? {};
-    const removedBefore = previous?.signed.removed_versions ?? [];
-    const settingsBefore = previous?.signed.settings ?? {};
-    const edited = await edit(before, {
-      revision: base.number,
-      removedVersions: removedBefore,
-      settings: settingsBefore,
-    });
-    after = edited?.channels ?? before;
-    if (edited === undefined) return undefined;
-    const removed = [...new Set([...removedBefore, ...(edited.removedVersions ?? [])])];
-    const settings = edited.settings ?? settingsBefore;
-    if (edited.needsRoom === true || ADDS.has(edited.change.kind))
-      refuseTooLarge(application, edited.channels, removed);
-    await deps.beforeCommit?.(edited.change.kind, { before, after });
-    // For a first revision, the newest hint is looked up only when the change is announced.
-    if (previous !== undefined) hint = await findHint(deps, previous.signed.hint ?? 0);
-    return seal({
-      schema_version: SCHEMA_VERSION,
-      type: 'catalog_revision' as const,
-      application,
-      revision: base.number,
-      previous:
-        previous === undefined
-          ? null
-          : { revision: previous.signed.revision, digest: previous.digest },
-      ...header(deps, base),
-      hint,
-      change: {
-        ...edited.change,
-        channels: [...edited.change.channels],
-        targets: changedTargets(before, edited.channels),
-        summary: edited.change.summary?.slice(0, SUMMARY_LENGTH_MAX) ?? null,
-      },
-      channels: edited.channels,
-      ...(removed.length === 0 ? {} : { removed_versions: removed }),
-      ...(Object.keys(settings).length === 0 ? {} : { settings }),
-    });
-  };
+  planOn: (channels: Channels, present: Present) => CatalogPlan<P> | Promise<CatalogPlan<P>>,
+): Promise<Committed & { readonly plan: P }> {
   const { named } = deps;
-  const appended = await appendDocument(deps, revisionSequence(application), make, { named });
+  const { appended, plan: attempt } = await appendPlanned(
+    deps,
+    revisionSequence(application),
+    async (base) => {
+      const previous = base.newest?.document;
+      refuseUnseen(deps, application, previous?.signed);
+      const before: Channels = previous?.signed.channels ?? {};
+      const removedBefore = previous?.signed.removed_versions ?? [];
+      const settingsBefore = previous?.signed.settings ?? {};
+      const { edit, plan } = await planOn(before, {
+        revision: base.number,
+        removedVersions: removedBefore,
+        settings: settingsBefore,
+      });
+      if (edit === undefined) {
+        return { document: undefined, plan: { plan, before, after: before, hint: 0 } };
+      }
+      const after = edit.channels;
+      const removed = [...new Set([...removedBefore, ...(edit.removedVersions ?? [])])];
+      const settings = edit.settings ?? settingsBefore;
+      if (edit.needsRoom === true || ADDS.has(edit.change.kind))
+        refuseTooLarge(application, after, removed);
+      await deps.beforeCommit?.(edit.change.kind, { before, after });
+      // For a first revision, the newest hint is looked up only when the change is announced.
+      const hint = previous === undefined ? 0 : await findHint(deps, previous.signed.hint ?? 0);
+      const document: Revision = seal({
+        schema_version: SCHEMA_VERSION,
+        type: 'catalog_revision' as const,
+        application,
+        revision: base.number,
+        previous:
+          previous === undefined
+            ? null
+            : { revision: previous.signed.revision, digest: previous.digest },
+        ...header(deps, base),
+        hint,
+        change: {
+          ...edit.change,
+          channels: [...edit.change.channels],
+          targets: changedTargets(before, after),
+          summary: edit.change.summary?.slice(0, SUMMARY_LENGTH_MAX) ?? null,
+        },
+        channels: after,
+        ...(removed.length === 0 ? {} : { removed_versions: removed }),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
+      });
+      return { document, plan: { plan, before, after, hint } };
+    },
+    { named },
+  );
+  const { hint, ...stored } = attempt;
   if (appended.outcome === 'unchanged') {
     const revision = appended.newest?.number ?? 0;
-    return { revision, changed: false, announced: false, before, after: before };
+    return { revision, changed: false, announced: false, ...stored };
   }
-  const announced = await announceChange(deps, application, hint, appended.entry.number);
-  return { revision: appended.entry.number, changed: true, announced, before, after };
+  const revision = appended.entry.number;
+  const announced = await announceChange(deps, application, hint, revision);
+  return { revision, changed: true, announced, ...stored };
+}
+
+/**
+ * Commits one change to a sequence.
+ *
+ * @param attempt makes the next document, and the plan that the caller needs when this very document is stored
+ * @returns the plan of the stored document; when nothing had to change, the plan of the last attempt
+ * @throws AppError as {@link appendDocument}
+ */
+async function appendPlanned<T, P>(
+  deps: WriterDeps,
+  sequence: Sequence<T>,
+  attempt: (base: Base<T>) => Promise<{ readonly document: T | undefined; readonly plan: P }>,
+  options: AppendOptions,
+) {
+  // By number, because each attempt is for another one: the stored document tells which attempt it is of.
+  const plans = new Map<number, { readonly plan: P }>();
+  const appended = await appendDocument(
+    deps,
+    sequence,
+    async (base) => {
+      const { document, plan } = await attempt(base);
+      plans.set(base.number, { plan });
+      return document;
+    },
+    options,
+  );
+  const number = appended.outcome === 'created' ? appended.entry.number : appended.number;
+  const planned = plans.get(number);
+  if (planned === undefined) {
+    throw new AppError('internal', `No attempt was made for number ${number} of ${sequence.name}.`);
+  }
+  return { appended, plan: planned.plan };
 }
 
 /**
@@ -210,13 +257,9 @@ function refuseTooLarge(
   removedVersions: readonly string[],
 ): void {
   if (withdrawnBytes(channels) + jsonBytes(removedVersions) <= REVISION_BYTES_MAX) return;
-  const count = Object.values(channels).reduce(
-    (sum, { offers, drafts = [] }) => sum + offers.length + drafts.length,
-    0,
-  );
   throw new AppError(
     'document_too_large',
-    `${application} has no room for another release: it has ${count - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+    `${application} has no room for another release: it has ${releaseCount(channels) - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
   );
 }
 
@@ -225,40 +268,43 @@ interface ManifestOptions extends AppendOptions {
   readonly catalogRevision: number;
 }
 
+/** The manifest that a change needs. */
+export interface WantedManifest {
+  readonly release: Release;
+  /** A stored manifest that states this very release; undefined when it has to be made. */
+  readonly kept: ManifestReference | undefined;
+}
+
 /**
- * Commits the next manifest of a version.
+ * Commits the next manifest of a version, unless the wanted one is stored.
  *
- * @param edit returns the release to store, made from the newest manifest's; undefined keeps that manifest
- * @throws AppError those of {@link appendDocument}; what `edit` throws
+ * @param want gets the newest manifest; it is called again whenever another writer was first
+ * @throws AppError as {@link appendDocument}; every error that `want` throws
  */
 export async function changeManifest(
   deps: WriterDeps,
   application: string,
   version: string,
-  edit: (newest: ManifestReference | undefined) => Promise<Release | undefined>,
+  want: (newest: ManifestReference | undefined) => Promise<WantedManifest>,
   { catalogRevision, ...options }: ManifestOptions,
 ): Promise<ManifestReference> {
-  const sequence = manifestSequence(application, version);
-  const appended = await appendDocument(
+  const { appended, plan: kept } = await appendPlanned(
     deps,
-    sequence,
+    manifestSequence(application, version),
     async (base) => {
-      const release = await edit(referenceTo(base.newest?.document));
-      if (release === undefined) return undefined;
+      const { release, kept } = await want(referenceTo(base.newest?.document));
+      if (kept !== undefined) return { document: undefined, plan: kept };
       const { change_id: changeId, at, by, skipped } = header(deps, base);
-      return seal(
-        manifestOf(release, { number: base.number, changeId, at, by, skipped, catalogRevision }),
-      );
+      const numbered = { number: base.number, changeId, at, by, skipped, catalogRevision };
+      return { document: seal(manifestOf(release, numbered)), plan: undefined };
     },
     options,
   );
-  const manifest =
-    appended.outcome === 'created' ? appended.entry.document : appended.newest?.document;
-  const reference = referenceTo(manifest);
-  if (reference === undefined) {
+  const manifest = appended.outcome === 'created' ? referenceTo(appended.entry.document) : kept;
+  if (manifest === undefined) {
     throw new AppError('internal', `No manifest of ${application} ${version} was made.`);
   }
-  return reference;
+  return manifest;
 }
 
 /**

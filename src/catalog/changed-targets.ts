@@ -14,7 +14,8 @@ type Listed = Pick<OfferJson, 'version' | 'artifacts'>;
 export function changedTargets(before: Channels, after: Channels): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const builds = [...names].flatMap((name) => {
-    const [old, next] = [before[name], after[name]];
+    const old = before[name];
+    const next = after[name];
     return [
       ...changedBuilds(old?.offers ?? [], next?.offers ?? []),
       ...changedBuilds(old?.drafts ?? [], next?.drafts ?? []),

@@ -30,7 +30,7 @@ type Outcome = 'created' | 'exists' | 'gone' | 'corrupt';
  * Copies an artifact, and hashes it on the way: other bytes than its key states are never stored.
  *
  * @param onProgress called with the number of bytes that the target has taken so far
- * @throws AppError the stores'
+ * @throws AppError `store_unavailable`, `store_denied`, `store_full`
  */
 export async function copyArtifact(
   from: ObjectStore,

@@ -2,11 +2,11 @@ import { ALL_CLIENTS, type Share, shareAt } from '../domain/rollout.ts';
 import type { OfferJson } from './documents/revision-document.ts';
 import { storedRamp } from './documents/rollout-document.ts';
 
-/** Where the rollout of an offer is, and what is planned. */
+/** The state of the rollout of an offer, and its plan. */
 export interface DescribedRollout {
   readonly share: Share;
   readonly isFrozen: boolean;
-  /** Whether the share grows evenly until each of the planned ones. */
+  /** True when the share grows evenly until each planned share. */
   readonly isLinear: boolean;
   /** The larger shares to come, with the times from which they hold; milliseconds since the epoch. */
   readonly planned: readonly { readonly at: number; readonly share: Share }[];

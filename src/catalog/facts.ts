@@ -1,7 +1,7 @@
 import type { KeyArea, KeyFacts } from '../core/key-facts.ts';
 import { APPLICATION_LISTS_ROOT, APPLICATIONS_ROOT, HINTS_ROOT, parseCatalogKey } from './keys.ts';
 
-/** What releases and their catalogs store. */
+/** The stored objects of releases and their catalogs. */
 export const catalogKeys: KeyArea = {
   privateRoots: [],
   listedFirst: [

@@ -26,7 +26,7 @@ export interface FoundRevision {
   readonly revision: Revision;
   /** By the store's clock; milliseconds since the epoch. */
   readonly time: number;
-  /** Whether the time is in the future: what is published until then is unknown. */
+  /** True when the time is in the future: what is published until then is unknown. */
   readonly isForecast: boolean;
   /** The revisions after it that cannot be read, and may have been the newest at that time. */
   readonly unreadable: readonly number[];
@@ -45,7 +45,8 @@ export interface FindRevisionDeps extends ReaderDeps {
  * - A time: the revision that was the newest then, at that time. In the future, it is the newest revision.
  *
  * @throws AppError `unknown_application`; `unknown_version` when there is no such revision, also for a time before the
- *   first one; `invalid_request` for a time that does not exist; `document_corrupt`, and the store's
+ *   first one; `invalid_request` for a time that does not exist; `document_corrupt`, `store_unavailable`,
+ * `store_denied`
  */
 export async function findRevision(
   deps: FindRevisionDeps,
@@ -88,7 +89,7 @@ function timeOf({ signed }: Revision): number {
 /**
  * The revision with the highest number that was made at a time or before, by a binary search: O(log n) reads.
  *
- * The order of revisions is that of their numbers. Their times come from the store's clock as each publisher read it,
+ * The numbers of revisions give their order. Their times come from the store's clock as each publisher read it,
  * so the times of two neighbors can be out of order by the few seconds that such readings differ. The search then
  * finds a revision that is not newer than the time and whose successor is newer; which one, when there are several, is
  * not defined. It never returns a revision that was made after the time.

@@ -4,7 +4,7 @@ import type { RevisionJson } from './documents/revision-document.ts';
 import type { ReaderDeps } from './read.ts';
 import { readRevision } from './read.ts';
 
-/** When offers got their present status. */
+/** Finds the times at which offers got their present status. */
 
 export interface WantedOffer {
   readonly channel: string;
@@ -28,7 +28,7 @@ const OFFERS_MAX = 20_000;
  * Looks for the changes in a revision and the ones before it. Leaves out an offer whose status is older than
  * {@link REVISIONS_MAX} changes (fewer when there are thousands of offers), or whose history has a corrupt revision.
  *
- * @throws AppError the store's
+ * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function findStatusChanges(
   deps: ReaderDeps,

@@ -13,14 +13,14 @@ import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
 /**
- * Finds the artifacts and signed documents that no manifest names, which interrupted publishes leave behind, and those of
- * releases that channels kept out long ago.
+ * Finds the artifacts and signed documents that no manifest names, which interrupted publishes leave behind, and the
+ * files of releases that channels kept out long ago.
  */
 
 /** A publisher may commit an upload that is up to a day old; the rest is margin. */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
-/** How long the files of a release stay after every channel that listed it kept it out. */
+/** The time for which the files of a release stay after every channel that listed it kept it out. */
 export const KEPT_OUT_AGE_MIN_MS = 90 * 24 * 3_600_000;
 
 /** Moments by the store's clock. */
@@ -32,9 +32,9 @@ interface GarbageLimits {
 }
 
 /**
- * Finds an application's artifacts and signed documents that are old enough, and that are named by no manifest or only by
- * those of releases that were kept out long ago. No command lists or publishes such a release again, so no later commit
- * can name them: a publisher of another release reuses only uploads of the last day.
+ * Finds an application's artifacts and signed documents that are old enough, and that no manifest names, except
+ * manifests of releases that were kept out long ago. No command lists or publishes such a release again, so no later
+ * commit can name them: a publisher of another release reuses only uploads of the last day.
  *
  * It lists the artifacts before it reads manifests: a manifest that is created meanwhile can then only protect more
  * artifacts. It takes the versions from the catalog as well as from a listing, which may be incomplete.

@@ -18,7 +18,7 @@ export function revisionKey(application: string, revision: number): string {
   return `apps/${application}/catalog/${String(revision).padStart(10, '0')}.json`;
 }
 
-/** Whether a key is that of a catalog revision, of any application. */
+/** True for the key of a catalog revision, of any application. */
 export function isRevisionKey(key: string): boolean {
   return /^apps\/[^/]+\/catalog\/\d{10}\.json$/.test(key);
 }
@@ -54,7 +54,7 @@ export function artifactObject(sha256: string, filename: string, upload?: string
   return `artifacts/${sha256}${upload === undefined ? '' : `.${upload}`}/${filename}`;
 }
 
-/** Whether an object is one that {@link artifactObject} returns for these bytes and this name. */
+/** True when {@link artifactObject} returns the object for these bytes and this name. */
 export function isArtifactObject(object: string, sha256: string, filename: string): boolean {
   const directory = object.slice('artifacts/'.length, -(filename.length + 1));
   return (
@@ -69,13 +69,13 @@ export function carriedObject(version: string, n: number, name: string): string 
   return `releases/${version}/carried/${n}/${name}`;
 }
 
-/** Whether an object is one that {@link carriedObject} returns for this version and name. */
+/** True when {@link carriedObject} returns the object for this version and name. */
 export function isCarriedObject(object: string, version: string, name: string): boolean {
   const [n = ''] = object.slice(`releases/${version}/carried/`.length).split('/', 1);
   return /^[1-9]\d{0,5}$/.test(n) && object === carriedObject(version, Number(n), name);
 }
 
-/** Whether a key below {@link releasesPrefix} is that of a document that a publisher signed. */
+/** True for the key of a document that a publisher signed, below {@link releasesPrefix}. */
 export function isCarriedKey(application: string, key: string): boolean {
   return /^[^/]+\/carried\/\d+\/[^/]+$/.test(key.slice(releasesPrefix(application).length));
 }
@@ -90,7 +90,7 @@ export function clockKey(id: string): string {
   return `probe/clock/${id}`;
 }
 
-/** What is stored under a key of this room. */
+/** The kinds of objects that this room stores. */
 type CatalogKey =
   | { readonly kind: 'application list' | 'hint'; readonly number: number }
   | { readonly kind: 'revision'; readonly application: string; readonly number: number }
@@ -103,7 +103,7 @@ interface VersionName {
   readonly version: string;
 }
 
-/** What is stored under a key, of any application; undefined for a key that this room does not write. */
+/** The kind of the object under a key, of any application; undefined for a key that this room does not write. */
 export function parseCatalogKey(key: string): CatalogKey | undefined {
   const [, root, shared] = /^(applications|changes)\/([1-9]\d{0,14})\.json$/.exec(key) ?? [];
   if (root !== undefined) {

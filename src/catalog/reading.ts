@@ -18,14 +18,14 @@ import {
 export interface Reading<T> {
   /** Undefined before the first successful read. */
   readonly position: Position<T> | undefined;
-  /** Why the last read failed; undefined when it succeeded. */
+  /** The reason why the last read failed; undefined when it succeeded. */
   readonly failure: AppError | undefined;
 }
 
 /** The result of {@link readOn}. */
 interface ReadOn<T> {
   readonly position: Position<T>;
-  /** Why the documents above the position must not be used; undefined when there are none. */
+  /** The reason why the documents above the position must not be used; undefined when there are none. */
   readonly failure: AppError | undefined;
   /** A later document that was deleted; undefined when no document was. */
   readonly lost: Announced | undefined;
@@ -35,14 +35,14 @@ interface Following<T> extends ReadOnOptions<T> {
   readonly unknown: UnknownState<T>;
   /** The highest number that another document names. */
   readonly announced?: Announced | undefined;
-  /** Whether to list the sequence now, when `announced` is above the newest number. */
+  /** Says whether to list the sequence now, when `announced` is above the newest number. */
   readonly lookForLost?: () => boolean;
 }
 
 /**
  * Reads on from a position; without one, finds the newest document.
  *
- * @throws AppError `document_corrupt` when the present state is unknown; the store's
+ * @throws AppError `document_corrupt` when the present state is unknown; `store_unavailable`, `store_denied`
  */
 export async function readOn<T>(
   store: ObjectStore,

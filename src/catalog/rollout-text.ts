@@ -3,7 +3,7 @@ import { ALL_CLIENTS } from '../domain/rollout.ts';
 import { shareText } from '../domain/rollout-text.ts';
 import { describeRollout } from './describe-rollout.ts';
 
-/** Where a rollout is, in words. */
+/** The state of a rollout, in words. */
 
 type OfferRollout = Parameters<typeof describeRollout>[0];
 
@@ -23,7 +23,7 @@ export function offeredTo(
   return status === 'active' ? presentShare(rollout, now) : 'no client';
 }
 
-/** What is planned: `50% from 2026-11-22 10:00:00Z, 100% from …`, `frozen`, or nothing. */
+/** The plan: `50% from 2026-11-22 10:00:00Z, 100% from …`, `frozen`, or nothing. */
 export function plannedShares(rollout: OfferRollout, now: number): string {
   const { isFrozen, isLinear, planned } = describeRollout(rollout, now);
   if (isFrozen) return 'frozen';

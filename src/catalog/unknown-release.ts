@@ -8,7 +8,7 @@ import { type ReaderDeps, readApplications } from './read.ts';
 
 /** Errors for an application, a channel or a version that does not exist. */
 
-/** @throws AppError the store's */
+/** @throws AppError `store_unavailable`, `store_denied` */
 export async function unknownApplication(deps: ReaderDeps, application: string): Promise<AppError> {
   const applications = await readApplications(deps);
   return new AppError(

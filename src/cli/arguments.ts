@@ -57,12 +57,12 @@ export function addVersionArgument(command: Command): Command {
   );
 }
 
-/** What a printed command needs to act on an application: ` --app NAME`, or nothing for the default one. */
+/** The option that a printed command needs to act on an application: ` --app NAME`, or nothing for the default one. */
 export function appOption(application: string, defaultApplication: string): string {
   return application === defaultApplication ? '' : ` --app ${application}`;
 }
 
-/** Parses what a client states, such as its id: check-update refuses an empty text and a longer one. */
+/** Parses a text that a client states, such as its id: check-update refuses an empty text and a longer one. */
 export function parseWordArgument(text: string): string {
   if (text.length > 0 && text.length <= WORD_LENGTH_MAX) return text;
   throw new InvalidArgumentError(
@@ -77,7 +77,7 @@ export function addApplicationOption(
   return command.option('--app <name>', what, parseApplicationName);
 }
 
-/** For commands that show an earlier state. */
+/** Adds the option `--at`, for commands that show an earlier state. */
 export function addAtOption(command: Command): Command {
   return command.option(
     '--at <revision|time>',
@@ -90,7 +90,7 @@ export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON', false);
 }
 
-/** For every command that changes something stored. */
+/** Adds the option `--dry-run`, for every command that changes something stored. */
 export function addDryRunOption(command: Command): Command {
   return command.option(
     '--dry-run',

@@ -1,16 +1,24 @@
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
 import { readVersion } from '../core/system.ts';
-import type { Edition } from './edition.ts';
 import { EXIT, exitCodeOf } from './exit-code.ts';
 import { printableText } from './output.ts';
-import { createProgram } from './program.ts';
-import type { Handler, Runner } from './runner.ts';
-import { sessionOf } from './session.ts';
-import { namesCommand, type Session, type Terminal, type Trial } from './terminal.ts';
+import { createProgram, sessionOf } from './program.ts';
+import type { AddCommands, Handler, Runner } from './runner.ts';
+import { namesCommand, type Roles, type Session, type Terminal, type Trial } from './terminal.ts';
 import { tryChange } from './try-change.ts';
 
 /** The command line: it parses arguments, runs an operation and reports its result. */
+
+/** A program: the complete package, or the publisher in one file. */
+export interface Edition {
+  /** The commands in the order of the help. */
+  readonly commands: readonly AddCommands[];
+  /** The names of the commands that only the complete package has. */
+  readonly leftOut: readonly string[];
+  /** The roles that each command gets in its terminal. */
+  readonly roles: Roles;
+}
 
 /** Runs a command. Resolves to its exit code, and never rejects. */
 export async function runCommandLine(
@@ -52,7 +60,7 @@ function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['left
   );
 }
 
-/** For `help ynak` Commander prints the whole help, without a word that the command does not exist. */
+/** Refuses `help ynak`: Commander would print the whole help, and not say that the command does not exist. */
 function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
   if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
   if (program.commands.some((command) => command.name() === topic)) return;
@@ -60,7 +68,9 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
   program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
 }
 
-/** For an operator who pastes a command: without `--app` it would change the default application. */
+/**
+ * Tells an operator who pastes a command to add `--app`: without it, the command would change the default application.
+ */
 function applicationHint(session: Session | undefined): string | undefined {
   if (session === undefined || session.printsJson) return undefined;
   const { application, defaultApplication } = session;
@@ -102,7 +112,9 @@ async function reportFailure(
       ? `There is no store in ${place?.text} yet.`
       : `The store is ${place?.text}.`;
     const hint = namesCommand(message) ? applicationHint(session) : undefined;
-    const lines = [`slipway: ${message}`, ...(isNamed ? [] : [where]), ...(hint ? [hint] : [])];
+    const lines = [`slipway: ${message}`];
+    if (!isNamed) lines.push(where);
+    if (hint !== undefined) lines.push(hint);
     stderr.write(`${printableText(lines.join('\n'))}\n`);
   }
   return isAppError(error) ? exitCodeOf(error) : EXIT.failed;

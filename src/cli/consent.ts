@@ -46,7 +46,7 @@ export async function runWithConsent<T>(
  * or to another question of this command.
  *
  * @param question a function when it takes work to ask; undefined: there is nothing to ask
- * @throws AppError `status_forbids` when the answer is not yes; what `question` throws
+ * @throws AppError `status_forbids` when the answer is not yes
  */
 export async function requireConsent(
   terminal: Terminal,
@@ -65,10 +65,11 @@ export async function requireConsent(
 const STOPPING: ReadonlySet<ChangeKind> = new Set(['pause', 'yank', 'rollback', 'rollout']);
 
 /**
- * Asks before a change after which new visitors get no release of a channel, or none for a platform. Without a terminal,
- * it refuses a change after which a channel has none, unless the change stops a release. `--yes` answers.
+ * Asks before a change after which new visitors get no release of a channel, or none for a platform. Without a
+ * terminal, it refuses a change after which a channel has none, unless the change stops a release. `--yes` answers.
  *
- * @param now by the store's clock @throws AppError `status_forbids`
+ * @param now the time by the store's clock
+ * @throws AppError `status_forbids`
  */
 export async function askAboutVisitors(
   terminal: Terminal,
@@ -96,7 +97,7 @@ function notConfirmed(): AppError {
   return new AppError('status_forbids', 'You did not answer "y": nothing was changed.');
 }
 
-/** Whether an operator can answer: a script must never wait for an answer. */
+/** True when an operator can answer: a script must never wait for an answer. */
 export function isInteractive({ stdin, stderr, session }: Terminal): boolean {
   return stdin.isTTY === true && stderr.isTTY === true && session?.printsJson !== true;
 }

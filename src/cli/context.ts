@@ -29,10 +29,10 @@ interface OpenOptions {
 /**
  * Opens the store that the settings name.
  *
- * @param mayBeNew whether the command may create a directory store; otherwise a missing store is an error
+ * @param mayBeNew allows the command to create a directory store; otherwise a missing store is an error
  * @param onlyReads keeps all writes in memory, as in a dry run
- * @param writesTo what the command writes to, when that is not the store; for sentences
- * @throws AppError `invalid_configuration`, also when there is no store, and the store's
+ * @param writesTo the place that the command writes to, when that is not the store; for sentences
+ * @throws AppError `invalid_configuration`, also when there is no store
  */
 export async function openContext<Own = unknown>(
   terminal: Terminal,
@@ -79,7 +79,7 @@ export async function openContext<Own = unknown>(
   };
 }
 
-/** Printed before the output of a dry run, so that its sentences are not taken for changes. */
+/** Prints, before the output of a dry run, that nothing changes: its sentences read as if it did. */
 export function sayDryRun(terminal: Terminal, writesTo: string): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;
@@ -89,7 +89,7 @@ export function sayDryRun(terminal: Terminal, writesTo: string): void {
   );
 }
 
-/** Who runs the command, for the history: as the CI service or the system names the user. */
+/** The user who runs the command, for the history: as the CI service or the system names the user. */
 function actorOf(env: Environment): string {
   const name = env.SLIPWAY_ACTOR ?? env.GITHUB_ACTOR ?? env.GITLAB_USER_LOGIN;
   return name ?? `${userName()}@${hostname()}`;

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export interface Description {
   /** A phrase for the list of commands. */
   readonly summary: string;
-  /** What the command does. */
+  /** Sentences that say what the command does. */
   readonly does: string;
   /** The effect on clients, users and the store. */
   readonly effect: string;

@@ -5,7 +5,7 @@ import type { TierSettings } from '../domain/tier.ts';
 import type { StoreSettings } from '../store/open/settings.ts';
 import type { UsageSettings } from '../usage/settings.ts';
 
-/** What the lists collect about all rooms and features, for commands that know none of them. */
+/** The facts that the lists collect about all rooms and features, for commands that know none of them. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -35,7 +35,7 @@ function isSystemError(error: unknown): error is SystemError {
   return systemCode(error) !== undefined;
 }
 
-/** `permission denied, EACCES` */
+/** The reason of an error of the system: `permission denied, EACCES`. */
 function reasonOf({ code }: SystemError): string {
   const reason = REASONS[code];
   return reason === undefined ? code : `${reason}, ${code}`;

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { AppError, systemCode } from '../core/errors.ts';
 import { readPlainFile } from '../core/plain-file.ts';
 
-/** Larger than any key file. */
+/** More bytes than any key file has. */
 const KEY_BYTES_MAX = 16 * 1024;
 /** The path of a file that the shell has opened for this process, as for `<(…)`. */
 const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;

@@ -45,7 +45,8 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
 /**
  * Cuts the cells of some columns, so that each line fits a width. The widest column is cut first.
  *
- * @param rows the first one decides the number of columns @param cut the indexes of the columns that may be cut
+ * @param rows the first one decides the number of columns
+ * @param cut the indexes of the columns that may be cut
  */
 export function fitColumns(
   rows: readonly (readonly string[])[],
@@ -72,7 +73,7 @@ export function fitColumns(
 
 const LINES_MAX = 40;
 
-/** The first lines, and how many there are more. */
+/** The first lines, and a line with the number of the others. */
 export function firstLines(lines: readonly string[], most = LINES_MAX): readonly string[] {
   const more = lines.length - most;
   return more <= 0 ? lines : [...lines.slice(0, most), `and ${more} more; --json has all of them`];
@@ -83,18 +84,18 @@ export function indented(spaces: number, lines: readonly string[]): readonly str
   return lines.map((line) => (line === '' ? '' : `${' '.repeat(spaces)}${line}`));
 }
 
-/** Between two columns. */
+/** The space between two columns. */
 const GAP = '  ';
 const CUT_WIDTH_MIN = 8;
 
-/** Stored texts may contain control sequences for terminals. */
+/** Removes control sequences for terminals, which stored texts may contain. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
 export { formatBytes } from '../core/counted.ts';
 
-/** Prints when running services answer with a change. */
+/** Prints how soon running services answer with a change. */
 export function printWhenLive(
   terminal: Terminal,
   { config }: { readonly config: Pick<CommandConfig, 'catalogPollMs'> },

@@ -5,13 +5,13 @@ import { objectsDirectory } from '../store/open/stores.ts';
 
 /** The store that a command works on, as the settings name it and without credentials. */
 export interface Place {
-  /** For sentences: `./data`, `s3://releases`, `s3://releases/team at http://127.0.0.1:9000`. */
+  /** The store in sentences: `./data`, `s3://releases`, `s3://releases/team at http://127.0.0.1:9000`. */
   readonly text: string;
-  /** For JSON: as `text`, with the whole path of a directory. */
+  /** The store in JSON: as `text`, with the whole path of a directory. */
   readonly name: string;
 }
 
-/** What a command works on: releases, or accounts and messages. */
+/** The data that a command works on: releases, or accounts and messages. */
 export type Subject = 'releases' | 'private data';
 
 export function placeOf(
@@ -25,7 +25,7 @@ export function placeOf(
   return { text, name: text };
 }
 
-/** A relative path below the working directory, else the absolute path. */
+/** A directory as sentences show it: a relative path below the working directory, else the absolute path. */
 export function shown(directory: string): string {
   const here = process.cwd();
   const relative = path.relative(here, directory);
@@ -34,7 +34,7 @@ export function shown(directory: string): string {
   return relative === '' ? '.' : `.${path.sep}${relative}`;
 }
 
-/** Empty for AWS. Leaves out a user name and password in the URL, which must not be printed. */
+/** The endpoint in sentences, empty for AWS. A user name and password in the URL must not be printed. */
 function endpointOf(endpoint: string | undefined): string {
   if (endpoint === undefined) return '';
   const { protocol, host, hostname, pathname } = new URL(endpoint);

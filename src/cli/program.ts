@@ -1,8 +1,8 @@
 import { Command, Help } from 'commander';
 import { readVersion } from '../core/system.ts';
-import { RepeatableOption } from './arguments.ts';
+import { type ChangeOptions, type ConsentOptions, RepeatableOption } from './arguments.ts';
 import type { AddCommands, Runner } from './runner.ts';
-import type { Terminal } from './terminal.ts';
+import type { Session, Terminal } from './terminal.ts';
 
 /**
  * Creates all commands with their options and help. The code of a command is loaded when it runs.
@@ -24,7 +24,7 @@ function createRoot({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>): Co
   return (
     new Command('slipway')
       .version(readVersion(), '-v, --version', 'print the version')
-      // The --version of a command is that of a client.
+      // Some commands have an option --version of their own: the version of a client.
       .enablePositionalOptions()
       .description(
         'Publishes desktop releases to an object store, and manages what is stored there.',
@@ -86,4 +86,12 @@ function refuseRepeated(command: Command): void {
       isGiven = true;
     });
   }
+}
+
+/** Creates the session of a command from its options. They are read here, so that no handler can forget one. */
+export function sessionOf(command: Command): Session {
+  const options = command.opts<Partial<ChangeOptions & ConsentOptions & { app: string }>>();
+  const { skipCorrupt = [], dryRun, json = false, yes = false, app: application } = options;
+  const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes, acceptsUnserved: yes };
+  return { skipCorrupt, ...flags, application, place: undefined };
 }

@@ -3,7 +3,11 @@ import { known } from '../core/name-hint.ts';
 import type { Protocol } from '../updaters/protocol.ts';
 import { PROTOCOLS } from '../updaters/registry.ts';
 
-/** The dialect that an option names. @throws AppError `invalid_request` */
+/**
+ * The dialect that an option names.
+ *
+ * @throws AppError `invalid_request`
+ */
 export function protocolNamed(name: string): Protocol {
   const protocol = PROTOCOLS.find((each) => each.name === name);
   if (protocol !== undefined) return protocol;

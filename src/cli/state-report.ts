@@ -4,7 +4,7 @@ import type { RevisionReference } from '../domain/revision-reference.ts';
 import { formatTime } from './output.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** What commands with `--at` say about the state that they show. */
+/** The sentences and the JSON of commands with `--at` about the state that they show. */
 
 /** The fields of the JSON output. */
 export function stateJson({ revision, time, isForecast, unreadable }: FoundRevision): object {

@@ -4,9 +4,9 @@ import type { Publisher } from '../store/open/stores.ts';
 import type { CommandConfig, Environment, Facts } from './facts.ts';
 import type { Place } from './place.ts';
 
-/** Where a proposed change is tried. */
+/** The store and the application on which a proposed change is tried. */
 export interface Trial {
-  /** Its store keeps all writes in memory. */
+  /** The publisher of a store that keeps all writes in memory. */
   readonly publisher: Publisher;
   /** The application of commands that name none. */
   readonly application: string;
@@ -19,44 +19,47 @@ export interface Session {
   /** Undefined for a command that changes nothing. */
   readonly isDryRun: boolean | undefined;
   readonly printsJson: boolean;
-  /** As `--app` states it. */
+  /** The application that `--app` names. */
   readonly application: string | undefined;
-  /** Of the settings; undefined until they are read. */
+  /** The default application of the settings; undefined until they are read. */
   defaultApplication?: string;
-  /** Whether the output names a command without `--app`. */
+  /** True when the output names a command without `--app`. */
   namesCommand?: boolean;
-  /** Whether the operator agreed to the change: with `--yes`, or by an answer. */
+  /** True when the operator agreed to the change: with `--yes`, or by an answer. */
   hasConsented: boolean;
-  /** Whether the operator agreed that new visitors get no release, or was told so: see `askAboutVisitors`. */
+  /** True when the operator agreed that new visitors get no release, or was told so: see `askAboutVisitors`. */
   acceptsUnserved: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;
-  /** Whether a request to write was sent; undefined for a command that changes no releases. */
+  /** True when a request to write was sent; undefined for a command that changes no releases. */
   hasWritten?: boolean;
-  /** Printed when a signal interrupts the command; undefined: the sentence about a change. */
+  /** The text to print when a signal interrupts the command; undefined: the sentence about a change. */
   interruption?: string;
-  /** Whether there is no store, and the command creates none. Errors say so. */
+  /** True when there is no store, and the command creates none. Errors say so. */
   lacksStore?: boolean;
-  /** The command is a proposed change, and works there instead of on the store that the settings name. */
+  /** Set for a proposed change: the command works there, and not on the store that the settings name. */
   readonly trial?: Trial;
 }
 
-/** What a command gets from the lists. It is loaded when a command needs it. */
+/** The parts that a command gets from the lists. They are loaded when a command needs them. */
 export interface Roles {
   readonly facts: () => Promise<Facts>;
-  /** For the console. Undefined: this program cannot test stores. */
+  /** Tests stores, for the console. Undefined: this program cannot test stores. */
   readonly diagnose?: () => Promise<Diagnose>;
 }
 
 /** Tests a store as `slipway doctor` does. */
 export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<readonly Check[]>;
 
-/** Part of a command's context. */
+/** The part of a command's context that testing a store needs. */
 export interface DiagnosedStore extends Publisher {
   readonly config: CommandConfig;
 }
 
-/** What a command uses of its process. It is passed in, so that tests can run commands in their own process. */
+/**
+ * The parts of the process that a command uses. They are passed in, so that tests can run commands in their own
+ * process.
+ */
 export interface Terminal extends Roles {
   /** Reads the settings when a command needs them. */
   readonly environment: () => Environment;
@@ -83,7 +86,7 @@ export function print(terminal: Terminal, text = ''): void {
   terminal.stdout.write(`${text}\n`);
 }
 
-/** Whether a text names a command that works on the default application. */
+/** True when a text names a command that works on the default application. */
 export function namesCommand(text: string): boolean {
   return /\bslipway [a-z]/.test(text) && !text.includes('--app ');
 }

@@ -1,10 +1,8 @@
 import { Readable, Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
-import { createProgram } from './program.ts';
+import { createProgram, sessionOf } from './program.ts';
 import type { AddCommands, Runner } from './runner.ts';
-import { sessionOf } from './session.ts';
-import { splitWords } from './split-words.ts';
 import type { Terminal, Trial } from './terminal.ts';
 
 interface TryDeps {
@@ -14,19 +12,20 @@ interface TryDeps {
 }
 
 /**
- * Tries a proposed change: runs the command that would make it, on a store that keeps all writes in memory. What the
- * command prints is dropped.
+ * Tries a proposed change: runs the command that would make it, on a store that keeps all writes in memory. The output
+ * of the command is dropped.
  *
  * @param line a command without the program's name: `rollout 1.5.0 25%`
- * @throws AppError with the command's own message when it refuses the change; `invalid_request` for a line that is no
- *   command that changes releases
+ * @throws AppError `invalid_request` for a line that is no command that changes releases; the code and the message of
+ *   the command when it refuses the change
  */
 export async function tryChange(
   { terminal, commands }: TryDeps,
   trial: Trial,
   line: string,
 ): Promise<void> {
-  const [stdout, stderr] = [createSink(), createSink()];
+  const stdout = createSink();
+  const stderr = createSink();
   // Without a terminal, no command asks a question.
   const quiet: Terminal = {
     facts: terminal.facts,
@@ -53,7 +52,7 @@ export async function tryChange(
 
 const EXAMPLES = 'Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4.0".';
 
-/** @throws AppError `invalid_request` for a command that changes no releases, or those of another application */
+/** @throws AppError `invalid_request` for a command that changes no releases, or the releases of another application */
 function refuseOther(command: Command, { application }: Trial, line: string): void {
   const { app } = command.opts<{ app?: string }>();
   // All commands that change what an application offers have this option.
@@ -97,4 +96,40 @@ function createSink() {
     },
   });
   return { stream, text: () => chunks.join('') };
+}
+
+/** A word, or a part of one: in quotes of either kind, escaped, or bare. */
+const PART = /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)/gsy;
+
+/**
+ * Splits a line into words as a POSIX shell does, with quotes and backslashes. Nothing is expanded.
+ *
+ * @throws AppError `invalid_request` for a quote that is not closed
+ */
+export function splitWords(line: string): readonly string[] {
+  const words: string[] = [];
+  let isInside = false;
+  for (let at = 0; at < line.length; ) {
+    if (/\s/.test(line.charAt(at))) {
+      isInside = false;
+      at++;
+      continue;
+    }
+    PART.lastIndex = at;
+    const match = PART.exec(line);
+    if (match === null) {
+      throw new AppError(
+        'invalid_request',
+        `${JSON.stringify(line)} has a quotation mark that is not closed, or ends with a backslash. Close it.`,
+      );
+    }
+    const [whole, double, single, escaped, bare] = match;
+    // Within double quotes, a backslash escapes only these characters.
+    const part = double?.replace(/\\(["\\$`])/g, '$1') ?? single ?? escaped ?? bare ?? '';
+    if (isInside) words.push((words.pop() ?? '') + part);
+    else words.push(part);
+    isInside = true;
+    at += whole.length;
+  }
+  return words;
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import { runAtOnce, type Steps, sortInSteps } from '../core/steps.ts';
+import { runAtOnce, type Steps } from '../core/steps.ts';
 import { newestFirst, type Offer } from './offer.ts';
 import { indexByMachine, type MachineIndex, NO_OFFERS } from './offers-by-machine.ts';
 import { createRolloutStages, type RolloutStage } from './rollout.ts';
@@ -125,7 +125,7 @@ export function* createChannelViewInSteps(
     for (const offer of each.offers) byVersion.set(versionText(offer.version), offer);
   }
   yield;
-  const listed = yield* sortInSteps([...byVersion.values()], newestFirst);
+  const listed = [...byVersion.values()].sort(newestFirst);
   const offers = listed.filter((offer) => offer.status !== 'yanked');
   const yanked = listed.filter((offer) => offer.status === 'yanked');
   yield;

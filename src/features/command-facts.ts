@@ -2,7 +2,7 @@ import type { CommandConfig, Environment, Facts } from '../cli/facts.ts';
 import { loadConfig, SETTING_GROUPS } from '../config.ts';
 import { FACTS } from './facts.ts';
 
-/** What commands get to know about all rooms and features. */
+/** The facts about all rooms and features that commands get. */
 export const COMMAND_FACTS: Facts = {
   // It returns the settings of every area, so each feature finds its own.
   loadConfig: loadConfig satisfies (env: Environment) => CommandConfig as Facts['loadConfig'],

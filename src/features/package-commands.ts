@@ -1,4 +1,4 @@
-import type { Edition } from '../cli/edition.ts';
+import type { Edition } from '../cli/command-line.ts';
 import type { AddCommands } from '../cli/runner.ts';
 import { addServeCommand } from '../cli/serve/commands.ts';
 import type { OpenService } from '../server/opened-service.ts';
@@ -8,7 +8,7 @@ import { addDemoCommand } from './demo/commands.ts';
 import { addExportCommand } from './export/commands.ts';
 import { FIRST_COMMANDS, LAST_COMMANDS, ROLES } from './publisher-commands.ts';
 
-/** Only the commands that run the service load it. */
+/** Loads the service, for the commands that run it. */
 const loadService = async (): Promise<OpenService> => (await import('../app.ts')).openService;
 
 /**

@@ -17,7 +17,7 @@ import { addImportCommand } from './import/commands.ts';
 import { addInitCommand } from './init/commands.ts';
 import { addSimulateCommand } from './simulate/commands.ts';
 
-/** What the publisher in one file and the complete package have. Commands are in the order of the help. */
+/** The commands of the publisher in one file and of the complete package, in the order of the help. */
 
 export const FIRST_COMMANDS: readonly AddCommands[] = [
   addInitCommand,

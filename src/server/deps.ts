@@ -8,10 +8,10 @@ import type { ObjectStore } from '../store/object-store.ts';
 import type { UsageCounter } from '../usage/usage-counter.ts';
 import type { ByteAnswers } from './bytes/byte-answers.ts';
 
-/** What the routes of applications and updaters use. */
+/** The dependencies of the routes of applications and updaters. */
 export interface RouteDeps extends ServiceDeps {
   readonly links: DownloadLinks;
-  /** Where the files of releases are. */
+  /** The store of the files of releases. */
   readonly store: Pick<ObjectStore, 'open'>;
   readonly bytes: ByteAnswers;
   readonly clock: Clock;
@@ -27,7 +27,10 @@ export interface RouteDeps extends ServiceDeps {
   readonly usage: UsageCounter;
 }
 
-/** Where routes register themselves: the request and the answer of a route have the types of its schema. */
+/**
+ * The application in which routes register themselves: the request and the answer of a route have the types of its
+ * schema.
+ */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,

@@ -64,7 +64,7 @@ export function explainRequestOf(
   };
 }
 
-/** A plus sign that is not encoded arrives as a space: that of the zone in `2026-11-22T10:00:00+01:00`. */
+/** A plus sign that is not encoded arrives as a space, such as before the zone in `2026-11-22T10:00:00+01:00`. */
 function withPlus(time: string): string {
   return time.replace(/^([\d-]+T[\d:.]+) (\d{2}:\d{2})$/, '$1+$2');
 }

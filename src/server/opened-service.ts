@@ -8,9 +8,9 @@ import type { App } from './deps.ts';
 import type { Load } from './limits/load.ts';
 import type { ServiceSettings } from './settings.ts';
 
-/** How a command opens the service in its own process. */
+/** The way in which a command opens the service in its own process. */
 
-/** @throws AppError, such as `invalid_configuration` */
+/** @throws AppError `invalid_configuration`, `store_unavailable` */
 export type OpenService = (deps: OpenServiceDeps) => Promise<OpenedService>;
 
 interface OpenServiceDeps {

@@ -15,7 +15,7 @@ import type { ComponentSource } from './status/components.ts';
 import type { Status } from './status/status.ts';
 import type { WorkerLink } from './workers/worker-link.ts';
 
-/** What each part of the service (accounts, usage, monitoring …) hands to the composition root. */
+/** A part of the service (accounts, usage, monitoring …), as the composition root receives it. */
 export interface Part {
   /** Made when every part is open. Registered in the order of the parts. */
   readonly routes?: (deps: PartRouteDeps) => FastifyPluginAsyncZod;
@@ -25,7 +25,7 @@ export interface Part {
   readonly background?: readonly BackgroundTask[];
   /** Clean-up tasks, run once an hour by one process. The log names each by its key. */
   readonly housekeeping?: Readonly<Record<string, () => Promise<number>>>;
-  /** What the log says about the part when the service listens, by name. */
+  /** Facts about the part for the log when the service listens, by name. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export interface BackgroundTask {
   stop(answered: Promise<unknown>): Promise<void>;
 }
 
-/** What every part is created with, beside its settings. */
+/** The dependencies that every part is created with, beside its settings. */
 export interface PartDeps {
   /** The store's time. */
   readonly clock: Clock;
@@ -45,7 +45,7 @@ export interface PartDeps {
   /** The store that the service writes to. */
   readonly store: ObjectStore;
   readonly releaseStore: ObjectStore;
-  /** The origins whose pages may send cookies and access tokens: those of the website, and the service's own. */
+  /** The origins whose pages may send cookies and access tokens: the origins of the website, and the service's own. */
   readonly origins: readonly string[];
   readonly captcha: Captcha;
   readonly explain: Explainer;
@@ -59,7 +59,7 @@ export interface PartDeps {
   readonly reportOutcome: (component: string, failure: string) => (isSuccess: boolean) => void;
 }
 
-/** What the routes of a part use. */
+/** The dependencies of the routes of a part. */
 export interface PartRouteDeps extends RouteDeps, BrowserFileDeps {
   readonly access: Access;
   readonly catalog: Catalog;

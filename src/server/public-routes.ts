@@ -7,7 +7,7 @@ interface PublicRouteDeps extends StatusRouteDeps, LiveMetricsDeps {
   readonly load: Load;
 }
 
-/** What a website shows without an account: the status and public metrics. */
+/** The routes that a website needs without an account: the status and public metrics. */
 export function publicRoutes(deps: PublicRouteDeps): FastifyPluginAsyncZod {
   return async (app) => {
     shedLoad(app, deps.load);

@@ -52,7 +52,7 @@ export interface ServiceSettings extends CommandSettings {
   readonly production: boolean;
   readonly host: string;
   readonly port: number;
-  /** How many processes answer on the port; `auto`: one for each processor. */
+  /** The number of processes that answer on the port; `auto`: one for each processor. */
   readonly workers: number | 'auto';
   /** Without a trailing slash; undefined outside production: the address listened on. */
   readonly publicUrl: string | undefined;

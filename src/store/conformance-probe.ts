@@ -25,7 +25,7 @@ interface ProbeDeps {
  * The concurrent writes find faults that sequential ones do not: a versioned bucket on Ceph RGW passes the sequential
  * tests, and lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
  *
- * @throws AppError the store's errors, when the store does not answer
+ * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function probeConformance({ store, randomness }: ProbeDeps): Promise<Verdict> {
   const keys = conformanceProbeKeys(randomness.id());
@@ -106,7 +106,8 @@ async function probeInTurn(store: ObjectStore, key: string, missing: string): Pr
   if ((await store.get(missing)) !== undefined) {
     findings.push('The store returned an object that was never created.');
   }
-  const [first, second] = [Buffer.from('first'), Buffer.from('second')];
+  const first = Buffer.from('first');
+  const second = Buffer.from('second');
   if ((await createKnown(store, key, first)) !== 'created') {
     findings.push('The store reported a new key as taken.');
   }

@@ -1,14 +1,19 @@
 import type { Clock } from '../core/clock.ts';
-import {
-  LINK_REMAINING_MIN_MS,
-  LINK_WINDOW_MS,
-  linkLifetime,
-  windowStartAt,
-} from './link-lifetime.ts';
 import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.ts';
 
-/** How long a link that is shorter than {@link LINK_REMAINING_MIN_MS} is served before it is signed again. */
-const RESIGN_AFTER_MS = 60_000;
+const MINUTE_MS = 60_000;
+
+/** Links are signed once per window. A window starts at a multiple of this length since the Unix epoch. */
+const LINK_WINDOW_MS = 20 * MINUTE_MS;
+
+/**
+ * The shortest time for which a link is still valid when a client gets it, unless the store's credentials end sooner.
+ */
+const LINK_REMAINING_MIN_MS = 10 * MINUTE_MS;
+
+/** A link that is shorter than {@link LINK_REMAINING_MIN_MS} is served for this long before it is signed again. */
+const RESIGN_AFTER_MS = MINUTE_MS;
+
 /** Bounds the memory of one window. A catalog offers far fewer files at a time. */
 const LINKS_MAX = 100_000;
 
@@ -16,13 +21,13 @@ const LINKS_MAX = 100_000;
 export interface DownloadLinks {
   /**
    * @returns the link itself when it is cached, else a promise of it
-   * @throws AppError the store's, as a rejected promise
+   * @throws AppError `store_unavailable` and `store_denied`, as a rejected promise
    */
   link(request: LinkRequest): PresignedUrl | Promise<PresignedUrl>;
 }
 
 interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
-  /** Whether every client may have the file. Its link may then be an address that caches keep. */
+  /** True when every client may have the file. Its link may then be an address that caches keep. */
   readonly isPublic: boolean;
 }
 
@@ -56,7 +61,8 @@ export function createDownloadLinks(deps: {
 
   async function sign(id: string, request: LinkRequest): Promise<PresignedUrl> {
     // The next window replaces these maps, perhaps before the store answers.
-    const [links, pending] = [cached, signing];
+    const links = cached;
+    const pending = signing;
     try {
       const link = await make(request);
       const now = deps.clock.now();
@@ -75,7 +81,7 @@ export function createDownloadLinks(deps: {
   return {
     link(request) {
       const now = deps.clock.now();
-      const start = windowStartAt(now);
+      const start = now - (now % LINK_WINDOW_MS);
       if (start !== windowStart) {
         windowStart = start;
         cached = new Map();
@@ -93,5 +99,18 @@ export function createDownloadLinks(deps: {
       signing.set(id, promise);
       return promise;
     },
+  };
+}
+
+/**
+ * The lifetime of the links that are signed in a window. It depends on the window alone, so that every
+ * replica signs the same URL and a CDN can cache the file under it.
+ *
+ * @param windowStart milliseconds since the Unix epoch
+ */
+function linkLifetime(windowStart: number): Pick<PresignRequest, 'signedAt' | 'expiresAt'> {
+  return {
+    signedAt: new Date(windowStart),
+    expiresAt: new Date(windowStart + LINK_WINDOW_MS + LINK_REMAINING_MIN_MS),
   };
 }

@@ -42,7 +42,7 @@ export function parsePrefix(prefix: string): string {
   return prefix;
 }
 
-/** Whether {@link parseKey} accepts the key. For names that other programs may have put into a store. */
+/** True when {@link parseKey} accepts the key. For names that other programs may have put into a store. */
 export function isKey(key: string): boolean {
   try {
     parseKey(key);

@@ -3,7 +3,7 @@ import type { KeyArea } from '../core/key-facts.ts';
 
 /** The keys of this room's own objects; no other room builds them. */
 
-/** What is known about one store only, such as the verdict about it: no copy of a store has it. */
+/** Objects about one store only, such as the verdict about it: no copy of a store has them. */
 const PROBE_ROOT = 'probe/';
 
 /** The keys that one run of the conformance probe uses; it leaves nothing under them. */

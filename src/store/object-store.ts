@@ -80,7 +80,7 @@ export interface ObjectStore {
   /** Makes a URL with which a client without credentials can GET or HEAD one object. */
   presign(request: PresignRequest): Promise<PresignedUrl>;
 
-  /** Whether the store keeps older versions of deleted objects; undefined when the store does not report it. */
+  /** True when the store keeps older versions of deleted objects; undefined when the store does not report it. */
   keepsVersions(): Promise<boolean | undefined>;
 
   /** Removes unfinished uploads that began before `before`; returns how many it removed. */
@@ -144,7 +144,7 @@ export interface ObjectReader {
    * any bytes.
    *
    * @throws AppError `invalid_range` when the object ends before `target` is full; `store_unavailable`, also when the
-   *   object was replaced or became shorter after it was opened; the store's other errors
+   *   object was replaced or became shorter after it was opened; `store_denied`
    */
   read(target: Uint8Array, start: number, options?: CallOptions): Promise<void>;
   /** Waits for the reads under way. Call it once, and read nothing afterwards. */

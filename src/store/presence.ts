@@ -1,7 +1,7 @@
 import { isAppError } from '../core/errors.ts';
 import type { GetOptions, ObjectStore } from './object-store.ts';
 
-/** Whether there is an object under the key; see {@link readSize}. */
+/** True when there is an object under the key; see {@link readSize}. */
 export async function isPresent(
   store: Pick<ObjectStore, 'get'>,
   key: string,
@@ -14,7 +14,7 @@ export async function isPresent(
  * The object's size in bytes; undefined when the object is missing. Unlike a HEAD, this request also proves
  * that it is missing.
  *
- * @throws AppError the store's errors; `store_unavailable` when another server than the store answered
+ * @throws AppError `store_denied`; `store_unavailable`, also when another server than the store answered
  */
 export async function readSize(
   store: Pick<ObjectStore, 'get'>,

@@ -94,7 +94,8 @@ export function encodeKey(key: string): string {
 
 /** Compares the texts: decoding ignores some characters, so that a cache could be given endless addresses of one file. */
 function isEqual(signature: string, expected: Buffer): boolean {
-  const [given, wanted] = [Buffer.from(signature), Buffer.from(expected.toString('base64url'))];
+  const given = Buffer.from(signature);
+  const wanted = Buffer.from(expected.toString('base64url'));
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 

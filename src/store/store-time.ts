@@ -7,7 +7,9 @@ const ANSWERS_KEPT = 5;
 export interface StoreTime {
   /** @param date the `Date` header of an answer that came from the store just now */
   note(date: string | undefined): void;
-  /** How far the store is ahead, in milliseconds: the median of the last answers; undefined before the first. */
+  /**
+   * The time by which the store is ahead, in milliseconds: the median of the last answers; undefined before the first.
+   */
   offsetMs(): number | undefined;
 }
 

@@ -9,6 +9,9 @@ import type { Format } from '../domain/platform.ts';
  */
 export function anyMac(formats: readonly Format[]): readonly NamedMachine[] {
   return (['x64', 'arm64'] as const).map((arch) => ({
-    ...{ name: machineName('macos', arch), platform: 'macos', arch, formats },
+    name: machineName('macos', arch),
+    platform: 'macos',
+    arch,
+    formats,
   }));
 }

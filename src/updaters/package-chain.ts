@@ -4,7 +4,7 @@ import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 
-/** What the feeds of Squirrel and Velopack list: full packages, and deltas from one to the next. */
+/** The packages that the feeds of Squirrel and Velopack list: full ones, and deltas from one to the next. */
 
 /** A file with the SHA-1 that these clients compare. */
 type HashedFile = (Artifact | Companion) & { readonly sha1: string };
@@ -21,14 +21,14 @@ export interface ListedDelta {
   readonly file: Companion & HashedFile;
 }
 
-/** Which packages of a release the client can install, and the rules of its feed. */
+/** The rules by which a client can install the packages of a release, and by which its feed lists them. */
 export interface PackageRules {
   readonly platform: Platform;
   readonly arch: Arch | null;
   readonly format: Format;
-  /** Whether the client reads the right version from the name of a file. */
+  /** True when the client reads the right version from the name of a file. */
   isNamedFor(filename: string, version: string): boolean;
-  /** How well a package fits the client's question: a smaller number is better. Absent: all fit equally. */
+  /** Says how well a package fits the client's question: a smaller number is better. Absent: all fit equally. */
   rankOf?(artifact: Artifact, version: string): number;
 }
 
@@ -67,8 +67,8 @@ export function packageIn(
 /**
  * The package of the offered release: the one that was chosen, or one that fits the question of the client better.
  *
- * @throws AppError `no_release` when a feed cannot list it: a line without its hash would be an error to the client, and
- *   "no update" would be wrong
+ * @throws AppError `no_release` when a feed cannot list it: a line without its hash would be an error to the client,
+ *   and "no update" would be wrong
  */
 export function offeredPackage(
   { release, artifact: chosen }: { readonly release: Release; readonly artifact: Artifact },
@@ -79,7 +79,7 @@ export function offeredPackage(
   const better = candidates(release, rules).find(
     (each) =>
       (rules.rankOf?.(each, version) ?? 0) < rank &&
-      // The decision compared the system's version with that of the chosen one.
+      // The decision compared the version of the system with the minimum of the chosen file only.
       (each.minimumOsVersion === null || each.minimumOsVersion === chosen.minimumOsVersion),
   );
   const artifact = better ?? chosen;
@@ -93,7 +93,7 @@ export function offeredPackage(
   );
 }
 
-/** Whether a release has several packages that the client could have installed. */
+/** True when a release has several packages that the client could have installed. */
 export function hasSeveral(release: Release, rules: PackageRules): boolean {
   return candidates(release, rules).length > 1;
 }
@@ -105,16 +105,16 @@ function isHashed<File extends Artifact | Companion>(
 }
 
 export interface ChainRules extends PackageRules {
-  /** Whether two texts are the same version to the client. */
+  /** True when two texts are the same version to the client. */
   isSame(version: string, other: string): boolean;
-  /** Whether the client takes `version` for newer than `other`. */
+  /** True when the client takes `version` for newer than `other`. */
   isNewer(version: string, other: string): boolean;
 }
 
 /**
- * The deltas that lead to a package, the newest first. Each is applied to what the one after it makes, and the feed lists
- * all of these packages: a client applies every delta that is newer than its own version, so that one gap makes all of
- * them useless.
+ * The deltas that lead to a package, the newest first. Each is applied to the package that the one after it makes, and
+ * the feed lists all of these packages: a client applies every delta that is newer than its own version, so one gap
+ * makes all of them useless.
  *
  * @param older the releases that the client can install as well, newest first
  * @param from the version that the client has: the deltas begin exactly there, or there are none. Null: as far back as
@@ -140,7 +140,7 @@ export function deltasTo(
   return deltas;
 }
 
-/** Of several deltas the one from the oldest version that the client may have: fewer bytes. */
+/** Chooses, of several deltas, the one from the oldest version that the client may have: it has fewer bytes. */
 function deltaTo(
   to: ListedPackage,
   older: readonly Release[],

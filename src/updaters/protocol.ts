@@ -30,7 +30,9 @@ export interface PollProtocol extends Dialect {
 /** Channel listing → document: the client reads the document, and decides as well. */
 export interface FeedProtocol extends Dialect {
   readonly shape: 'feed';
-  /** How many releases a document lists beside the offered one, as bases of deltas or items of older versions. */
+  /**
+   * The number of releases that a document lists beside the offered one, as bases of deltas or items of older versions.
+   */
   readonly olderReleasesMax: number;
   renderListing(listing: FeedListing): ProtocolResponse;
   /**
@@ -42,7 +44,7 @@ export interface FeedProtocol extends Dialect {
     release: SignedRelease,
     document: Question['document'],
   ): ProtocolResponse | undefined;
-  /** Whether "no update" is a document that lists the client's own release: then `renderNoUpdate` gets it. */
+  /** True when "no update" is a document that lists the client's own release: then `renderNoUpdate` gets it. */
   readonly listsOwnRelease?: boolean;
   /** The document for a client that is offered nothing; undefined when the dialect has none: 404. */
   renderNoUpdate(
@@ -62,7 +64,7 @@ interface Dialect {
    * not answer these, so the service answers every range of a file itself.
    */
   readonly keepsRedirects?: boolean;
-  /** Whether clients may send their question by POST. Every dialect answers GET and HEAD. */
+  /** True when clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
   /** A request by POST, for the OpenAPI document. */
   readonly postExample?: {
@@ -78,7 +80,7 @@ interface Dialect {
   readonly varyHeaders: readonly string[];
   /** The formats that a client on a platform can be offered when it states none, best first. */
   formatsFor(platform: Platform): readonly Format[];
-  /** The formats of all clients on a platform, also of those that state one; absent: those of `formatsFor`. */
+  /** The formats of all clients on a platform, also of clients that state one; absent: as `formatsFor` says. */
   everyFormatFor?(platform: Platform): readonly Format[];
   /** A signature that an artifact must have; null: none. */
   readonly signatureScheme: UpdateQuery['signatureScheme'];
@@ -88,8 +90,8 @@ interface Dialect {
    */
   readonly expectedSignature?: SignatureScheme;
   /**
-   * True for a dialect whose clients install the usual installers of other applications: a release does not tell whether
-   * its application has such a client. Files are offered; reports do not count them as served.
+   * True for a dialect whose clients install the usual installers of other applications: a release does not tell
+   * whether its application has such a client. Files are offered; reports do not count them as served.
    */
   readonly takesAnyInstaller?: boolean;
   /** Which side compares versions of the system. */
@@ -107,15 +109,16 @@ interface Dialect {
    * @throws AppError `invalid_version`, `unknown_platform`, `unknown_arch`, `unknown_format`
    */
   parseRequest(request: ProtocolRequest): Question | undefined;
-  /** What a developer puts into an application, so that it uses this dialect. */
+  /** Describes what a developer puts into an application, so that it uses this dialect. */
   describeSetUp(feed: ChannelFeed): SetUp;
   /**
    * Every address of the dialect's documents for a channel, so that `slipway export` can write their answers as files.
    * Absent for a dialect that only a server can speak, such as one that takes its questions by POST.
    *
-   * Files are not listed here: those of `{version}/{filename}` are exported for every release that every client may get,
-   * and a file at any other address that a document names as well. An address that is answered with a redirect to a file
-   * becomes a copy of the file. No address has a query: it is answered as for a client that states nothing more.
+   * Files are not listed here. The export writes the files at `{version}/{filename}` for every release that every
+   * client may get, and each file at another address that a document names. An address that is answered with a redirect
+   * to a file becomes a copy of the file. No address has a query: it is answered as for a client that states nothing
+   * more.
    */
   listStatic?(channel: StaticChannel): readonly StaticAddress[];
   /**
@@ -123,7 +126,7 @@ interface Dialect {
    * none. Its bytes are read once for all clients that get the document.
    */
   readsFile?(artifact: Artifact, document: Question['document']): Companion | undefined;
-  /** Why its documents leave a file out for some clients, as a sentence; undefined for none. */
+  /** A sentence that says why its documents leave a file out for some clients; undefined when they leave out none. */
   warnOf?(file: Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>): string | undefined;
   /** The dialect's own answer to an unknown application, channel or document; undefined: a problem document. */
   renderNotFound?(request: ProtocolRequest, error: AppError): ProtocolResponse | undefined;
@@ -139,7 +142,7 @@ export interface ProtocolRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The text of a POST; undefined for GET and HEAD. */
   readonly body: string | undefined;
-  /** When a POST arrived, in milliseconds since the Unix epoch: its answer is made for it alone. */
+  /** The time at which a POST arrived, in milliseconds since the Unix epoch: its answer is made for it alone. */
   readonly receivedAt?: number;
 }
 
@@ -157,13 +160,13 @@ export interface Question {
    */
   readonly machines?: readonly NamedMachine[];
   /**
-   * Whether the document depends on the client's version beside the offer. Then it is kept only for versions that the
+   * True when the document depends on the client's version beside the offer. Then it is kept only for versions that the
    * channel lists: clients could fill the memory with others.
    */
   readonly dependsOnVersion?: boolean;
   /**
-   * What the client's version may mean, when its updater writes several versions alike: the first one that the channel
-   * lists counts. Absent, and when it lists none: `query.currentVersion`.
+   * The versions that the client's text may mean, when its updater writes several versions alike: the first one that
+   * the channel lists counts. When it is absent or the channel lists none, `query.currentVersion` counts.
    */
   readonly versions?: readonly Version[];
   /** True when `document` contains text of this client only, such as its id: then no cache may store the answer. */
@@ -198,9 +201,9 @@ export interface PollOffer extends DocumentInput {
   readonly release: Release;
   /** The bytes of the file that `readsFile` named; absent: it named none. */
   readonly bytes?: Uint8Array;
-  /** For a document for several machines: what the first of them gets. */
+  /** In a document for several machines, the file that the first of them gets. */
   readonly artifact: Artifact;
-  /** What each of `Question.machines` gets, in their order, without those that get nothing; absent without machines. */
+  /** The file for each of `Question.machines` that gets one, in their order; absent without machines. */
   readonly builds?: readonly NamedBuild<Artifact>[];
 }
 
@@ -213,7 +216,7 @@ export interface OlderReleases extends DocumentInput {
   readonly olderReleases: readonly Release[];
 }
 
-/** What "no update" may be made from. */
+/** The facts that "no update" may be made from. */
 export interface ReleasesWithoutOffer extends OlderReleases {
   /**
    * The release that the client states to have, also a yanked one; undefined when no channel that it may open lists it,
@@ -245,8 +248,9 @@ export function filePath(version: string, filename: string): string {
 }
 
 /**
- * What is alike in the questions of all dialects: the facts that every client may state, and those of the dialect. The
- * server compares the version of the system of a client that states it, also where clients compare it themselves.
+ * The part of the question that is alike in all dialects: the facts that every client may state, and the facts of the
+ * dialect. When a client states the version of its system, the server compares it, also where clients compare it
+ * themselves.
  */
 export function commonQuery(
   { application, channel, query }: ProtocolRequest,

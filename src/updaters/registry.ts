@@ -14,7 +14,9 @@ import { velopack } from './velopack/velopack.ts';
 import { winsparkle } from './winsparkle/winsparkle.ts';
 import { zsync } from './zsync/zsync.ts';
 
-/** Every updater dialect that the service speaks. A new dialect is a file in this folder and a line in this list. */
+/**
+ * Every updater dialect that the service speaks. A new dialect is a folder beside this file and a line in this list.
+ */
 export const PROTOCOLS: readonly Protocol[] = [
   electron,
   squirrelMac,
@@ -29,7 +31,7 @@ export const PROTOCOLS: readonly Protocol[] = [
   omaha,
 ];
 
-/** What decides whether a dialect serves a file. */
+/** The facts by which a dialect serves a file or not. */
 export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
   readonly signatureSchemes: readonly SignatureScheme[];
 }
@@ -55,7 +57,7 @@ export function neededSignature(
   return protocol.signatureScheme ?? protocol.expectedSignature ?? null;
 }
 
-/** Whether the clients of a dialect can be offered a file, take it, and are those of its application. */
+/** True when the clients of a dialect can be offered a file, take it, and are clients of its application. */
 export function serves(
   protocol: ServingProtocol,
   { platform, format, signatureSchemes }: ServedFile,
@@ -79,7 +81,7 @@ export function servesArtifact(
   return serves(protocol, { platform, format, signatureSchemes });
 }
 
-/** Whether the clients of at least one dialect take an artifact. */
+/** True when the clients of at least one dialect take an artifact. */
 export function isServed(artifact: ServedArtifact): boolean {
   return PROTOCOLS.some((protocol) => servesArtifact(protocol, artifact));
 }

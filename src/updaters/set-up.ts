@@ -3,26 +3,28 @@ import type { Platform } from '../domain/platform.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import type { Target } from '../domain/target.ts';
 
-/** What a developer puts into an application, so that it updates from a channel: for `slipway feeds`. */
+/**
+ * The lines that a developer puts into an application, so that it updates from a channel: `slipway feeds` shows them.
+ */
 
 /** The feed of one channel in one dialect. */
 export interface ChannelFeed {
   readonly application: string;
   /** Absolute, without a slash at its end: `https://updates.example.com/feeds/desktop/stable/electron`. */
   readonly url: string;
-  /** Whether clients must send an access token, because the channel is open to some accounts only. */
+  /** True when clients must send an access token, because the channel is open to some accounts only. */
   readonly isRestricted: boolean;
-  /** The public keys that verify the application's signatures, as its updater takes them; those that are known. */
+  /** The known public keys that verify the application's signatures, as its updater takes them. */
   readonly publicKeys: Readonly<Partial<Record<SignatureScheme, string>>>;
   /** The configuration of the project's build tool. Absent: no project is known, or its tool has none. */
   readonly configuration?: ConfigurationFile | undefined;
 }
 
 export interface SetUp {
-  /** Where clients ask. The parts that the updater fills in are as its configuration has them. */
+  /** The addresses that clients ask. The parts that the updater fills in are as its configuration has them. */
   readonly addresses: readonly SetUpAddress[];
   readonly texts: readonly SetUpText[];
-  /** Sentences on what the texts cannot say. */
+  /** Sentences about facts that the texts do not show. */
   readonly notes: readonly string[];
 }
 

@@ -6,7 +6,7 @@ import type { ArtifactIdentity } from '../domain/release.ts';
  * without credentials or an id does, and writes the answers into a bucket or a directory.
  */
 
-/** What the addresses of a channel are made from. */
+/** The facts that the addresses of a channel are made from. */
 export interface StaticChannel {
   /** As in the address of the feed. */
   readonly name: string;
@@ -15,8 +15,7 @@ export interface StaticChannel {
   /** Each kind of file that the releases of the channel have. */
   readonly builds: readonly ArtifactIdentity[];
   /**
-   * Every version that a client may have, newest first: also those of other channels, and those that were yanked or
-   * retired.
+   * Every version that a client may have, newest first: also versions of other channels, and yanked or retired ones.
    */
   readonly versions: readonly string[];
   /** The files of the releases that every client may get, newest release first. */
@@ -26,7 +25,7 @@ export interface StaticChannel {
 export interface StaticFile extends ArtifactIdentity {
   readonly version: string;
   readonly filename: string;
-  /** Set for a companion: then the identity is that of its artifact. */
+  /** Set for a companion, whose identity here is the identity of its artifact. */
   readonly kind?: CompanionKind;
 }
 

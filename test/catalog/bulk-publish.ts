@@ -24,21 +24,30 @@ export async function bulkPublish(
     const release = releaseOf(application, patch);
     const key = artifactKey(application, String(release.artifacts[0]?.object));
     await world.memory.create(key, new Uint8Array(SIZE));
-    const manifest = await changeManifest(deps, application, release.version, async () => release, {
-      catalogRevision: 0,
-    });
+    const manifest = await changeManifest(
+      deps,
+      application,
+      release.version,
+      async () => ({ release, kept: undefined }),
+      {
+        catalogRevision: 0,
+      },
+    );
     offers.push(offerJsonOf(release, manifest));
     keys.push(key);
   }
   await registerApplication(deps, application);
   await changeCatalog(deps, application, () => ({
-    change: {
-      kind: 'publish',
-      version: '1.0.0',
-      channels: ['stable'],
-      reason: null,
+    plan: undefined,
+    edit: {
+      change: {
+        kind: 'publish',
+        version: '1.0.0',
+        channels: ['stable'],
+        reason: null,
+      },
+      channels: { stable: { inherits: null, offers, retired: [] } },
     },
-    channels: { stable: { inherits: null, offers, retired: [] } },
   }));
   return keys;
 }

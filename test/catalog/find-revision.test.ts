@@ -21,8 +21,11 @@ async function storeWith(minutes: readonly number[]) {
     clock.advance((minute - now) * MINUTE);
     now = minute;
     await changeCatalog(parts, 'desktop', (channels) => ({
-      change: { kind: 'channel', version: null, channels: [], reason: `at ${minute}` },
-      channels: { ...channels, [`c${minute}`]: { inherits: null, offers: [], retired: [] } },
+      plan: undefined,
+      edit: {
+        change: { kind: 'channel', version: null, channels: [], reason: `at ${minute}` },
+        channels: { ...channels, [`c${minute}`]: { inherits: null, offers: [], retired: [] } },
+      },
     }));
   }
   const at = (minute: number) => new Date(START + minute * MINUTE).toISOString();

@@ -191,7 +191,8 @@ describe('the report of publish', () => {
       await besides('3.0.0', mac('a.bin', 'arm64', 'dmg'), mac('b.bin', 'universal', 'zip')),
     ).toEqual(['Note: no updater feed can serve dmg for macos-arm64; its updaters get the zip.']);
     const dmg = mac('a.bin', 'universal', 'dmg');
-    const [x64, arm64] = [mac('b.bin', 'x64', 'zip'), mac('c.bin', 'arm64', 'zip')];
+    const x64 = mac('b.bin', 'x64', 'zip');
+    const arm64 = mac('c.bin', 'arm64', 'zip');
     expect(await besides('3.0.1', dmg, x64, arm64)).toEqual([
       'Note: no updater feed can serve dmg for macos-universal; its updaters get the zip.',
     ]);
@@ -328,7 +329,8 @@ describe('a change after which new visitors get no release', () => {
     ]);
     expect(dry.difference.clients).toContainEqual(
       expect.objectContaining({
-        ...{ installed: null, before: expect.objectContaining({ offered: '1.0.0' }) },
+        installed: null,
+        before: expect.objectContaining({ offered: '1.0.0' }),
         after: expect.objectContaining({ offered: null }),
       }),
     );
@@ -356,7 +358,7 @@ describe('a change after which new visitors get no release', () => {
   });
 });
 
-/** What the person who pauses a release at night is told. */
+/** The words for a person who pauses a release at night. */
 describe('the difference of a pause', () => {
   it('has the clients on versions that the channel does not list, and weighs them by the counts', async () => {
     const directory = await makeTemporaryDirectory();
@@ -371,7 +373,10 @@ describe('the difference of a pause', () => {
       await counted.refresh();
       const check = (version: string | null) =>
         counted.app.usage.countCheck({
-          ...{ application: 'desktop', channel: 'stable', platform: 'linux', version },
+          application: 'desktop',
+          channel: 'stable',
+          platform: 'linux',
+          version,
           offered: null,
         });
       for (const version of ['1.5.0', '1.5.0', '1.5.0', '1.1.0']) check(version);

@@ -73,24 +73,35 @@ describe('the command line, from publish to retire', () => {
       difference: {
         changes: [
           {
-            ...{ kind: 'offer_added', channel: 'stable', version: '1.1.0' },
+            kind: 'offer_added',
+            channel: 'stable',
+            version: '1.1.0',
             offer: {
-              ...{ status: 'active', reason: null, manifest: 1, builds: ['linux-x64 appimage'] },
+              status: 'active',
+              reason: null,
+              manifest: 1,
+              builds: ['linux-x64 appimage'],
               rollout: { share: 10_000, plan: null, frozen: false },
-              ...{ ends_native: [], requires: '>=1.0.0', mandatory_for: '<1.0.5' },
+              ends_native: [],
+              requires: '>=1.0.0',
+              mandatory_for: '<1.0.5',
             },
           },
         ],
         clients: [
           {
-            ...{ channel: 'stable', target: 'linux-x64 appimage' },
+            channel: 'stable',
+            target: 'linux-x64 appimage',
             installed: { newest: '1.0.0', oldest: '1.0.0', below: '1.1.0' },
             seen: null,
             before: { offered: null, reason: 'up_to_date', withheld: null, reached: [] },
             after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: [] },
           },
           {
-            ...{ channel: 'stable', target: 'linux-x64 appimage', installed: null, seen: null },
+            channel: 'stable',
+            target: 'linux-x64 appimage',
+            installed: null,
+            seen: null,
             before: { offered: '1.0.0', reason: 'offer', withheld: null, reached: [] },
             after: { offered: '1.1.0', reason: 'offer', withheld: null, reached: [] },
           },
@@ -161,7 +172,11 @@ describe('the command line, from publish to retire', () => {
       is_forecast: false,
       channels: [
         {
-          ...{ restricted: false, name: 'stable', newest: '1.1.0', offers: 2, retired: 0 },
+          restricted: false,
+          name: 'stable',
+          newest: '1.1.0',
+          offers: 2,
+          retired: 0,
           ...{
             inherits: null,
             keep: null,
@@ -201,7 +216,9 @@ describe('the command line, from publish to retire', () => {
       difference: {
         changes: [
           {
-            ...{ kind: 'offer_changed', channel: 'stable', version: '1.1.0' },
+            kind: 'offer_changed',
+            channel: 'stable',
+            version: '1.1.0',
             fields: [
               { field: 'status', before: 'paused', after: 'active' },
               { field: 'reason', before: 'crashes at start', after: null },

@@ -16,7 +16,7 @@ export interface SlipwayOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Whether the streams are a terminal; `stdin` is what the operator types. */
+  /** Set when the streams are a terminal; `stdin` is the text that the operator types. */
   readonly isTerminal?: boolean;
   /** The width of the terminal that the output goes to; undefined: it goes to a file. */
   readonly columns?: number;
@@ -33,7 +33,8 @@ export async function slipway(
   if (running > 0 && process.cwd() !== path.resolve(cwd)) {
     throw new Error('Commands that run at the same time must have the same working directory.');
   }
-  const [stdout, stderr] = [createSink(), createSink()];
+  const stdout = createSink();
+  const stderr = createSink();
   running += 1;
   process.chdir(cwd);
   try {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { runInTurns } from '../../src/core/run-in-turns.ts';
-import { ITEMS_PER_STEP, mapInSteps, runAtOnce, sortInSteps } from '../../src/core/steps.ts';
+import { ITEMS_PER_STEP, mapInSteps, runAtOnce } from '../../src/core/steps.ts';
 
 describe('work in steps', () => {
   const items = Array.from({ length: 4 * ITEMS_PER_STEP }, (_, index) => index);
@@ -35,25 +35,5 @@ describe('work in steps', () => {
       });
     expect(() => runAtOnce(failing())).toThrow('this one');
     await expect(runInTurns(failing())).rejects.toThrow('this one');
-  });
-
-  it('sorts as toSorted does, in steps that are short', () => {
-    const byTens = (a: number, b: number): number => Math.floor(a / 10) - Math.floor(b / 10);
-    for (const count of [0, 1, ITEMS_PER_STEP, 3 * ITEMS_PER_STEP + 7]) {
-      // Equal items stay in their order, which the number in the last digit shows.
-      const shuffled = Array.from({ length: count }, (_, index) => (index * 7_919) % 10_007);
-      let compared = 0;
-      const steps = sortInSteps(shuffled, (a, b) => {
-        compared += 1;
-        return byTens(a, b);
-      });
-      let step = steps.next();
-      let before = 0;
-      for (; step.done !== true; step = steps.next()) {
-        expect(compared - before).toBeLessThan(12 * ITEMS_PER_STEP);
-        before = compared;
-      }
-      expect(step.value).toEqual(shuffled.toSorted(byTens));
-    }
   });
 });

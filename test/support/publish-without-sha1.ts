@@ -1,7 +1,6 @@
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
-import { parseVersion } from '../../src/domain/version.ts';
 import { commitRelease } from '../../src/releases/publish/commit-release.ts';
-import { contribution } from '../../src/releases/publish/publish-release.ts';
+import { publishOf } from '../../src/releases/publish/publish-release.ts';
 import { hashArtifacts, uploadArtifacts } from '../../src/releases/publish/upload-artifacts.ts';
 import type { PublisherParts } from './release.ts';
 
@@ -22,11 +21,6 @@ export async function publishWithoutSha1(
     ...{ application: 'desktop', channel: 'stable', version, create: true, allowPrerelease: true },
     ...{ artifacts: built, provenance: { commit: null, buildUrl: null } },
   };
-  const mine = contribution(request, { artifacts, carried: [] }, deps);
-  await commitRelease(deps, parseVersion(version), request, mine, {
-    isListed: false,
-    ensureInTime: () => {},
-    ensureVerified: () => {},
-    ensureSigned: async () => {},
-  });
+  const publish = publishOf(deps, request, { artifacts, carried: [] });
+  await commitRelease(deps, publish, { isListed: false, ensureSigned: async () => {} });
 }

@@ -4,7 +4,7 @@ import { PROTOCOLS } from '../../src/updaters/registry.ts';
 import { makeArtifact, publish } from '../support/release.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 
-/** What all dialects have in common over HTTP. */
+/** The behaviour that all dialects have in common over HTTP. */
 
 const FEED = '/feeds/desktop/stable';
 const YAML = `${FEED}/electron/latest.yml`;

@@ -45,7 +45,7 @@ const describeSetUp = () => ({ addresses: [], texts: [], notes: [] });
 
 let rendered = 0;
 
-/** How many offers were rendered since {@link forget}. */
+/** The number of offers that were rendered since {@link forget}. */
 export function renderedCount(): number {
   return rendered;
 }

@@ -24,9 +24,9 @@ const VERSIONS = [
   '2.0.0',
 ];
 
-/** How one release was published. */
+/** The packages with which one release was published. */
 interface Published {
-  /** How many places before it the versions are that its deltas are applied to. */
+  /** The versions that its deltas are applied to, each by the number of places before the release. */
   readonly distances: readonly number[];
   readonly isServable: boolean;
   readonly hasSha1: boolean;
@@ -67,7 +67,11 @@ function releaseOf(format: 'squirrel' | 'velopack', place: number, how: Publishe
     });
   const artifact: Artifact = {
     ...stored(`${how.id}-${text}-full.nupkg`),
-    ...{ platform: 'windows', arch: 'x64', format, minimumOsVersion: null, signatures: [] },
+    platform: 'windows',
+    arch: 'x64',
+    format,
+    minimumOsVersion: null,
+    signatures: [],
     companions,
   };
   return { ...EMPTY, version, artifacts: [artifact] };
@@ -96,7 +100,7 @@ interface Listed {
   readonly base: string | undefined;
 }
 
-/** What the document for a client with a version lists; undefined when the dialect refuses. */
+/** The packages in the document for a client with a version; undefined when the dialect refuses. */
 function list(
   dialect: FeedProtocol,
   format: 'squirrel' | 'velopack',
@@ -108,13 +112,19 @@ function list(
   const older = releases.slice(0, -1).filter((_release, place) => hows[place]?.isServable);
   const localVersion = from === null ? '' : (VERSIONS[from] ?? '');
   const request: ProtocolRequest = {
-    ...{ application: 'desktop', channel: 'stable', headers: {}, body: undefined },
+    application: 'desktop',
+    channel: 'stable',
+    headers: {},
+    body: undefined,
     path: [format === 'squirrel' ? 'RELEASES' : 'releases.win.json'],
     query: { localVersion: format === 'squirrel' ? squirrelTextOf(localVersion) : localVersion },
   };
   const question = dialect.parseRequest(request);
   const listing: FeedListing = {
-    ...{ platform: 'windows', arch: 'x64', formats: [format], release: offered },
+    platform: 'windows',
+    arch: 'x64',
+    formats: [format],
+    release: offered,
     artifact: offered.artifacts[0] as Artifact,
     document: question?.document ?? '',
     olderReleases: older.toReversed(),
@@ -124,7 +134,10 @@ function list(
     artifacts.flatMap((artifact) => [
       { name: artifact.filename, isDelta: false, version, base: undefined },
       ...artifact.companions.map(({ filename, base }) => ({
-        ...{ name: filename, isDelta: true, version, base },
+        name: filename,
+        isDelta: true,
+        version,
+        base,
       })),
     ]),
   );
@@ -148,7 +161,7 @@ function namesIn(dialect: FeedProtocol, listing: FeedListing): readonly string[]
   }
 }
 
-/** Where the deltas lead that a client takes: every one that is newer than its version. */
+/** The version to which the deltas lead that a client takes: every one that is newer than its version. */
 function apply(listed: readonly Listed[], from: string, isNewer: Compare): string | undefined {
   let version = from;
   const deltas = listed.filter((each) => each.isDelta && isNewer(each.version, from));
@@ -207,7 +220,10 @@ describe.each(DIALECTS)('a document of $name', (dialect, format, isNewer) => {
 
   it('lists the whole chain when every release has its delta', () => {
     const hows = VERSIONS.map(() => ({
-      ...{ distances: [1], isServable: true, hasSha1: true, id: 'App' },
+      distances: [1],
+      isServable: true,
+      hasSha1: true,
+      id: 'App',
     }));
     for (const [place] of VERSIONS.slice(0, -1).entries()) {
       const deltas = list(dialect, format, hows, place)?.filter(({ isDelta }) => isDelta) ?? [];

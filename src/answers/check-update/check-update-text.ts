@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Reason } from '../../domain/decide-update.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
-import { type Version, versionText } from '../../domain/version.ts';
+import type { UpdateQuery } from '../../domain/update-query.ts';
+import { compareVersions, type Version, versionText } from '../../domain/version.ts';
 import type { PresignedUrl } from '../../store/object-store.ts';
+import type { FoundUpdate } from '../find-update.ts';
 import { describeLinkedFile, linkedFileSchema } from '../linked-file.ts';
-import type { LinkedUpdate, UpdateCheck } from './check-for-update.ts';
 
 /** The answer of check-update: its schema, and its JSON text. */
 
@@ -61,41 +62,53 @@ export const checkUpdateAnswerSchema = z.discriminatedUnion('update_available', 
   }),
 ]);
 
-/** The values of the request and of the settings that the answer repeats. */
-interface AnswerContext {
-  readonly application: string;
-  readonly currentVersion: Version;
-  /** BCP 47; null when the client does not state one. */
-  readonly locale: string | null;
-  readonly checkAgainAfterSeconds: number;
-}
-
 interface CheckUpdateRenderer {
-  /** @returns JSON text, as {@link checkUpdateAnswerSchema} describes it */
-  render(check: UpdateCheck, context: AnswerContext): string;
+  /**
+   * @param query the question, with the version that the answer repeats
+   * @param locale BCP 47; null when the client does not state one
+   * @param latestVersion the newest release for this kind of machine, in any format; null when there is none
+   * @param link the link to the offered artifact, for GET; undefined without an offer
+   * @returns JSON text, as {@link checkUpdateAnswerSchema} describes it
+   */
+  render(
+    query: Pick<UpdateQuery, 'application'> & { readonly currentVersion: Version },
+    locale: string | null,
+    found: FoundUpdate,
+    latestVersion: string | null,
+    link: PresignedUrl | undefined,
+  ): string;
 }
 
 /**
  * Renders answers as text. Most of an offer's text is the same for every client of an artifact, and much longer than
  * the rest. So it is rendered once per artifact, link and language.
  */
-export function createCheckUpdateRenderer(): CheckUpdateRenderer {
+export function createCheckUpdateRenderer({
+  checkAgainAfterSeconds,
+}: {
+  readonly checkAgainAfterSeconds: number;
+}): CheckUpdateRenderer {
   const offers = createOfferTexts();
   return {
-    render: (check, { application, currentVersion, locale, checkAgainAfterSeconds }) => {
-      const { offered, latestVersion } = check;
+    render: ({ application, currentVersion }, locale, found, latestVersion, link) => {
+      const { channel, decision, offered, revision } = found;
       // Joined from text, because JSON.stringify takes longer than the decision. Versions, reasons and numbers have no
       // character that JSON escapes.
-      const common = `"reason":"${check.reason}","app":${JSON.stringify(application)},"channel":${JSON.stringify(check.channel)},"current_version":"${versionText(currentVersion)}","latest_version":${latestVersion === null ? 'null' : `"${latestVersion}"`},"catalog_revision":${check.revision},"check_again_after_seconds":${checkAgainAfterSeconds}`;
-      if (offered === undefined) return `{"update_available":false,${common}}`;
-      const offer = offers.textOf(offered, locale);
-      return `{"update_available":true,${common},"mandatory":${offered.mandatory},"downgrade":${offered.isDowngrade},${offer}}`;
+      const common = `"reason":"${decision.reason}","app":${JSON.stringify(application)},"channel":${JSON.stringify(channel.name)},"current_version":"${versionText(currentVersion)}","latest_version":${latestVersion === null ? 'null' : `"${latestVersion}"`},"catalog_revision":${revision},"check_again_after_seconds":${checkAgainAfterSeconds}`;
+      if (decision.reason !== 'offer' || offered === undefined || link === undefined) {
+        return `{"update_available":false,${common}}`;
+      }
+      const isDowngrade = compareVersions(decision.offer.version, currentVersion) < 0;
+      const offer = offers.textOf(offered, link, locale);
+      return `{"update_available":true,${common},"mandatory":${decision.mandatory},"downgrade":${isDowngrade},${offer}}`;
     },
   };
 }
 
+type OfferedFile = NonNullable<FoundUpdate['offered']>;
+
 interface OfferTexts {
-  textOf(offered: LinkedUpdate, locale: string | null): string;
+  textOf(offered: OfferedFile, link: PresignedUrl, locale: string | null): string;
 }
 
 /** The texts of one artifact while it has this link. */
@@ -110,8 +123,8 @@ function createOfferTexts(): OfferTexts {
   // of a release are collected together with the release.
   const byArtifact = new WeakMap<object, ArtifactTexts>();
   return {
-    textOf: (offered, locale) => {
-      const { release, artifact, link } = offered;
+    textOf: (offered, link, locale) => {
+      const { release, artifact } = offered;
       const notes = notesFor(release.notes, locale);
       let texts = byArtifact.get(artifact);
       if (texts?.link !== link) {
@@ -120,7 +133,7 @@ function createOfferTexts(): OfferTexts {
       }
       let text = texts.byNotes.get(notes);
       if (text === undefined) {
-        text = renderOffer(offered, notes);
+        text = renderOffer(offered, link, notes);
         texts.byNotes.set(notes, text);
       }
       return text;
@@ -129,7 +142,11 @@ function createOfferTexts(): OfferTexts {
 }
 
 /** The members of a JSON object, without its braces. */
-function renderOffer({ release, artifact, link }: LinkedUpdate, notes: string | null): string {
+function renderOffer(
+  { release, artifact }: OfferedFile,
+  link: PresignedUrl,
+  notes: string | null,
+): string {
   const offer = {
     version: release.version,
     released_at: release.releasedAt,

@@ -177,10 +177,7 @@ function answerDocument(
     }
     // A document for several machines does not tell which platform the client has.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
-    const { offered } = found;
-    const counted = isCheck
-      ? countedCheck(query, { channel: found.channel.name, offered })
-      : undefined;
+    const counted = isCheck ? countedCheck(query, found) : undefined;
     return { kind: 'document', answer, counted };
   };
   return whenKnown(tier, (known) =>

@@ -49,8 +49,7 @@ export function listCommonRelease(
     const decision: Decision = {
       ...{ reason: 'offer', offer, artifact: first.artifact, mandatory: false, path: [] },
     };
-    const offered = { release, artifact, mandatory: false, isDowngrade: false };
-    return { ...seen, decision, offered, builds };
+    return { ...seen, decision, offered: { release, artifact }, builds };
   });
 }
 

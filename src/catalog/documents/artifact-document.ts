@@ -161,7 +161,7 @@ interface FileJson {
   signatures?: z.output<typeof signaturesSchema> | undefined;
 }
 
-/** What artifacts and companions have in common. */
+/** The fields that artifacts and companions have in common. */
 function fileOf<F extends FileJson>(json: F) {
   const { block_map_size, admin_rights, sha1, bundle_version, sparkle, signatures, ...same } = json;
   return {
@@ -175,7 +175,9 @@ function fileOf<F extends FileJson>(json: F) {
       ? {}
       : {
           signatures: signatures.map(({ scheme, key_id, value }) => ({
-            ...{ scheme, keyId: key_id, value },
+            scheme,
+            keyId: key_id,
+            value,
           })),
         }),
   };
@@ -187,7 +189,9 @@ function fileJsonOf(
 ): FileJson {
   const { blockMapSize, needsAdminRights, sha1, bundleVersion, sparkle } = factsOf(file);
   const signatures = file.signatures?.map(({ scheme, keyId, value }) => ({
-    ...{ scheme, key_id: keyId, value },
+    scheme,
+    key_id: keyId,
+    value,
   }));
   return {
     ...(blockMapSize === undefined ? {} : { block_map_size: blockMapSize }),
@@ -233,7 +237,13 @@ export function artifactJsonOf(artifact: Artifact): ArtifactJson {
   const { platform, arch, format, minimumOsVersion, companions, signatures } = artifact;
   const { filename, size, sha256, sha512, object } = artifact;
   return {
-    ...{ arch, format, filename, size, sha256, sha512, object },
+    arch,
+    format,
+    filename,
+    size,
+    sha256,
+    sha512,
+    object,
     ...fileJsonOf(artifact),
     os: platform,
     minimum_os_version: minimumOsVersion,
@@ -241,7 +251,12 @@ export function artifactJsonOf(artifact: Artifact): ArtifactJson {
     companions: companions.map((companion) => {
       const { kind, filename, size, sha256, sha512, object, arch, base } = companion;
       return {
-        ...{ kind, filename, size, sha256, sha512, object },
+        kind,
+        filename,
+        size,
+        sha256,
+        sha512,
+        object,
         ...(arch === undefined ? {} : { arch }),
         ...(base === undefined ? {} : { base }),
         ...fileJsonOf(companion),

@@ -25,7 +25,7 @@ const UPLOADS_MAX = 1_000;
  *
  * @param named the documents that manifests of the version name
  * @returns the object, relative to the application
- * @throws AppError the store's
+ * @throws AppError `store_unavailable`, `store_denied`, `store_full`
  */
 export async function ensureCarried(
   deps: AppendDeps,
@@ -56,7 +56,7 @@ export async function ensureCarried(
 /**
  * Reads a document that a manifest names, and checks its bytes.
  *
- * @throws AppError `document_corrupt` when it is missing or has other bytes; the store's
+ * @throws AppError `document_corrupt` when it is missing or has other bytes; `store_unavailable`, `store_denied`
  */
 export async function readCarried(
   store: ObjectStore,

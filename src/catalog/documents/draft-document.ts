@@ -35,7 +35,7 @@ export const discardedSchema = z.object({
 const OFFER_BYTES_MAX = 400;
 const ROLLOUT_STEP_BYTES_MAX = 60;
 
-/** How many bytes longer the JSON of a draft becomes when it is offered, without a reason. An upper limit. */
+/** The number of bytes by which the JSON of a draft grows when it is offered, at most. A reason does not count. */
 export function growthBytes({ rollout }: DraftJson): number {
   return OFFER_BYTES_MAX + (rollout === undefined ? 0 : STEPS_MAX * ROLLOUT_STEP_BYTES_MAX);
 }

@@ -9,7 +9,7 @@ import {
 } from './artifact-document.ts';
 import { endsNativeSchema, rangeSchema, timeSchema, versionSchema } from './manifest-document.ts';
 
-/** What an offer and a draft state about a release: its manifest, and a copy of what a decision needs. */
+/** The fields with which offers and drafts describe a release: its manifest, and a copy of what a decision needs. */
 export const offerStatementSchema = z.object({
   version: versionSchema,
   manifest: z

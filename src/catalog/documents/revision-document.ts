@@ -12,7 +12,13 @@ import {
 } from '../../store/sequence/envelope.ts';
 import { listSchema, parseItemsInSteps } from '../../store/sequence/list-check.ts';
 import { discardedSchema, draftSchema, expectSchema } from './draft-document.ts';
-import { endsNativeJsonOf, endsNativeOf, timeSchema, versionSchema } from './manifest-document.ts';
+import {
+  endsNativeJsonOf,
+  endsNativeOf,
+  targetSchema,
+  timeSchema,
+  versionSchema,
+} from './manifest-document.ts';
 import { offerStatementSchema } from './offer-statement.ts';
 import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 import { settingsSchema } from './settings-document.ts';
@@ -25,7 +31,7 @@ export const SUMMARY_LENGTH_MAX = 200;
 const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
 
 // Commands print the fields in this order.
-export const offerSchema = z.object({
+const offerSchema = z.object({
   version: offeredVersion,
   status: z.enum(OFFER_STATUSES),
   reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
@@ -34,7 +40,7 @@ export const offerSchema = z.object({
   artifacts,
 });
 
-export const keptOutSchema = z.object({
+const keptOutSchema = z.object({
   version: versionSchema,
   at: timeSchema.describe("By the store's clock."),
 });
@@ -163,16 +169,17 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** The lists of a channel that can be long. */
+/** The lists of a channel. They can be long, or wrong in every item. */
 const CHANNEL_LISTS = {
   offers: offerSchema,
   retired: versionSchema,
   drafts: draftSchema,
   discarded: discardedSchema,
   kept_out: keptOutSchema,
+  expect: targetSchema,
 } as const;
 
-/** Whether a field of a revision may have thousands of items. */
+/** True for a field of a revision that may have thousands of items. */
 export function isLongList(name: string): boolean {
   return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
 }
@@ -184,10 +191,11 @@ const channelOutlineSchema = channelSchema.extend({
   drafts: listSchema.optional(),
   discarded: listSchema.optional(),
   kept_out: listSchema.optional(),
+  expect: listSchema.optional(),
 });
 
 /** A revision whose lists are not checked. */
-export const revisionOutlineSchema = revisionSchema.extend({
+const revisionOutlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelOutlineSchema),
   removed_versions: listSchema.optional(),
 });
@@ -236,25 +244,16 @@ export function* channelsInSteps(
   const channels = new Map<string, Channel>();
   for (const [name, channel] of visibleChannels(revision.channels)) {
     const offers = yield* mapInSteps(channel.offers, offerOf);
-    channels.set(name, channelOf(name, channel, offers, channel.retired));
+    channels.set(name, {
+      name,
+      inherits: channel.inherits,
+      givesEarlyAccess: channel.early_access === true,
+      allowsDowngrade: channel.allow_downgrade === true,
+      offers,
+      retired: new Set(channel.retired),
+    });
   }
   return channels;
-}
-
-export function channelOf(
-  name: string,
-  settings: Pick<ChannelJson, 'inherits' | 'early_access' | 'allow_downgrade'>,
-  offers: readonly Offer[],
-  retired: Iterable<string>,
-): Channel {
-  return {
-    name,
-    inherits: settings.inherits,
-    givesEarlyAccess: settings.early_access === true,
-    allowsDowngrade: settings.allow_downgrade === true,
-    offers,
-    retired: new Set(retired),
-  };
 }
 
 /** Parses the offers of a channel. */
@@ -263,7 +262,7 @@ export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
 }
 
 /** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
-export function createOfferParser(): (json: OfferJson) => Offer {
+function createOfferParser(): (json: OfferJson) => Offer {
   const ranges = new Map<string, VersionRange>();
   const lists = new Map<string, readonly OfferedArtifact[]>();
   const rangeOf = (text: string | null, pointer: string): VersionRange | null => {

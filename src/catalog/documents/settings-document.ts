@@ -28,7 +28,7 @@ export type SettingsJson = z.output<typeof settingsSchema>;
 /** In UTF-16 code units: the summary of a change, whose length is limited, has room for it and both keys. */
 export const DISPLAY_NAME_LENGTH_MAX = 80;
 
-/** Whether a command stores the text as the display name of an application. */
+/** True when a command stores the text as the display name of an application. */
 export function isStorableName(text: string): boolean {
   const isSized = text.length > 0 && text.length <= DISPLAY_NAME_LENGTH_MAX;
   return isSized && text === text.trim() && isDisplayName(text);

@@ -6,7 +6,7 @@ import { shareRun } from '../memory/shared-run.ts';
 import { releaseNameOf } from '../memory/snapshot.ts';
 import { type ApplicationReport, type FaultsReport, nameOfPosition } from './relay.ts';
 
-/** What following needs of an application's catalog. */
+/** The part of an application's catalog that following needs. */
 interface FollowDeps {
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
@@ -87,7 +87,7 @@ async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>)
   await deps.noteVerified([...found, ...cleared]);
 }
 
-/** Whether two maps have the same keys. */
+/** True when two maps have the same keys. */
 export function haveSameKeys(
   a: ReadonlyMap<string, unknown>,
   b: ReadonlyMap<string, unknown>,

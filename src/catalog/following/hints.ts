@@ -119,7 +119,11 @@ interface Hints {
   readonly last: number;
 }
 
-/** Reads the hints above a number. Without new hints this takes one request. @throws AppError the store's */
+/**
+ * Reads the hints above a number. Without new hints this takes one request.
+ *
+ * @throws AppError `store_unavailable`, `store_denied`
+ */
 export async function readHints(store: ObjectStore, after: number): Promise<Hints> {
   const applications = new Set<string>();
   const announced = new Map<string, AnnouncedRevision>();
@@ -138,7 +142,7 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
  * Reads the newest hints.
  *
  * @param from the number of a hint that exists, or 0: hints up to it are not read
- * @throws AppError the store's
+ * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function readNewestHints(
   store: ObjectStore,

@@ -15,12 +15,12 @@ interface KeepUp {
    * Reads the hints since the last call, and the applications that they name. The first call only notes the revisions
    * that the newest hints announce.
    *
-   * @throws AppError of the kind `unavailable`: the store's
+   * @throws AppError `store_unavailable`
    */
   followHints(): Promise<void>;
   /** Continues after a hint that the leader before this process has read. */
   resumeAfter(hint: number): void;
-  /** Whether the store did not answer the last read of hints or of the list of applications. */
+  /** True when the store did not answer the last read of hints or of the list of applications. */
   isFailing(): boolean;
   /** Starts both polls. @returns stops them, and resolves when neither reads any more */
   start(): () => Promise<void>;
@@ -38,7 +38,7 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. A call while a read is under way waits for that read. */
   readonly refreshApplication: (name: string) => Promise<void>;
-  /** Repeats reads that failed during an outage. @throws AppError that the state and the log already have */
+  /** Repeats reads that failed during an outage. The error of a failure is in the state and in the log already. */
   readonly refreshFailed: () => Promise<void>;
   /** Called with the revisions that hints announce, before their applications are read. */
   readonly onAnnounced: (announced: AnnouncedRevisions) => void;

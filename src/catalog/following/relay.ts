@@ -8,7 +8,7 @@ import type { AnnouncedRevision } from './hints.ts';
  * and reports what it learns. The others follow: they read a new revision once, when a report names it.
  */
 export interface CatalogRelay {
-  /** Whether this process is the leader. */
+  /** True when this process is the leader. */
   leads(): boolean;
   /** Sends a report to the followers. Called by the leader only. */
   send(report: CatalogReport): void;
@@ -19,7 +19,7 @@ export type CatalogReport =
   | {
       readonly kind: 'catalog_list';
       readonly names: readonly string[];
-      /** Whether the last read of the list failed. */
+      /** True when the last read of the list failed. */
       readonly isFailing: boolean;
     }
   | ApplicationReport
@@ -32,9 +32,9 @@ export interface ApplicationReport {
   readonly application: string;
   /** See {@link nameOfPosition}. */
   readonly position: string;
-  /** When the store last confirmed the state, in milliseconds since the epoch; null: never. */
+  /** The time at which the store last confirmed the state, in milliseconds since the epoch; null: never. */
   readonly confirmedAt: number | null;
-  /** Why the last refresh failed. */
+  /** The reason why the last refresh failed. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | null;

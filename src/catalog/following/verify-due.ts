@@ -25,7 +25,7 @@ export interface VerificationParts {
   readonly loader: ReleaseLoader;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
-  /** Whether this process polls the store: it then retries faults. */
+  /** True when this process polls the store: it then retries faults. */
   readonly leads: () => boolean;
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
@@ -41,10 +41,13 @@ export const FEW_RELEASES_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
 /** The next polls verify again the releases that a single wrong answer hid. */
 const FAULT_RETRY_MS = 5_000;
-/** For each fault, so that any number of them costs about a hundred requests a second: a revision can offer 90,000 releases. */
+/**
+ * For each fault, so that any number of them costs about a hundred requests a second: a revision can offer 35,000
+ * releases.
+ */
 const FAULT_RETRY_EACH_MS = 10;
 
-/** Verifies the releases of the snapshot that are due. @throws AppError the store's */
+/** Verifies the releases of the snapshot that are due. @throws AppError `store_unavailable`, `store_denied` */
 export async function verifyDue(parts: VerificationParts): Promise<void> {
   const { snapshot, faults } = parts.state();
   if (snapshot === undefined) return;

@@ -59,16 +59,17 @@ export interface ApplicationCatalog {
    * Reads the newer revisions and swaps the newest in; when that fails, the snapshot stays. One at a time:
    * callers join the run under way.
    *
-   * @throws AppError after logging it and recording it in the state
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after logging it and
+   *   recording it in the state
    */
   readonly refresh: SharedRun;
   /**
    * Verifies the releases that are due, and saves the state. One at a time.
    *
-   * @throws AppError after it was logged
+   * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
-  /** Whether `complete` verifies many releases, which may take minutes. */
+  /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
   /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
   restore(confirmedAt: number): Promise<void>;
@@ -82,7 +83,7 @@ export interface ApplicationCatalogDeps {
   readonly log: Log;
   /** Undefined: nothing is saved. */
   readonly savedState: SavedState | undefined;
-  /** How often the store is asked whether it still has the newest revision; milliseconds. */
+  /** The interval at which the store is asked whether it still has the newest revision; milliseconds. */
   readonly lossIntervalMs: () => number;
   /** The highest revision that hints announce. */
   readonly announced: () => Announced | undefined;
@@ -90,7 +91,7 @@ export interface ApplicationCatalogDeps {
   readonly requests: LimitFunction;
   /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
-  /** Whether this process polls the store: only then it retries faults, looks for deletions and saves the state. */
+  /** True when this process polls the store: only then it retries faults, looks for deletions and saves the state. */
   readonly leads: () => boolean;
   readonly onChange: (
     application: string,
@@ -167,7 +168,7 @@ export function createApplicationCatalog(
   };
 }
 
-/** What the parts of one application's catalog share. */
+/** The dependencies that the parts of one application's catalog share. */
 interface Parts extends ApplicationCatalogDeps, VerificationParts {
   readonly refusals: Refusals;
   readonly unknown: UnknownState<LiveRevision>;
@@ -230,7 +231,7 @@ async function readRevisions(parts: Parts) {
   });
 }
 
-/** Whether to search for a lost revision again. Not at every poll, because a search costs a listing. */
+/** Says whether to search for a lost revision again. Not at every poll, because a search costs a listing. */
 function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
   const number = announced()?.number ?? 0;
   const isNew = number !== lookedFor.number;

@@ -14,17 +14,18 @@ export interface ApplicationList {
   /**
    * Reads the list again. One at a time: callers join the run under way.
    *
-   * @throws AppError after logging it and recording it in `failure`
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after logging it and
+   *   recording it in `failure`
    */
   readonly refresh: SharedRun;
   /** Notes that this process has restored the applications that an earlier process saved. */
   noteRestored(): void;
   names(): readonly string[];
-  /** Whether the list was read or restored. */
+  /** True when the list was read or restored. */
   isKnown(): boolean;
-  /** Whether an application that is not listed does not exist: a corrupt newest list may have named it. */
+  /** True when an application that is not listed does not exist: a corrupt newest list may have named it. */
   isComplete(): boolean;
-  /** Why the last refresh failed; undefined when it did not. */
+  /** The reason why the last refresh failed; undefined when it did not. */
   failure(): AppError | undefined;
   /** In sentences. */
   problems(): readonly string[];
@@ -67,7 +68,9 @@ export function createApplicationList(deps: {
     lostApplication(deps.announced, names(), reading.position.newest?.document.signed.hint ?? 0)
       ?.problem;
 
-  /** Whether to request a listing: at the first read after a hint announced a new application, then once in a while. */
+  /**
+   * Says whether a listing is due: at the first read after a hint announced a new application, then once in a while.
+   */
   const isLookDue = (): boolean => {
     const isNew = deps.announced.size !== looked.applications;
     looked.applications = deps.announced.size;

@@ -7,19 +7,21 @@ import type { Fault, Verified } from './release-loader.ts';
 import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
 
 /**
- * What a process knows of one application's catalog, as a value. {@link reduce} makes the next state from it and an
+ * The state of one application's catalog in a process, as a value. {@link reduce} makes the next state from it and an
  * event. `application-catalog.ts` performs the reads that the events report.
  */
 export interface ApplicationState extends Reading<LiveRevision> {
-  /** What clients are answered from; undefined before the first revision. */
+  /** Clients are answered from it. Undefined before the first revision. */
   readonly snapshot: Snapshot | undefined;
   /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
   readonly source: 'none' | 'saved' | 'live';
-  /** When the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
+  /** The time at which the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
   readonly confirmedAt: number | undefined;
   /** By name: the releases of the snapshot that could not be verified. Their offers are left out. */
   readonly faults: ReadonlyMap<string, Fault>;
-  /** When the store was last asked whether it still has the newest revision; milliseconds since the epoch. */
+  /**
+   * The time at which the store was last asked whether it still has the newest revision; milliseconds since the epoch.
+   */
   readonly lookedForAt: number;
   /** The number of the newest revision, when the store no longer had it. */
   readonly missing: number | undefined;
@@ -135,7 +137,7 @@ function withVerified(
 }
 
 /**
- * Whether the newest revision has to be prepared for answering. A saved state is prepared again once the
+ * True when the newest revision has to be prepared for answering. A saved state is prepared again once the
  * store answers: its releases are verified then.
  */
 export function isSwapDue({ position, snapshot, source }: ApplicationState): boolean {
@@ -143,18 +145,18 @@ export function isSwapDue({ position, snapshot, source }: ApplicationState): boo
   return newest !== undefined && (newest !== snapshot?.revision || source === 'saved');
 }
 
-/** Whether no refresh has succeeded or failed yet. */
+/** True when no refresh has succeeded or failed yet. */
 export function isUntried({ position, source, failure }: ApplicationState): boolean {
   return failure === undefined && (position === undefined || source === 'saved');
 }
 
-/** Whether the store did not answer the last refresh. */
+/** True when the store did not answer the last refresh. */
 export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boolean {
   return failure?.kind === 'unavailable';
 }
 
 /**
- * Whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
+ * Says whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
  * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
  */
 export function usabilityOf(
@@ -172,7 +174,7 @@ export function usabilityOf(
   return isRead && isWhole ? 'empty' : 'unknown';
 }
 
-/** Whether no client sees a channel of the application: no public answer may name it before its first offer. */
+/** True when no client sees a channel of the application: no public answer may name it before its first offer. */
 export function hasOnlyDrafts({ snapshot }: ApplicationState): boolean {
   return snapshot?.channels.size === 0;
 }
@@ -184,7 +186,7 @@ export interface ApplicationHealth {
   readonly confirmedAt: number | undefined;
   /** Problems of the stored documents or the store, as sentences. */
   readonly problems: readonly string[];
-  /** Whether the last refresh could not reach the store. */
+  /** True when the last refresh could not reach the store. */
   readonly storeFailing: boolean;
 }
 
@@ -216,7 +218,7 @@ interface LogLine {
 /** In one line of the log: an attacker can store thousands of corrupt documents. */
 const LOGGED_MAX = 10;
 
-/** What the log says about a change of state. A lasting problem is logged once. */
+/** The lines of the log about a change of state. A lasting problem is logged once. */
 export function describeChange(
   application: string,
   before: ApplicationState,

@@ -41,21 +41,21 @@ export interface Catalog {
    *   that the store has not confirmed for too long
    */
   application(name: string): ReadyApplication;
-  /** Reads all changes now; for tests and tools. @throws AppError the store's */
+  /** Reads all changes now; for tests and tools. @throws AppError `store_unavailable`, `store_denied` */
   refresh(): Promise<void>;
   /**
    * Reads the changes of one application now, at most once a second, and waits at most a second for them. Never
    * throws.
    */
   lookAgain(name: string): Promise<void>;
-  /** Whether the health lists the application: it exists, and has more than drafts. */
+  /** True when the health lists the application: it exists, and has more than drafts. */
   hasPublic(name: string): boolean;
   health(): CatalogHealth;
 }
 
 interface CatalogHealth {
   /**
-   * Whether clients of some application can be answered, or no application exists: a broken one does not affect
+   * True when clients of some application can be answered, or no application exists: a broken one does not affect
    * others.
    */
   readonly ready: boolean;
@@ -74,7 +74,7 @@ interface CatalogDeps {
   readonly stateDirectory: string | undefined;
   /** How often hints of changes are looked for; see `poll-interval.ts`. */
   readonly pollIntervalMs: number;
-  /** How long clients are answered from a state that the store has not confirmed again. */
+  /** The time for which clients are answered from a state that the store has not confirmed again. */
   readonly staleMaxMs: number;
   /** Undefined: this process polls, and no other follows it. */
   readonly relay?: CatalogRelay | undefined;

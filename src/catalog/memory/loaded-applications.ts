@@ -21,14 +21,19 @@ interface LoadedApplications {
   /**
    * Reads the list, and each application for the first time.
    *
-   * @throws AppError when the list cannot be read; the problems of an application are in its own state
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer` when the list cannot be
+   *   read; the problems of an application are in its own state
    */
   refreshList(): Promise<void>;
   /** Reads an application before the others: a client waits for it. A failure is in its state and in the log. */
   readFirst(name: string): void;
-  /** Repeats the reads of the list and of applications that the store did not answer. @throws AppError the store's */
+  /**
+   * Repeats the reads of the list and of applications that the store did not answer.
+   *
+   * @throws AppError `store_unavailable`
+   */
   refreshFailed(): Promise<void>;
-  /** Reads the changes of one application, verifies the releases that are due and saves the state. @throws AppError */
+  /** Reads the changes of one application, verifies the releases that are due and saves the state. */
   refreshApplication(name: string): Promise<void>;
 }
 
@@ -45,11 +50,13 @@ const CONFIRMATION_SAVED_EVERY_MS = 60_000;
 /** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
 const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
-/** How many applications are read at the same time. Each waits for several answers of the store, one after the other. */
+/**
+ * The number of applications that are read at once. Each waits for several answers of the store, one after the other.
+ */
 const REFRESHES_MAX = 48;
 /** Reads that take longer continue by themselves: one application must not delay the polls of the others. */
 const FIRST_READS_WAIT_MS = 15_000;
-/** How many further applications are read at the same time because clients ask for them. */
+/** The number of further applications that are read at once because clients ask for them. */
 const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {

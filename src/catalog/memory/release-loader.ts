@@ -22,7 +22,7 @@ export interface ReleaseLoader {
    * state.
    */
   get(offer: Offer): LoadedRelease | undefined;
-  /** Whether `load` would ask the store. */
+  /** True when `load` would ask the store. */
   isDue(offer: Offer): boolean;
   /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
   isAnyDue(): boolean;
@@ -30,7 +30,7 @@ export interface ReleaseLoader {
    * Verifies the offer's release against the store, unless that was done within the last nine minutes.
    *
    * @param listed sizes that a listing named: a file with the right size there is not asked for again
-   * @throws AppError the store's: then the last verdict on the release stays
+   * @throws AppError `store_unavailable`, `store_denied`: the last verdict on the release then stays
    */
   load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
   /** The stored manifests in memory by the name of their release, for saving. */
@@ -67,7 +67,7 @@ export interface Verified {
   readonly fault: Fault | undefined;
 }
 
-/** Why a release must not be offered: its manifest or an artifact is missing or differs from the offer. */
+/** The reason why a release must not be offered: its manifest or an artifact is missing or differs from the offer. */
 export interface Fault {
   readonly version: string;
   readonly detail: string;
@@ -87,7 +87,7 @@ interface LoaderDeps {
   readonly application: string;
   /** Limits the requests that are under way at once, for all applications. */
   readonly requests: LimitFunction;
-  /** Whether verified releases are verified again. */
+  /** True when verified releases are verified again. */
   readonly leads: () => boolean;
   readonly refusals: Refusals;
 }
@@ -103,7 +103,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const parsed = new Map<string, LoadedRelease>();
   const loading = new Map<string, Promise<Verified>>();
 
-  /** How many releases the current offers refer to. */
+  /** The number of releases that the current offers refer to. */
   let retainedCount = Number.POSITIVE_INFINITY;
 
   const forget = (name: string): void => {
@@ -232,7 +232,7 @@ interface StoredRelease {
 /**
  * @param known the manifest in memory
  * @returns the stored manifest
- * @throws AppError of the kind `corrupt` when the release differs from the offer; the store's
+ * @throws AppError `document_corrupt` when the release differs from the offer; `store_unavailable`, `store_denied`
  */
 type Verify = (
   offer: Offer,

@@ -26,7 +26,7 @@ export interface SavedState {
   saveApplications(applications: SavedApplications): Promise<void>;
 }
 
-/** What is saved of one application. */
+/** The saved part of one application. */
 interface SavedCatalog {
   readonly revision: LiveRevision;
   readonly manifests: StoredManifests;
@@ -34,7 +34,7 @@ interface SavedCatalog {
 
 interface SavedApplications {
   readonly names: readonly string[];
-  /** When the store last confirmed each catalog: milliseconds since the epoch. */
+  /** The time at which the store last confirmed each catalog; milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
 }
 

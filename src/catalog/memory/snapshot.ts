@@ -1,4 +1,4 @@
-import { runAtOnce, type Steps, sortInSteps } from '../../core/steps.ts';
+import { runAtOnce, type Steps } from '../../core/steps.ts';
 import {
   type Channel,
   type ChannelView,
@@ -16,7 +16,7 @@ import type { LiveRevision } from '../following/live-revision.ts';
 /** One revision of an application, parsed and indexed for answering. Immutable. */
 export interface Snapshot {
   readonly revision: LiveRevision;
-  /** What clients see: without the offers in `leftOut`. */
+  /** The channels as clients see them: without the offers in `leftOut`. */
   readonly channels: ReadonlyMap<string, ChannelView>;
   /** Every offer of the revision, those in `leftOut` included, newest first. */
   readonly offers: readonly Offer[];
@@ -34,7 +34,8 @@ type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
  */
 export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): Steps<Snapshot> {
   const all = [...revision.channels.values()].flatMap((channel) => channel.offers);
-  const offers = yield* sortInSteps(all, newestFirst);
+  const offers = all.sort(newestFirst);
+  yield;
   return yield* createViewsWithout({ revision, offers }, faulty);
 }
 
@@ -73,7 +74,7 @@ function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === b.size && [...a].every((name) => b.has(name));
 }
 
-/** What clients of each channel see. */
+/** The channels as their clients see them. */
 export function viewsOf(channels: RevisionJson['channels']): ReadonlyMap<string, ChannelView> {
   return runAtOnce(viewsInSteps(channels));
 }

@@ -2,9 +2,7 @@ import { counted } from '../../core/counted.ts';
 import type { OtherKeys } from '../../releases/applications/find-other-keys.ts';
 import { firstLines } from '../output.ts';
 
-/** How commands describe signatures of another key than the application's. */
-
-/** One line for each release, below a sentence that introduces them. */
+/** Names the releases with signatures of another key than the application's, one on each line below a sentence. */
 export function otherKeyLines({ otherKeys, unreadable }: OtherKeys): readonly string[] {
   return [
     ...firstLines(

@@ -37,8 +37,14 @@ export async function list(
   printTable(
     terminal,
     [
-      ...['app', 'channels', 'newest', 'on', 'revision'],
-      ...['display name', 'tauri pubkey', 'sparkle pubkey'],
+      'app',
+      'channels',
+      'newest',
+      'on',
+      'revision',
+      'display name',
+      'tauri pubkey',
+      'sparkle pubkey',
     ],
     listed.map(applicationRow),
   );
@@ -48,8 +54,12 @@ function applicationRow(listed: ListedApplication): readonly string[] {
   if ('problem' in listed) return [listed.application, '', 'UNREADABLE', '', '', listed.problem];
   const { application, channels, newest, revision, settings } = listed;
   return [
-    ...[application, String(channels.length), newest?.version ?? '', newest?.channel ?? ''],
-    ...[String(revision), ...Object.values(applicationSettingTexts(settings))],
+    application,
+    String(channels.length),
+    newest?.version ?? '',
+    newest?.channel ?? '',
+    String(revision),
+    ...Object.values(applicationSettingTexts(settings)),
   ];
 }
 
@@ -70,7 +80,8 @@ function settingsJson(settings: ApplicationSettings): object {
   const { displayName, tauriPubkey: key, sparklePubkey } = settings;
   return {
     display_name: displayName,
-    ...{ tauri_pubkey: key?.text ?? null, tauri_key_id: key?.keyId ?? null },
+    tauri_pubkey: key?.text ?? null,
+    tauri_key_id: key?.keyId ?? null,
     sparkle_pubkey: sparklePubkey?.text ?? null,
   };
 }
@@ -122,7 +133,7 @@ export async function set(
   for (const line of lines) print(terminal, line);
 }
 
-/** Undefined keeps the key, and null removes it. */
+/** The key that an option states: undefined keeps the stored key, and null removes it. */
 async function statedKey(
   given: string | undefined,
   option: string,

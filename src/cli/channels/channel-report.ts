@@ -6,7 +6,7 @@ import type { ChannelStates } from '../../releases/forecast/compare-channels.ts'
 import type { CommandConfig } from '../facts.ts';
 import { alignColumns } from '../output.ts';
 
-/** How commands describe channels and what a change of one does. */
+/** The sentences of commands about channels, and about the effect of a change on clients. */
 
 export function settingsJson(settings: ShownSettings | null): object | null {
   if (settings === null) return null;
@@ -20,9 +20,9 @@ export function settingsJson(settings: ShownSettings | null): object | null {
 }
 
 /**
- * What changes for clients, in lines; none when every client gets what it got before.
+ * Describes the effect on clients, in lines; none when every client gets the same release as before.
  *
- * @param isMade whether the change was made; otherwise it is planned
+ * @param isMade true when the change was made; otherwise it is planned
  */
 export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly string[] {
   const { channel, settingsBefore: before, settings: after, dropped, clients } = effect;
@@ -93,14 +93,14 @@ function newestTable(clients: ChannelEffect['clients']): readonly string[] {
   ]);
 }
 
-/** After a release was added to a channel that keeps only its newest ones. */
+/** Names the releases that a channel dropped because it keeps only its newest ones. */
 export function droppedSentence(channel: string, dropped: readonly string[]): string {
   return `${channel} keeps only its newest releases, and dropped ${droppedText(dropped)}.`;
 }
 
 const NAMED_MAX = 8;
 
-/** `2 releases (1.1.0, 1.0.0)`: what a channel dropped, newest first. */
+/** The releases that a channel dropped, newest first: `2 releases (1.1.0, 1.0.0)`. */
 function droppedText(dropped: readonly string[]): string {
   const more = dropped.length > NAMED_MAX ? ', …' : '';
   return `${counted(dropped.length, 'release')} (${dropped.slice(0, NAMED_MAX).join(', ')}${more})`;

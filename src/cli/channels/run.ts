@@ -60,11 +60,21 @@ export async function listChannels(
   printTable(
     terminal,
     [
-      ...['channel', 'newest', 'offers', 'retired'],
-      ...['inherits', 'keep', 'expect', 'early access', 'downgrade'],
+      'channel',
+      'newest',
+      'offers',
+      'retired',
+      'inherits',
+      'keep',
+      'expect',
+      'early access',
+      'downgrade',
     ],
     rows.map(({ name, newest, offers, retired, settings }) => [
-      ...[name, newest ?? '', String(offers), String(retired)],
+      name,
+      newest ?? '',
+      String(offers),
+      String(retired),
       ...Object.values({
         ...settingTexts(settings),
         // The targets follow below the table: it has to fit into a terminal.
@@ -153,7 +163,7 @@ function requestOf(
   return { application, channel, action, reason: options.reason ?? null };
 }
 
-/** Of a channel that `create` makes without options. */
+/** The settings of a channel that `create` makes without options. */
 const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
 
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;

@@ -97,7 +97,7 @@ function renderCommand(command: TypedCommand): string {
   return `    ${quoted(path)})\n${lines.join('\n')}\n      ;;`;
 }
 
-/** `- file*`: first a word that only the user knows, then files. */
+/** The arguments as words such as `- file*`: first a word that only the user knows, then files. */
 function positionsOf({ arguments: all, isVariadic }: TypedCommand): readonly string[] {
   const word = ({ choices, isFile }: Values) =>
     isFile ? 'file' : choices.length > 0 ? choices.join('|') : '-';

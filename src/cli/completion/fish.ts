@@ -52,8 +52,10 @@ const ENDLESS = 99_999;
 
 function renderCommand(command: TypedCommand): readonly string[] {
   const { path, subcommands, options, arguments: all, isVariadic } = command;
-  const at = (first?: number, last?: number) =>
-    `complete -c slipway -n ${quoted(spaced(['__slipway_at', quoted(path), ...[first, last].flatMap((each) => (each === undefined ? [] : [String(each)]))]))}`;
+  const at = (...positions: readonly number[]) => {
+    const condition = ['__slipway_at', quoted(path), ...positions.map(String)];
+    return `complete -c slipway -n ${quoted(spaced(condition))}`;
+  };
   return [
     ...subcommands.map(({ name, summary }) => `${at(0, 0)} -a ${name} -d ${quoted(summary)}`),
     ...options.map((option) => `${at()} ${renderOption(option)}`),
@@ -69,9 +71,13 @@ function renderOption({ flags, summary, values }: TypedOption): string {
   const names = flags.map((flag) =>
     flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
   );
-  const takes =
-    values === undefined ? [] : [values.isFile ? '-r' : '-x', valuesOf(values)].filter(Boolean);
-  return spaced([...names, ...takes, '-d', quoted(summary)]);
+  const words = [...names];
+  if (values !== undefined) {
+    const what = valuesOf(values);
+    words.push(values.isFile ? '-r' : '-x');
+    if (what !== '') words.push(what);
+  }
+  return spaced([...words, '-d', quoted(summary)]);
 }
 
 function valuesOf({ choices, isFile }: Values): string {
@@ -79,5 +85,5 @@ function valuesOf({ choices, isFile }: Values): string {
   return choices.length === 0 ? '' : `-a ${quoted(spaced(choices))}`;
 }
 
-/** In single quotes fish reads only \\ and \' as escapes. */
+/** A text in single quotes, in which fish reads only \\ and \' as escapes. */
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;

@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
 import { RepeatableOption, SuggestingOption } from '../arguments.ts';
 
-/** What can be typed on the command line, read from the commands that parse it. */
+/** The words that a user can type on the command line, read from the commands that parse it. */
 
-/** What may follow: one of these words, names of files, or a word that only the user knows. */
+/** The values that may follow: one of these words, names of files, or a word that only the user knows. */
 export interface Values {
   readonly choices: readonly string[];
   readonly isFile: boolean;
@@ -24,7 +24,7 @@ export interface TypedCommand {
   readonly subcommands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly TypedOption[];
   readonly arguments: readonly Values[];
-  /** Whether the last argument may be given more than once. */
+  /** True when the last argument may be given more than once. */
   readonly isVariadic: boolean;
 }
 
@@ -77,7 +77,7 @@ function valuesOf(given: Option | Argument, placeholder: string): Values {
 
 const SUMMARY_LENGTH_MAX = 80;
 
-/** The first clause, because shells show it beside the word. */
+/** Shortens a description to its first clause, because shells show it beside the word. */
 function shortened(description: string): string {
   const [clause = ''] = description.split(/[;(]|: |\. /);
   const text = clause.trim().replace(/\.$/, '');

@@ -49,11 +49,15 @@ ${cases.join('\n')}
 
 function renderOption({ flags, summary, isRepeatable, values }: TypedOption): readonly string[] {
   return flags.map((flag) => {
-    // The flags of one option, once given, are not offered again.
-    const first = isRepeatable ? '*' : flags.length > 1 ? `(${spaced(flags)})` : '';
+    const first = isRepeatable ? '*' : exclusionOf(flags);
     const value = values === undefined ? '' : `:value:${actionOf(values)}`;
     return `${first}${flag}${values === undefined ? '' : '='}[${escaped(summary)}]${value}`;
   });
+}
+
+/** The flags of one option, once given, are not offered again. */
+function exclusionOf(flags: readonly string[]): string {
+  return flags.length > 1 ? `(${spaced(flags)})` : '';
 }
 
 function renderArgument({ isVariadic, ...command }: TypedCommand, values: Values, at: number) {
@@ -67,5 +71,5 @@ function actionOf({ choices, isFile }: Values): string {
   return `(${spaced(choices)})`;
 }
 
-/** Within a specification these separate its parts. */
+/** Escapes the characters that separate the parts of a specification. */
 const escaped = (text: string): string => text.replace(/[\\:[\]]/g, '\\$&');

@@ -20,9 +20,9 @@ export const PLACEHOLDER = 'https://public-url.invalid';
 export interface ChannelAddresses {
   readonly channel: FeedChannel;
   readonly feeds: readonly DialectFeed[];
-  /** Of a download button on a website. */
+  /** The addresses of download buttons on a website. */
   readonly downloads: readonly { readonly platform: Platform; readonly url: string }[];
-  /** Takes the POST of an updater that speaks no dialect. */
+  /** The address for the POST of an updater that speaks no dialect. */
   readonly checkUpdate: string;
   /** The fields of that POST that name the application and the channel: `"app": "other", "channel": "beta"`. */
   readonly checkUpdateFields: string;
@@ -30,7 +30,7 @@ export interface ChannelAddresses {
 }
 
 export interface DialectFeed extends SetUp {
-  /** Those that the channel has a build for first. */
+  /** The addresses that the channel has a build for come first. */
   readonly addresses: readonly DialectAddress[];
   readonly protocol: Pick<Protocol, 'name' | 'title'> & ServingProtocol;
   readonly url: string;
@@ -39,13 +39,13 @@ export interface DialectFeed extends SetUp {
 }
 
 interface DialectAddress extends SetUpAddress {
-  /** Whether the channel has a build for clients that ask there. */
+  /** True when the channel has a build for clients that ask there. */
   readonly hasBuild: boolean;
 }
 
 interface UnservedFile {
   readonly file: OfferedFile;
-  /** For whom this matters. */
+  /** A sentence that says for whom this matters. */
   readonly matters: string;
 }
 
@@ -131,7 +131,7 @@ function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): 
 
 const VISITORS_ONLY = 'For visitors only: the download button offers it.';
 
-/** Files for a first installation, and formats without an updater. */
+/** The reasons why files for a first installation, and formats without an updater, matter. */
 const MATTERS: Readonly<Partial<Record<Format, string>>> = {
   binary: 'For visitors only: a portable program does not update itself.',
   dmg: 'For visitors only: applications installed from it update from the zip or the .app.tar.gz.',

@@ -96,7 +96,7 @@ function channelLines(addresses: ChannelAddresses, updater: string | undefined):
   ];
 }
 
-/** What no updater asks for, and what the channel does not have. */
+/** The addresses for a website, and the files of the channel that no updater asks for. */
 function websiteLines(
   { downloads, checkUpdate, checkUpdateFields, unserved }: ChannelAddresses,
   others: readonly DialectFeed[],
@@ -148,7 +148,7 @@ function feedLines(
   ];
 }
 
-/** The lines to paste, and what they cannot say. */
+/** The lines to paste, and the notes about them. */
 export function textLines(texts: DialectFeed['texts'], notes: readonly string[]): string[] {
   return [
     ...texts.flatMap(({ into, text }) => [`    Into ${into}:`, ...indented(6, text.split('\n'))]),

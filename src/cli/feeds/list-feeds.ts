@@ -14,7 +14,7 @@ import { compareVersions, type Version, versionText } from '../../domain/version
 /** A channel with the files that its feeds can serve. */
 export interface FeedChannel {
   readonly name: string;
-  /** Whether clients must send an access token. */
+  /** True when clients must send an access token. */
   readonly isRestricted: boolean;
   /** By platform, architecture and format. */
   readonly files: readonly OfferedFile[];
@@ -71,7 +71,10 @@ function newestFiles(channels: readonly ChannelJson[]): readonly OfferedFile[] {
   }
   return [...newest.values()]
     .map(({ file: { platform, arch, format, signatureSchemes }, version }) => ({
-      ...{ platform, arch, format, signatureSchemes },
+      platform,
+      arch,
+      format,
+      signatureSchemes,
       version: versionText(version),
     }))
     .sort(

@@ -1,4 +1,8 @@
-import { clientSentences } from '../../releases/forecast/clients-text.ts';
+import {
+  clientSentences,
+  installedText,
+  updateText,
+} from '../../releases/forecast/clients-text.ts';
 import {
   type ChannelChange,
   type ChannelStates,
@@ -8,17 +12,22 @@ import {
 import { changeRows, clientCells, isRollout } from '../../releases/forecast/difference-text.ts';
 import { type ForeseenChange, foreseeChanges } from '../../releases/forecast/foresee-changes.ts';
 import { foreseeUnserved, unservedSentence } from '../../releases/forecast/foresee-unserved.ts';
+import type { ForeseenUpdate } from '../../releases/forecast/foresee-updates.ts';
 import { foreseeZsync } from '../../releases/forecast/foresee-zsync.ts';
 import type { SeenChecks } from '../../releases/forecast/seen-checks.ts';
 import { zsyncSentences } from '../../releases/forecast/zsync-text.ts';
 import type { Context } from '../context.ts';
-import { alignColumns, firstLines } from '../output.ts';
+import { alignColumns, firstLines, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { readSeenChecks } from './seen-checks.ts';
 
-/** What a change makes different: on the channels, and for clients. */
+/** The difference that a change makes on the channels and for clients, and the releases that groups of clients get. */
 
-/** For `--json`. In a dry run it has the shares of the counted checks. @param seen read here when it is not given */
+/**
+ * The difference for `--json`. In a dry run it has the shares of the counted checks.
+ *
+ * @param seen counted checks of the application; read here when it is not given
+ */
 export async function differenceJson(
   terminal: Terminal,
   context: Context,
@@ -39,7 +48,8 @@ export async function differenceJson(
 }
 
 /**
- * In a dry run, prints the difference that a change would make. Always prints what the tables do not say.
+ * In a dry run, prints the difference that a change would make. Always prints the sentences about zsync, which the
+ * tables do not show.
  *
  * @param seen counted checks of the application; read here when it is not given
  */
@@ -87,7 +97,7 @@ function printTables(
   }
 }
 
-/** `stable  linux-x64 deb  1.4.0 to 1.2.0  1.4.0 → 1.5.0` */
+/** A line for each group of clients: `stable  linux-x64 deb  1.4.0 to 1.2.0  1.4.0 → 1.5.0`. */
 export function clientLines(clients: readonly ForeseenChange[]): readonly string[] {
   return alignColumns(
     clients.map((group) => {
@@ -130,9 +140,18 @@ function snakeCased(value: object): object {
   );
 }
 
-/** `isFrozen` is `frozen`, and `mandatoryFor` is `mandatory_for`. */
+/** The name of a field in JSON: `isFrozen` is `frozen`, and `mandatoryFor` is `mandatory_for`. */
 const snakeCase = (name: string): string =>
   name
     .replace(/^is(?=[A-Z])/, '')
     .replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`)
     .toLowerCase();
+
+/** Prints one line for each group of clients, with the release that it is offered. */
+export function printClientTable(terminal: Terminal, clients: readonly ForeseenUpdate[]): void {
+  printTable(
+    terminal,
+    ['channel', 'target', 'installed', 'gets'],
+    clients.map((group) => [group.channel, group.target, installedText(group), updateText(group)]),
+  );
+}

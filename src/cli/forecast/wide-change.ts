@@ -12,7 +12,7 @@ import { readSeenChecks } from './seen-checks.ts';
 const LINES_MAX = 12;
 
 /**
- * Says which clients are offered the release, on which channels, and what they get otherwise.
+ * Says which clients are offered the release, on which channels, and which release they get otherwise.
  *
  * @param what the change: `Resuming 1.5.0`
  * @param states the channels before the change, and as it would leave them

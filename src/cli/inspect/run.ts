@@ -1,5 +1,7 @@
+import { waitsFor } from '../../catalog/draft-text.ts';
 import { findRevision, readCatalog } from '../../catalog/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
+import { EVERY_CLIENT, offeredTo, presentShare } from '../../catalog/rollout-text.ts';
 import { isDifferential } from '../../domain/companion.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import { listReleases, releaseJsonOf, showRelease } from '../../releases/list/list-releases.ts';
@@ -8,17 +10,16 @@ import { restrictedSentences } from '../channels/channel-report.ts';
 import { openContext } from '../context.ts';
 import {
   alignColumns,
+  fitColumns,
   formatBytes,
   formatTime,
   printableText,
   printJson,
   printTable,
 } from '../output.ts';
-import { draftJson, waitsFor } from '../publish/draft-report.ts';
-import { EVERY_CLIENT, offeredTo, presentShare } from '../publish/rollout-report.ts';
+import { draftJson } from '../publish/draft-report.ts';
 import { sayState, stateJson } from '../state-report.ts';
 import { print, type Terminal } from '../terminal.ts';
-import { printHistory } from './history-report.ts';
 
 interface InspectOptions {
   readonly app?: string;
@@ -184,4 +185,36 @@ function jsonOf(entry: HistoryEntry): object {
   if ('problem' in entry) return { revision: entry.revision, problem: entry.problem };
   const { at, by, change, previous, skipped } = entry.document;
   return { revision: entry.revision, at, by, change, previous, skipped };
+}
+
+const HEADER = 'REVISION AT BY CHANGE VERSION CHANNELS PLATFORMS REASON'.split(' ');
+/** The columns with texts of any length. */
+const LONG_COLUMNS = ['BY', 'CHANNELS', 'PLATFORMS', 'REASON'].map((title) =>
+  HEADER.indexOf(title),
+);
+
+/** Prints one line for each change. On a terminal, long texts are cut so that it stays one line. */
+function printHistory(terminal: Terminal, entries: readonly HistoryEntry[]): void {
+  const rows = [HEADER, ...entries.map(rowOf)];
+  const { isTTY, columns } = terminal.stdout;
+  const fitting =
+    isTTY === true && columns !== undefined ? fitColumns(rows, columns, LONG_COLUMNS) : rows;
+  for (const line of alignColumns(fitting)) print(terminal, line);
+}
+
+function rowOf(entry: HistoryEntry): readonly string[] {
+  if ('problem' in entry) {
+    return [String(entry.revision), '', '', 'UNREADABLE', '', '', '', entry.problem];
+  }
+  const { at, by, change } = entry.document;
+  return [
+    String(entry.revision),
+    formatTime(at),
+    by,
+    change.summary === null ? change.kind : `${change.kind} ${change.summary}`,
+    change.version ?? '',
+    change.channels.join(' '),
+    change.targets.join(' '),
+    change.reason ?? '',
+  ];
 }

@@ -1,11 +1,9 @@
 import { optionOf } from '../../catalog/draft-text.ts';
 import type { ListedDraft } from '../../catalog/list-drafts.ts';
 
-export { waitsFor } from '../../catalog/draft-text.ts';
+/** The sentences and the JSON of commands about drafts. */
 
-/** What commands say about drafts. */
-
-/** What to do next with a draft, in whole sentences. */
+/** Tells the publisher in whole sentences what to do next with a draft. */
 export function nextForDraft({ channel, draft, missing }: ListedDraft): string {
   const open = `slipway publish ${draft.version}${optionOf(channel)}`;
   if (missing.length === 0) return `To offer it, run ${open}.`;

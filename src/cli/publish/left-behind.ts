@@ -9,7 +9,10 @@ interface LeavingBehind {
   readonly leftBehind: readonly Target[];
 }
 
-/** This is a note and not a warning: another job may publish their builds a minute later. */
+/**
+ * Names the clients that stay on an older release. This is a note and not a warning: another job may publish their
+ * builds a minute later.
+ */
 export function leftBehindSentences(release: LeavingBehind): readonly string[] {
   const { version, builds, leftBehind } = release;
   if (leftBehind.length === 0) return [];

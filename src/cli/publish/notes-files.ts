@@ -4,7 +4,7 @@ import { findLocale, type ReleaseNotes } from '../../domain/release.ts';
 
 /** The files with release notes that a publisher names. */
 
-/** For one locale. A whole manifest has at most 1 MiB. */
+/** The notes for one locale. A whole manifest has at most 1 MiB. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /**

@@ -1,15 +1,17 @@
 import { basename } from 'node:path';
 import type { BuildOutput, SkippedFile } from '../../builds/build-output.ts';
 import { NOT_KNOWN } from '../../builds/identify.ts';
+import { waitsFor } from '../../catalog/draft-text.ts';
+import { FULLNESS_REMEDY, fullnessSentence } from '../../catalog/fullness-text.ts';
 import { targetNames } from '../../catalog/list-drafts.ts';
+import { EVERY_CLIENT, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { counted, listed } from '../../core/counted.ts';
 import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
-import { findNativeBuild, isNativeOn, nativeArches } from '../../domain/compatible-arches.ts';
-import type { Artifact, Release } from '../../domain/release.ts';
-import { type Target, targetName } from '../../domain/target.ts';
+import { findNativeBuild } from '../../domain/compatible-arches.ts';
+import type { Artifact } from '../../domain/release.ts';
+import type { Target } from '../../domain/target.ts';
 import type { PublishResult } from '../../releases/publish/publish-release.ts';
 import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
-import { isServed, PROTOCOLS } from '../../updaters/registry.ts';
 import { appOption } from '../arguments.ts';
 import { droppedSentence, mistypedChannel } from '../channels/channel-report.ts';
 import type { Context } from '../context.ts';
@@ -17,19 +19,24 @@ import type { CommandConfig } from '../facts.ts';
 import { printDifference } from '../forecast/difference-report.ts';
 import { alignColumns, formatBytes, formatTime, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
-import { blockmapWarnings } from './blockmap-report.ts';
-import { bundleVersionWarnings } from './bundle-version-report.ts';
-import { draftJson, nextForDraft, waitsFor } from './draft-report.ts';
-import { latestJsonWarnings } from './latest-json-report.ts';
+import { draftJson, nextForDraft } from './draft-report.ts';
+import {
+  blockmapWarnings,
+  buildName,
+  bundleVersionWarnings,
+  feedWarnings,
+  latestJsonWarnings,
+} from './file-warnings.ts';
 import { leftBehindSentences } from './left-behind.ts';
-import { EVERY_CLIENT, plannedShares, presentShare } from './rollout-report.ts';
 import {
   edSignatureSentences,
   edSignaturesJson,
   signatureSentences,
   signaturesJson,
+  signedJson,
+  signedSentences,
+  signedWarnings,
 } from './signature-report.ts';
-import { signedJson, signedSentences, signedWarnings } from './signed-report.ts';
 
 /** The output of `slipway publish`. */
 
@@ -77,7 +84,7 @@ interface Compared extends PublishResult {
 interface Printed extends Compared {
   readonly place: string;
   readonly isNewStore: boolean;
-  /** By the store's clock. */
+  /** The time by the store's clock. */
   readonly now: number;
   readonly config: Pick<CommandConfig, 'catalogPollMs' | 'defaultApplication'>;
   /** The targets that the command expects. */
@@ -164,7 +171,7 @@ function headline(result: Printed): string {
   return `Nothing to do: ${application} ${version} is ${result.status} on ${channel} in ${place}${files} (catalog revision ${result.revision}).`;
 }
 
-/** How clients can download less than the whole file. */
+/** The ways in which clients can download less than the whole file. */
 function differencesOf(artifact: Artifact): readonly string[] {
   const bases = deltaBases(artifact);
   return [
@@ -228,8 +235,8 @@ function offerSentences(result: Printed): readonly string[] {
   ];
 }
 
-function platformsOf(builds: readonly Build[]): string {
-  return [...new Set(builds.map(nameOf))].join(', ');
+function platformsOf(builds: readonly Artifact[]): string {
+  return [...new Set(builds.map(buildName))].join(', ');
 }
 
 /** @param planned see `plannedShares` */
@@ -240,7 +247,9 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
-/** Another job may have published the files of another platform, and has printed the remarks about them. */
+/**
+ * The remarks about the files of this command: another job has printed the remarks about the files that it published.
+ */
 function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   const platforms = result.artifacts.map(({ artifact }) => artifact.platform);
   const { artifacts } = result.release;
@@ -261,6 +270,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
     ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),
+    ...fullnessWarnings(result),
   ];
 }
 
@@ -274,40 +284,7 @@ function channelWarnings({ channel, version, changed, held, before }: Compared) 
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
-/** Warns of what clients of the feeds would not get: the publisher would not notice. */
-function feedWarnings(release: Release): readonly string[] {
-  const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
-    release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
-  );
-  return [...misnamed.map((sentence) => `Warning: ${sentence}`), ...unservedWarnings(release)];
+function fullnessWarnings({ application, after }: Compared): readonly string[] {
+  const sentence = fullnessSentence(application, after);
+  return sentence === undefined ? [] : [`Warning: ${sentence} ${FULLNESS_REMEDY}`];
 }
-
-function unservedWarnings({ artifacts }: Release): readonly string[] {
-  const unserved = artifacts.filter((artifact) => !isServed(artifact));
-  const served = artifacts.filter(isServed);
-  const targets = new Map(unserved.map((artifact) => [nameOf(artifact), artifact]));
-  return [...targets].map(([name, { platform, arch }]) => {
-    const formats = unserved.filter((a) => nameOf(a) === name).map(({ format }) => format);
-    const what = `no updater feed can serve ${formats.join(', ')} for ${name}`;
-    const machines = machinesOf({ platform, arch });
-    const lacking = machines.filter((machine) => !served.some((a) => isFor(a, machine)));
-    if (lacking.length === 0) {
-      const others = served.filter((a) => machines.some((machine) => isFor(a, machine)));
-      const beside = [...new Set(others.map(({ format }) => format))].join(', ');
-      return `Note: ${what}; its updaters get the ${beside}.`;
-    }
-    const where =
-      lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
-    return `Warning: ${what}, and the release has nothing else ${where}. Downloads and check-update do offer it; "slipway feeds" shows what each updater takes.`;
-  });
-}
-
-const nameOf = ({ platform, arch }: Build): string => `${platform}-${arch}`;
-type Build = Pick<Artifact, 'platform' | 'arch'>;
-
-const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
-  nativeArches(arch).map((each) => ({ platform, arch: each }));
-
-/** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
-const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
-  artifact.platform === platform && isNativeOn(arch, artifact);

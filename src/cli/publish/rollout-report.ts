@@ -2,16 +2,11 @@ import type { StagedShare } from '../../builds/build-output.ts';
 import { AppError } from '../../core/errors.ts';
 import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 
-export {
-  EVERY_CLIENT,
-  offeredTo,
-  plannedShares,
-  presentShare,
-} from '../../catalog/rollout-text.ts';
-
-/** How commands ask for a rollout. */
-
-/** @throws AppError `invalid_request` for freeze windows without a rollout */
+/**
+ * The rollout that the options of a command ask for.
+ *
+ * @throws AppError `invalid_request` for freeze windows without a rollout
+ */
 export function requestedRollout({
   rollout,
   freezeWindow: freezeWindows = [],

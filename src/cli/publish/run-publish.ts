@@ -1,11 +1,16 @@
+import type { BuildOutput } from '../../builds/build-output.ts';
 import { readBuildOutput } from '../../builds/read-build-output.ts';
+import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
+import type { Target } from '../../domain/target.ts';
 import { offersReleases } from '../../releases/channels/channel-rules.ts';
+import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
 import { type PublishRequest, publishRelease } from '../../releases/publish/publish-release.ts';
 import { readEarlier } from '../../releases/publish/read-earlier.ts';
 import type { PublishProgress } from '../../releases/publish/upload-artifacts.ts';
+import type { ChangeOptions } from '../arguments.ts';
 import { mistypedChannel } from '../channels/channel-report.ts';
 import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
@@ -15,10 +20,26 @@ import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
 import { readNotesFiles } from './notes-files.ts';
-import type { PublishOptions } from './publish-options.ts';
 import { printPublished, reportJson } from './publish-report.ts';
-import { EVERY_CLIENT, presentShare, requestedRollout, statedRollout } from './rollout-report.ts';
-import { openDraft } from './run-open-draft.ts';
+import { requestedRollout, statedRollout } from './rollout-report.ts';
+
+/** The options of `slipway publish`. */
+export interface PublishOptions extends ChangeOptions {
+  readonly app?: string;
+  readonly channel: string;
+  readonly create: boolean;
+  readonly allowPrerelease: boolean;
+  readonly allowStranded: boolean;
+  readonly notesFile?: readonly string[];
+  readonly requires?: string;
+  readonly mandatoryFor?: string;
+  readonly endNative?: readonly Target[];
+  readonly draft: boolean;
+  readonly expect?: readonly (readonly Target[])[];
+  readonly releasePartial: boolean;
+  readonly rollout?: string;
+  readonly freezeWindow?: readonly string[];
+}
 
 export async function publish(
   terminal: Terminal,
@@ -26,7 +47,7 @@ export async function publish(
   paths: string[],
   options: PublishOptions,
 ): Promise<void> {
-  if (paths.length === 0) return openDraft(terminal, version, options);
+  if (paths.length === 0) return offerDraft(terminal, version, options);
   for (const argument of paths) refuseMistyped(argument);
   if (options.draft && options.releasePartial) {
     const why =
@@ -102,7 +123,10 @@ export async function publish(
   }
 }
 
-/** A release without a rollout reaches every client of a channel at once. A new channel has no clients yet. */
+/**
+ * Asks the operator when the release would reach every client of a channel at once, which it does without a rollout. A
+ * new channel has no clients yet.
+ */
 async function askToPublish(
   terminal: Terminal,
   context: Context,
@@ -143,4 +167,71 @@ function refuseMistyped(argument: string): void {
 function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
   const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
   progress.show(label, bytesDone, bytesTotal, 'bytes');
+}
+
+const NO_BUILD: BuildOutput = {
+  artifacts: [],
+  skipped: [],
+  signed: [],
+  staged: null,
+  described: { name: null, notes: null },
+};
+
+/** Offers the draft of the version: `slipway publish VERSION` without paths. */
+async function offerDraft(
+  terminal: Terminal,
+  version: string,
+  options: PublishOptions,
+): Promise<void> {
+  refuseWithoutFiles(version, options);
+  const context = await openContext(terminal);
+  const { channel, allowPrerelease, allowStranded, releasePartial } = options;
+  const application = options.app ?? context.config.defaultApplication;
+  const expect = options.expect?.flat();
+  const allowed = { allowStranded, releasePartial };
+  const result = await runWithConsent(terminal, allowed, async (given) => {
+    const rollout = requestedRollout(options);
+    const asked = { application, version, channel, allowPrerelease, rollout, expect, ...given };
+    await requireConsent(terminal, async () => {
+      const would = await openDraft({ ...context, ...context.rehearse() }, asked);
+      const isWide =
+        would.changed && presentShare(would.rollout, context.clock.now()) === EVERY_CLIENT;
+      if (!isWide || !offersReleases(would.before, would.channel)) return undefined;
+      const about = { version, channels: [would.channel] };
+      return wideQuestion(context, application, `Opening the draft ${version}`, would, about);
+    });
+    return openDraft(context, asked);
+  });
+  const earlier = await readEarlier(context, result);
+  const now = context.clock.now();
+  if (options.json) {
+    return printJson(terminal, {
+      ...reportJson({ ...result, earlier }, NO_BUILD),
+      ...(await differenceJson(terminal, context, application, result)),
+    });
+  }
+  const facts = { place: context.place.text, isNewStore: false, config: context.config, now };
+  await printPublished(
+    terminal,
+    context,
+    { ...result, ...facts, earlier, expected: expect ?? [] },
+    NO_BUILD,
+  );
+}
+
+/** @throws AppError `invalid_request` for an option that says something about files */
+function refuseWithoutFiles(version: string, options: PublishOptions): void {
+  const given = [
+    options.draft && '--draft',
+    options.create && '--create',
+    options.notesFile !== undefined && '--notes-file',
+    options.requires !== undefined && '--requires',
+    options.mandatoryFor !== undefined && '--mandatory-for',
+    options.endNative !== undefined && '--end-native',
+  ].find((option) => option !== false);
+  if (given === undefined) return;
+  throw new AppError(
+    'invalid_request',
+    `${given} needs files to publish. Name the files before it: slipway publish ${version} dist ${given} …. Without files and without this option, slipway publish ${version} opens the draft.`,
+  );
 }

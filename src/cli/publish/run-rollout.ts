@@ -1,4 +1,5 @@
 import { draftSentence } from '../../catalog/draft-text.ts';
+import { offeredTo, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import type { Share } from '../../domain/rollout.ts';
@@ -17,7 +18,6 @@ import { differenceJson, printDifference } from '../forecast/difference-report.t
 import { wideQuestion } from '../forecast/wide-change.ts';
 import { printJson, printTable, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
-import { offeredTo, plannedShares, presentShare } from './rollout-report.ts';
 
 interface RolloutOptions extends ChangeOptions {
   readonly app?: string;
@@ -75,19 +75,22 @@ async function askToRaise(
   });
 }
 
-/** @returns undefined to show the rollout @throws AppError `invalid_request` when several changes are asked for */
+/**
+ * The change that the options ask for; undefined to show the rollout.
+ *
+ * @throws AppError `invalid_request` when they ask for several changes
+ */
 function actionOf(
   share: string | undefined,
   { plan, freeze, unfreeze, complete, freezeWindow: freezeWindows = [] }: RolloutOptions,
 ): RolloutAction | undefined {
-  const actions: RolloutAction[] = [
-    ...[share, plan]
-      .filter((text) => text !== undefined)
-      .map((text): RolloutAction => ({ kind: 'start', requested: { text, freezeWindows } })),
-    ...(freeze ? [{ kind: 'freeze' } as const] : []),
-    ...(unfreeze ? [{ kind: 'unfreeze' } as const] : []),
-    ...(complete ? [{ kind: 'complete' } as const] : []),
-  ];
+  const actions: RolloutAction[] = [];
+  for (const text of [share, plan]) {
+    if (text !== undefined) actions.push({ kind: 'start', requested: { text, freezeWindows } });
+  }
+  if (freeze) actions.push({ kind: 'freeze' });
+  if (unfreeze) actions.push({ kind: 'unfreeze' });
+  if (complete) actions.push({ kind: 'complete' });
   if (actions.length > 1) {
     throw new AppError(
       'invalid_request',

@@ -24,8 +24,8 @@ export async function serve(): Promise<number> {
 }
 
 /**
- * On Windows, Ctrl-C reaches the service as well: this process only waits. To send it there would end the service
- * without completing its requests.
+ * Runs the service as a child process and waits for its end. On Windows, Ctrl-C reaches the child as well. Sending it a
+ * signal from here would end the service without completing its requests.
  */
 async function runChild(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' });

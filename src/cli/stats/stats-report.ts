@@ -1,3 +1,4 @@
+import { offeredTo, plannedShares } from '../../catalog/rollout-text.ts';
 import { counted } from '../../core/counted.ts';
 import { percentText } from '../../releases/forecast/clients-text.ts';
 import type { ListedVersion } from '../../releases/list/list-version.ts';
@@ -14,17 +15,16 @@ import type { ReadUsage } from '../../usage/read-usage.ts';
 import { barsFor } from '../bars.ts';
 import type { Context } from '../context.ts';
 import { formatTime, printableText, printTable } from '../output.ts';
-import { offeredTo, plannedShares } from '../publish/rollout-report.ts';
 import { print, type Terminal } from '../terminal.ts';
 
-/** What `slipway stats` prints for people. */
+/** The text that `slipway stats` prints without `--json`. */
 
 export interface StatsReport {
   readonly context: Context;
   readonly query: AdoptionQuery;
   readonly days: number;
   readonly usage: ReadUsage;
-  /** Of the catalog. */
+  /** The number of the catalog revision. */
   readonly revision: number;
 }
 
@@ -140,7 +140,7 @@ function hasBegun({ countedSince }: ReadUsage): (day: AdoptionDay) => boolean {
   return ({ name }) => countedSince === undefined || name >= dayOf(countedSince);
 }
 
-/** Where the version is offered now. */
+/** Prints on which channels the version is offered now. */
 function printRelease(
   terminal: Terminal,
   { listed, retiredFrom }: ListedVersion,
@@ -210,7 +210,7 @@ function printCounts(terminal: Terminal, noun: string, rows: readonly (readonly 
   );
 }
 
-/** The newest versions, those that many clients run, and one row for the others. */
+/** The newest versions, the versions that many clients run, and one row for the others. */
 function foldVersions(versions: readonly Group[]): readonly Group[] {
   const isShown = ({ name, share }: Group, index: number): boolean =>
     index < NEWEST_SHOWN || (share ?? 0) >= SHARE_SHOWN_MIN || name === OTHER || name === UNSTATED;

@@ -8,8 +8,11 @@ import { withdrawalSentences } from '../../releases/withdraw/withdrawal-text.ts'
 import type { ChangeOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
-import { printClientTable } from '../forecast/client-report.ts';
-import { differenceJson, printDifference } from '../forecast/difference-report.ts';
+import {
+  differenceJson,
+  printClientTable,
+  printDifference,
+} from '../forecast/difference-report.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
 import { printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -77,7 +80,9 @@ export function changeTo(verb: StatusVerb) {
   };
 }
 
-/** Stopping needs no consent. Going on does, because it reaches every client of the channels. */
+/**
+ * Asks before a release is offered again, because it reaches every client of the channels. Stopping needs no consent.
+ */
 async function askToResume(
   terminal: Terminal,
   context: Context,
@@ -92,7 +97,7 @@ async function askToResume(
   });
 }
 
-/** Whether no channel lists the version or listed it, so that it can be published with other files. */
+/** True when no channel lists the version or listed it, so that it can be published with other files. */
 function isFree({ after }: StatusChanged, version: string): boolean {
   return Object.values(after).every(
     ({ offers, retired }) =>
@@ -100,7 +105,7 @@ function isFree({ after }: StatusChanged, version: string): boolean {
   );
 }
 
-/** `paused on stable, beta`: all listed channels have the same status. */
+/** The status on the listed channels, which is the same on all: `paused on stable, beta`. */
 function stateOf(listed: readonly ListedStatus[]): string {
   const preposition = listed[0]?.status === 'retired' ? 'from' : 'on';
   return `${listed[0]?.status} ${preposition} ${listed.map(({ channel }) => channel).join(', ')}`;

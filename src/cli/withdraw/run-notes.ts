@@ -26,7 +26,12 @@ export async function notes(
   const { changed, channels, manifest, revision } = done;
   if (options.json) {
     printJson(terminal, {
-      ...{ app: application, version, channels, manifest, catalog_revision: revision, changed },
+      app: application,
+      version,
+      channels,
+      manifest,
+      catalog_revision: revision,
+      changed,
       notes: done.notes,
       ...(await differenceJson(terminal, context, application, done)),
     });
@@ -46,11 +51,11 @@ export async function notes(
   await printDifference(terminal, context, application, done);
 }
 
-/** `~  de  "Erste." → "Zweite."`, with the beginnings of the texts. */
+/** The row of one locale, with the beginnings of its texts: `~  de  "Erste." → "Zweite."`. */
 function rowOf({ locale, before, after }: NotesCorrected['notes'][number]): readonly string[] {
-  const sign = before === null ? '+' : after === null ? '-' : '~';
+  const signOfKnown = after === null ? '-' : '~';
   return [
-    sign,
+    before === null ? '+' : signOfKnown,
     locale,
     [before, after]
       .filter((text) => text !== null)

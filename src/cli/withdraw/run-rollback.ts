@@ -6,8 +6,11 @@ import { rollbackSentences } from '../../releases/withdraw/rollback-text.ts';
 import type { ChangeOptions, ConsentOptions } from '../arguments.ts';
 import { requireConsent } from '../consent.ts';
 import { openContext } from '../context.ts';
-import { printClientTable } from '../forecast/client-report.ts';
-import { differenceJson, printDifference } from '../forecast/difference-report.ts';
+import {
+  differenceJson,
+  printClientTable,
+  printDifference,
+} from '../forecast/difference-report.ts';
 import { readSeenChecks } from '../forecast/seen-checks.ts';
 import { alignColumns, firstLines, printJson, printWhenLive } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
@@ -62,7 +65,7 @@ function versionsOf({ withdrawn }: Pick<Rollback, 'withdrawn'>): string {
   return listed(withdrawn.map(({ version }) => version));
 }
 
-/** Says what will happen, what clients get afterwards, and what a rollback does not do. */
+/** Prints what will happen, which releases clients get afterwards, and what a rollback does not do. */
 function printPlan(
   terminal: Terminal,
   where: string,

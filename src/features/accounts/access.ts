@@ -6,7 +6,7 @@ import { notSignedIn } from './identity-errors.ts';
 import type { AccountsDeps } from './routes/accounts-deps.ts';
 import { requireFeature, requirePrincipal } from './routes/authenticate.ts';
 
-/** What accounts tell other routes about who sends a request. */
+/** The facts that accounts tell other routes about the sender of a request. */
 export function createAccess(
   deps: Pick<AccountsDeps, 'tiers' | 'requestLimit'> & { readonly identity: Identity },
 ): Access {

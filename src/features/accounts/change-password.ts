@@ -11,10 +11,10 @@ import { type OwnerProof, type ProofDeps, proveOwner } from './prove-password.ts
 import { endAllSessions } from './sessions/end-session.ts';
 
 /**
- * Sets a password, for an admin. It ends every session and revokes every developer key of the account.
+ * Sets a password, for an admin. It ends every session and revokes every developer key of the account. After an error
+ * of the store, the new password may be valid.
  *
- * @throws AppError `unknown_account`, `weak_password`, `not_configured` where the provider keeps the
- *   password, those of `changeAccount`, and the store's: the new password may be valid then
+ * @throws AppError `unknown_account`, `weak_password`, `not_configured` where the provider keeps the password
  */
 export async function setPassword(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
@@ -42,11 +42,10 @@ interface PasswordChange extends OwnerProof {
 
 /**
  * Changes the password for the account's owner. The owner proves the old password. It ends every other session and
- * revokes every developer key.
+ * revokes every developer key. After an error of the store, the new password may be valid.
  *
- * @throws AppError `not_configured` where the provider keeps the password, `weak_password`,
- *   `not_signed_in`, those of `proveOwner` and `changeAccount`, and the store's: the new password may be
- *   valid then
+ * @throws AppError `not_configured` where the provider keeps the password, `weak_password`, `not_signed_in`,
+ *   `invalid_credentials`, `too_many_requests`
  */
 export async function changeOwnPassword(
   deps: ChangeDeps & ProofDeps,

@@ -21,16 +21,16 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/session-lifetimes.t
 
 /** Cleans up in the background, with listings and deletions that no request waits for. */
 
-/** How many of the newest documents of a session are kept: they distinguish a lost answer from theft. */
+/** The number of the newest documents of a session that are kept: they distinguish a lost answer from theft. */
 export const SESSION_DOCUMENTS_KEPT = 3;
 /** A margin for refreshes at the last moment, and for a store whose clock differs from this process's. */
 const IDLE_MARGIN_MS = 86_400_000;
 
 /**
- * Completes erasures, ends expired sessions and invitations, and deletes the documents that nothing needs.
+ * Completes erasures, ends expired sessions and invitations, and deletes the documents that nothing needs. After a
+ * failure, the next run does the rest.
  *
- * @returns how many objects were deleted
- * @throws AppError the store's; the next run does the rest
+ * @returns the number of objects that were deleted
  */
 export async function cleanUpIdentity(deps: AppendDeps): Promise<number> {
   await completeErasures(deps);
@@ -101,7 +101,7 @@ async function trimAccounts(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** Like {@link trimAccounts}, but without a limit by sessions: no session reads a list of developer keys. */
+/** Deletes as {@link trimAccounts} does, but without a limit by sessions: no session reads a list of developer keys. */
 async function trimDeveloperKeyLists(deps: AppendDeps): Promise<number> {
   let deleted = 0;
   const lists = listSequences(deps.store, DEVELOPER_KEYS_ROOT, parseDeveloperKeyListKey);

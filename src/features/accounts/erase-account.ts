@@ -11,10 +11,8 @@ import { endAllSessions } from './sessions/end-session.ts';
 const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
 
 /**
- * Deletes an account with its sessions, developer keys and invitations. Its address can register again
- * once the end marker is removed, after one to two hours.
- *
- * @throws AppError the store's: run it again then
+ * Deletes an account with its sessions, developer keys and invitations. Its address can register again once the end
+ * marker is removed, after one to two hours. After a failure, run it again.
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   const { email } = (await readAccount(deps.store, id)) ?? {};
@@ -27,9 +25,8 @@ export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> 
 }
 
 /**
- * Deletes the remaining objects of an ended account. It also completes an erasure that failed half way.
- *
- * @throws AppError the store's: run it again then
+ * Deletes the remaining objects of an ended account. It also completes an erasure that failed half way. After a
+ * failure, run it again.
  */
 export async function eraseBelongings(deps: AppendDeps, id: string): Promise<void> {
   await endAllSessions(deps, id, 'account_erased');
@@ -48,7 +45,7 @@ export async function eraseBelongings(deps: AppendDeps, id: string): Promise<voi
  * It commits the intention to the account first, with the guard: when another process locks the account
  * or signs the owner out during the password check, nothing is erased.
  *
- * @throws AppError `not_signed_in`, those of `proveOwner`, and those of `changeAccount`
+ * @throws AppError `not_signed_in`, `invalid_credentials`, `too_many_requests`
  */
 export async function eraseOwnAccount(
   deps: ChangeDeps & ProofDeps,

@@ -26,7 +26,7 @@ const keys: KeyArea = {
   parse: (key) => accountKeyFacts(key) ?? developerKeyFacts(key),
 };
 
-/** The settings of accounts, and what they store. */
+/** The settings of accounts, and the keys under which they store objects. */
 export const accountFacts = { settings: accountSettings, keys };
 
 function accountKeyFacts(key: string): KeyFacts | undefined {

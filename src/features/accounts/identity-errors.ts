@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 
 /** Errors that several files of this room throw. */
 
-/** For an access token or developer key that is missing, not valid, or not valid any more. */
+/** The error for an access token or developer key that is missing, not valid, or not valid any more. */
 export function notSignedIn(cause?: unknown): AppError {
   return new AppError(
     'not_signed_in',
@@ -11,7 +11,7 @@ export function notSignedIn(cause?: unknown): AppError {
   );
 }
 
-/** For a refresh token that is not valid, or not valid any more. */
+/** The error for a refresh token that is not valid, or not valid any more. */
 export function sessionEnded(): AppError {
   return new AppError('session_ended', 'This session has ended. Sign in again.');
 }

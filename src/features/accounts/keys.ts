@@ -107,7 +107,11 @@ export function parseDeveloperKeyKey(account: string, key: string): DeveloperKey
   return { id: String(match[1]), usedOn: match[3], isEnd: match[2] !== undefined };
 }
 
-/** The prefix of all invitations of an address. @param account the id that an embedded account of it has */
+/**
+ * The prefix of all invitations of an address.
+ *
+ * @param account the id that an embedded account of the address has
+ */
 export function invitationsPrefix(account: string): string {
   return `${INVITATIONS_ROOT}${account}/`;
 }

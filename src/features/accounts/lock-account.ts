@@ -7,7 +7,7 @@ import { endAllSessions } from './sessions/end-session.ts';
 /**
  * Locks an account and ends its sessions. When it failed half way, running it again completes it.
  *
- * @throws AppError `invalid_request` for the reason; as {@link changeAccount}; the store's
+ * @throws AppError `invalid_request` for the reason; `unknown_account`, `ended`
  */
 export async function lockAccount(
   deps: AppendDeps,
@@ -29,7 +29,7 @@ export async function lockAccount(
   return account;
 }
 
-/** @throws AppError those of `changeAccount` */
+/** @throws AppError `unknown_account`, `ended` */
 export function unlockAccount(deps: AppendDeps, id: string): Promise<Account> {
   return changeAccount(deps, id, ({ locked }) =>
     locked === null ? undefined : { change: 'unlocked', locked: null },

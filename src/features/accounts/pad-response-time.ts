@@ -3,9 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 /** Prevents timing attacks: an answer must take as long for a registered address as for any other. */
 
 /**
- * Does the work, and settles no earlier than `msMin` milliseconds after its start, for every outcome.
- *
- * @throws what the work throws
+ * Does the work, and settles as it does, but no earlier than `msMin` milliseconds after its start.
  */
 export async function padResponseTime<T>(
   clock: Clock,

@@ -16,14 +16,17 @@ export interface ProofDeps {
   readonly clock: Clock;
 }
 
-/** The minimum response time of a failure. It hides that reading an account with many changes takes longer. */
+/**
+ * The minimum response time of a failure, in milliseconds. It hides that reading an account with many changes takes
+ * longer.
+ */
 export const FAILURE_MS_MIN = 500;
 
 /**
  * Has the provider verify a password, within the limits on tries.
  *
- * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`,
- *   `identity_provider_unavailable`, `overloaded`, and the store's
+ * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`, `identity_provider_unavailable`,
+ *   `overloaded`
  */
 export async function provePassword(
   { provider, lockout, clock }: ProofDeps,
@@ -44,13 +47,14 @@ export async function provePassword(
   return identity;
 }
 
-/** What the owner of an account sends as a proof. */
+/** The proof that the owner of an account sends. */
 export type OwnerProof = Pick<Credentials, 'password' | 'signal'>;
 
 /**
  * Verifies the password of an account's owner again, before changes that a stolen token must not make.
  *
- * @throws AppError those of {@link provePassword}
+ * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`,
+ *   `identity_provider_unavailable`, `overloaded`
  */
 export async function proveOwner(
   deps: ProofDeps,

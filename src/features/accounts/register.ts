@@ -4,7 +4,7 @@ import { endInvitations, isInvited } from './accounts/invitations.ts';
 import { padResponseTime } from './pad-response-time.ts';
 import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';
 
-/** Which addresses may register: all, those that an admin invited, or none. */
+/** The addresses that may register: all, the ones that an admin invited, or none. */
 export type Registration = 'open' | 'invite' | 'closed';
 
 interface RegisterDeps extends AppendDeps {
@@ -21,7 +21,7 @@ const REGISTER_MS_MIN = 200;
  * An invitation is for one address. The account of an address is created only once, so that an invitation registers
  * once. It is deleted after that, so that the person keeps the invitation after a failure in between.
  *
- * @throws AppError `registration_refused`, the same for every reason, and the provider's
+ * @throws AppError `registration_refused`, the same for every reason
  */
 export function register(
   deps: RegisterDeps,

@@ -228,7 +228,10 @@ export async function changePassword(
   );
 }
 
-/** Not from an argument: arguments are in the shell's history, and every user of the machine sees them in `ps`. */
+/**
+ * Reads a password from standard input, and not from an argument: arguments are in the shell's history, and every user
+ * of the machine sees them in `ps`.
+ */
 async function readPassword({ stdin, stderr }: Terminal): Promise<string> {
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) stderr.write('New password (your input is not shown): ');

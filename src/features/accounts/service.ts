@@ -32,13 +32,13 @@ interface AccountsPart extends Part {
   readonly identity: Identity | undefined;
   /** Undefined without accounts. */
   readonly access: Access | undefined;
-  /** A part of its own, because its routes come after those of other parts. */
+  /** A part of its own, because its routes come after the routes of other parts. */
   readonly billing: Part;
 }
 
 interface AccountsPartDeps extends PartDeps {
   readonly config: Settings;
-  /** Default: that of production. */
+  /** Default: the cost of production. */
   readonly passwordCost: PasswordCost | undefined;
 }
 
@@ -55,7 +55,11 @@ const TAGS: PartTags = {
 /** Limits requests with a token from one IP address. A request without a valid token costs little. */
 const REQUESTS_PER_MINUTE = 600;
 
-/** Accounts, sessions and developer keys. @throws AppError `invalid_configuration` */
+/**
+ * Opens accounts, sessions and developer keys.
+ *
+ * @throws AppError `invalid_configuration`
+ */
 export async function openAccounts(deps: AccountsPartDeps): Promise<AccountsPart> {
   const provider = createProvider(deps);
   const identity = provider === undefined ? undefined : await openIdentity(deps, provider);
@@ -115,7 +119,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 
-/** The configured secrets, or those in this machine's data directory, which are created once. */
+/** The configured secrets, or secrets in this machine's data directory, which are created once. */
 async function openSecrets(
   config: AccountSettings & StoreSettings,
   log: Log,

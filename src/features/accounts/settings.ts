@@ -37,7 +37,7 @@ export interface AccountsConfig {
   readonly sessionSecret: Secret | undefined;
   /** Private JWKS (RFC 7517); the first key signs, all of them verify. */
   readonly accessTokenKeys: Secret | undefined;
-  /** Whether `web` clients get their refresh token as a cookie. */
+  /** True when `web` clients get their refresh token as a cookie. */
   readonly cookieMode: boolean;
   readonly cookieSameSite: (typeof SAME_SITE)[number];
   /** Exact origins, `https://www.example.com`, that may sign in and send messages from a browser. */

@@ -27,7 +27,7 @@ interface SignIn extends Credentials {
  * right password learns that the account is locked.
  *
  * @throws AppError `invalid_credentials`, `too_many_requests`, `account_locked`, `email_not_verified`,
- *   `identity_provider_unavailable`, and the store's
+ *   `identity_provider_unavailable`
  */
 export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSession> {
   const { sessions, clock } = deps;

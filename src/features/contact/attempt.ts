@@ -32,7 +32,7 @@ const SUSPENDED_MS = 3_600_000;
  * {@link storeOutcome}.
  *
  * @returns undefined when nothing was sent: another process was first, or the message has been erased
- * @throws AppError the store's; `outcome_unknown` when the claim may or may not exist. Nothing was sent then
+ * @throws AppError `outcome_unknown` when the claim may or may not exist; nothing was sent then
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
@@ -71,11 +71,12 @@ function outcomeOf(deps: AttemptDeps, history: History, claim: number, sent: Sen
 }
 
 /**
- * Stores how an attempt ended. Without the outcome, other processes consider the attempt abandoned and send again.
+ * Stores the outcome of an attempt. Without it, other processes consider the attempt abandoned and send again. After an
+ * error of the store, store it again later.
  *
  * @returns the number of the outcome; undefined when it is stored already, no longer counts, or the message has
  *   been erased
- * @throws AppError `outcome_unknown` and the store's: store it again later
+ * @throws AppError `outcome_unknown`
  */
 export async function storeOutcome(
   deps: CreateDeps,
@@ -97,7 +98,9 @@ export async function storeOutcome(
   }
 }
 
-/** Also when its end marker is deleted already, as after a process was suspended for a day. */
+/**
+ * True for an erased message, also when its end marker is deleted already, as after a process was suspended for a day.
+ */
 async function isErased(store: ObjectStore, id: string): Promise<boolean> {
   return (
     (await isEnded(store, messagePrefix(id))) || !(await isPresent(store, transitionKey(id, 1)))
@@ -105,10 +108,10 @@ async function isErased(store: ObjectStore, id: string): Promise<boolean> {
 }
 
 /**
- * Of all processes that create the same number, exactly one succeeds.
+ * Creates a transition. Of all processes that create the same number, exactly one succeeds.
  *
  * @returns `taken`: the transition that has the number; undefined when it is corrupt
- * @throws AppError `outcome_unknown` and the store's
+ * @throws AppError `outcome_unknown`
  */
 async function createTransition(
   deps: CreateDeps,

@@ -5,11 +5,11 @@ const BACKOFF_MAX_MS = 6 * 3_600_000;
 /** A failure that is later than this after acceptance or redelivery ends the attempts. */
 const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const JITTER = 0.1;
-/** In milliseconds: no pause is longer, jitter included. */
+/** The longest pause in milliseconds, jitter included. */
 export const PAUSE_MAX_MS = BACKOFF_MAX_MS * (1 + JITTER);
 
 /**
- * When to try again after a failure, in milliseconds since the epoch; undefined when it was the last try.
+ * The time of the next try after a failure, in milliseconds since the epoch; undefined when it was the last try.
  *
  * @param delivery `startedAt`: the time of the acceptance or the redelivery. `attempts`: their number since then,
  *   including the failed one

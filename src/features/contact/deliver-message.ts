@@ -11,17 +11,17 @@ export interface DeliverDeps extends AttemptDeps {
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
 }
 
-/** What this process knows about an open message. Times are in milliseconds since the epoch. */
+/** The facts that this process knows about an open message. Times are in milliseconds since the epoch. */
 interface Known {
   /** The number of the newest transition; infinite when the message is corrupt. */
   readonly last: number;
-  /** When this process first saw the newest transition. */
+  /** The time at which this process first saw the newest transition. */
   readonly firstSeenAt: number;
   /** The message need not be read again before this time. */
   readonly readAgainAt: number;
 }
 
-/** What a process remembers between two looks at the open messages, by message id. */
+/** The facts that a process remembers between two looks at the open messages, by message id. */
 export interface Memory {
   readonly known: Map<string, Known>;
   /** Outcomes that are not stored yet. */
@@ -33,7 +33,7 @@ export interface Memory {
 const CORRUPT_READ_AGAIN_MS = 6 * 3_600_000;
 
 /**
- * Reads a message and sends it when it is due. Never throws: what fails is logged and tried again.
+ * Reads a message and sends it when it is due. Never throws: a failure is logged, and the message is tried again.
  *
  * @param signal aborts the mail
  * @returns false when the mail server could not be reached
@@ -83,7 +83,7 @@ async function storeUnstored(deps: DeliverDeps, memory: Memory, id: string): Pro
   if (number !== undefined && outcome.state !== 'failed') await removeOpen(deps.store, id, number);
 }
 
-/** The message if it may be sent now. When its delivery is over, removes its open markers. */
+/** Returns the message if it may be sent now. Removes its open markers when its delivery is over. */
 async function readDue(
   { store, clock }: DeliverDeps,
   { known }: Memory,

@@ -8,14 +8,13 @@ import { listOpen } from './open-marker.ts';
 export interface Delivery {
   /** Looks for open messages at once, and then every 30 seconds. */
   start(): void;
-  /** Begins no further mail, and waits at most 5 seconds for those that are being sent. */
+  /** Begins no further mail, and waits at most 5 seconds for the mails that are being sent. */
   stop(): Promise<void>;
   /** Delivers a message that was just accepted, without waiting for the next look. */
   wake(id: string): void;
   /**
-   * Looks at every open message once. Resolves when the mails that were due have been tried.
-   *
-   * @throws AppError the store's, when open messages cannot be listed
+   * Looks at every open message once. Resolves when the mails that were due have been tried, and rejects when open
+   * messages cannot be listed.
    */
   runOnce(): Promise<void>;
 }

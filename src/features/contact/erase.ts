@@ -11,15 +11,14 @@ interface EraseDeps {
   readonly clock: Clock;
 }
 
-/** How long the marker of the end is kept: longer than a process that still knows the message can write. */
+/** The time for which the marker of the end is kept: longer than a process that still knows the message can write. */
 const END_KEPT_MS = 24 * 3_600_000;
 
 /**
  * Removes everything of a message except the marker of its end. The marker is kept for a day, so that a late outcome
- * cannot bring the message back.
+ * cannot bring the message back. After a failure, erase it again.
  *
  * @param reason a word for the record, without personal data
- * @throws AppError the store's: erase it again
  */
 export async function eraseMessage(deps: EraseDeps, id: string, reason: string): Promise<void> {
   await eraseSequence(deps, messagePrefix(id), { reason, keptMs: END_KEPT_MS });
@@ -27,9 +26,10 @@ export async function eraseMessage(deps: EraseDeps, id: string, reason: string):
 }
 
 /**
- * Erases a message for an operator, also one that is corrupt or was erased only in part.
+ * Erases a message for an operator, also one that is corrupt or was erased only in part. After a failure, erase it
+ * again.
  *
- * @throws AppError `unknown_message`, and the store's: erase it again
+ * @throws AppError `unknown_message`
  */
 export async function eraseExisting(deps: EraseDeps, id: string): Promise<void> {
   const { store } = deps;

@@ -8,7 +8,7 @@ const keys: KeyArea = {
   parse: factsOf,
 };
 
-/** The settings of the contact form, and what it stores. */
+/** The settings of the contact form, and the keys under which it stores messages. */
 export const contactFacts = { settings: contactSettings, keys };
 
 function factsOf(key: string): KeyFacts | undefined {

@@ -7,7 +7,7 @@ import { type Message, messageOf, messageSequence, type Transition } from './tra
 /** The transitions of one message, and the state that follows from them. */
 export interface History {
   readonly message: Message;
-  /** The readable ones, oldest first; the first is `accepted`. */
+  /** The readable transitions, oldest first; the first is `accepted`. */
   readonly transitions: readonly Transition[];
   readonly newest: Transition;
   /** The highest number that is taken, also by a corrupt document. */
@@ -16,7 +16,7 @@ export interface History {
 
 /**
  * @returns undefined when there is no such message
- * @throws AppError `document_corrupt` when the message itself is corrupt; `document_newer`; the store's
+ * @throws AppError `document_corrupt` when the message itself is corrupt; `document_newer`
  */
 export async function readHistory(store: ObjectStore, id: string): Promise<History | undefined> {
   const { entries, corrupt, last, failure } = await readNewer(store, messageSequence(id), 0);
@@ -33,7 +33,7 @@ export async function readHistory(store: ObjectStore, id: string): Promise<Histo
 
 /** One attempt to deliver a message. */
 export interface Attempt {
-  /** Counted from 1. */
+  /** The number of the attempt, counted from 1. */
   readonly number: number;
   /** ISO 8601. */
   readonly at: string;
@@ -54,7 +54,7 @@ export function attemptsOf({ transitions }: History): readonly Attempt[] {
     }));
 }
 
-/** When the latest delivery began (milliseconds since the epoch), and the number of its attempts. */
+/** The time at which the latest delivery began, in milliseconds since the epoch, and the number of its attempts. */
 export function deliveryOf({ transitions }: History): {
   readonly startedAt: number;
   readonly attempts: number;
@@ -75,9 +75,9 @@ export function redeliveriesOf({ transitions }: History): number {
 export const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * When the message may be sent next, in milliseconds since the epoch; undefined when its delivery is over.
+ * The time from which the message may be sent, in milliseconds since the epoch; undefined when its delivery is over.
  *
- * @param firstSeenAt when this process first saw the newest transition
+ * @param firstSeenAt the time at which this process first saw the newest transition
  */
 export function decideSendAt({ newest }: History, firstSeenAt: number): number | undefined {
   if (newest.state === 'delivered' || newest.state === 'dead') return undefined;

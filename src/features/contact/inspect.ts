@@ -16,18 +16,17 @@ export interface ShownMessage extends Message {
   readonly attempts: readonly Attempt[];
   /** ISO 8601; undefined unless the last attempt failed and another is planned. */
   readonly nextAt: string | undefined;
-  /** How often an operator asked for the message to be delivered again. */
+  /** The number of times that an operator asked for the message to be delivered again. */
   readonly redeliveries: number;
 }
 
 const READ_AT_ONCE = 8;
 
 /**
- * Messages, newest first. Reads every message.
+ * Lists messages, newest first. Reads every message.
  *
- * @param wanted `hasMail`: whether a mail server is set up; without one, messages are `kept` and not `pending`
+ * @param wanted `hasMail`: true when a mail server is set up; without one, messages are `kept` and not `pending`
  * @param onUnreadable called with the id and the reason of each corrupt message
- * @throws AppError the store's
  */
 export async function listMessages(
   store: ObjectStore,
@@ -61,7 +60,7 @@ export async function listMessages(
     .slice(0, wanted.limit);
 }
 
-/** @throws AppError `unknown_message`, `document_corrupt`, and the store's */
+/** @throws AppError `unknown_message`, `document_corrupt` */
 export async function showMessage(
   store: ObjectStore,
   id: string,
@@ -84,7 +83,7 @@ function shownOf(history: History, hasMail: boolean): ShownMessage {
   };
 }
 
-/** @throws AppError `unknown_message`, also for an erased one; `document_corrupt`; the store's */
+/** @throws AppError `unknown_message`, also for an erased one; `document_corrupt` */
 export async function readExisting(store: ObjectStore, id: string): Promise<History> {
   if (!isMessageId(id) || (await isEnded(store, messagePrefix(id)))) throw unknownMessage(id);
   const history = await readHistory(store, id);

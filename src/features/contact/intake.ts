@@ -8,7 +8,7 @@ import { messagePrefix, transitionKey } from './keys.ts';
 import { markOpen, ORPHAN_KEPT_MS } from './open-marker.ts';
 import { type Message, messageSequence, readMessage, sealTransition } from './transition.ts';
 
-/** What a visitor sends: already trimmed, and within the limits of `transition.ts`. */
+/** The message that a visitor sends: already trimmed, and within the limits of `transition.ts`. */
 export interface Submission extends Pick<Message, 'name' | 'email' | 'subject' | 'message'> {
   readonly captchaToken: string | undefined;
   readonly remoteAddress: string;
@@ -27,8 +27,8 @@ export interface Intake {
   /**
    * Stores a message. With the same key and the same content it is stored once.
    *
-   * @throws AppError `captcha_refused`, `captcha_unavailable`, `not_configured`;
-   *   `idempotency_key_reused`; `outcome_unknown`: send it again; the store's
+   * @throws AppError `captcha_refused`, `captcha_unavailable`, `not_configured`; `idempotency_key_reused`;
+   *   `outcome_unknown`: send it again
    */
   submit(submission: Submission): Promise<{ readonly id: string }>;
 }
@@ -77,7 +77,7 @@ function messageIdOf(key: string | undefined, randomness: Randomness): string {
 }
 
 /**
- * Whether this message with this content was stored before.
+ * True when this message with this content was stored before.
  *
  * @throws AppError `idempotency_key_reused`
  */
@@ -104,7 +104,9 @@ function reused(what: string): AppError {
   );
 }
 
-/** The open marker comes first, then the message, then the answer: an accepted message is always delivered. */
+/**
+ * Stores the open marker first, then the message; the answer follows. So an accepted message is always delivered.
+ */
 async function accept(deps: IntakeDeps, id: string, submission: Submission) {
   const { name, email, subject, message } = submission;
   const startedAt = deps.clock.now();
@@ -120,7 +122,7 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
       throw reused('was used for another message');
     }
   }
-  // When this process was suspended meanwhile, retention may have removed the marker as an orphan.
+  // If this process was suspended meanwhile, retention may have removed the marker as an orphan.
   if (deps.clock.now() - startedAt > ORPHAN_KEPT_MS / 2) await markOpen(deps, id, 1).catch(explain);
   deps.onAccepted?.(id);
   return { id };

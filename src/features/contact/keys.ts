@@ -6,7 +6,7 @@ export const OPEN_ROOT = `${CONTACT_ROOT}open/`;
 /** The number that {@link parseMessageKey} gives to the marker of a message's end. */
 export const END_NUMBER = 0;
 
-/** Below it lies everything of a message except its open markers. */
+/** The prefix of everything of a message except its open markers. */
 export function messagePrefix(id: string): string {
   return `${CONTACT_ROOT}${id}/`;
 }

@@ -151,7 +151,7 @@ function headerText(text: string): string {
     .trim();
 }
 
-/** Whether the server answered with a status code. Refused sign-ins do not count: repeating them locks accounts. */
+/** True when the server answered with a status code. Refused sign-ins do not count: repeating them locks accounts. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || ('code' in error && error.code === 'EAUTH')) return false;
   return 'responseCode' in error && typeof error.responseCode === 'number';
@@ -165,7 +165,7 @@ function detailOf(error: unknown): string {
     : detailLine(`The mail could not be sent: ${message}`);
 }
 
-/** One short line: the text may come from the mail server. */
+/** Makes one short line of a text, which may come from the mail server. */
 function detailLine(text: string): string {
   const line = headerText(text);
   return line.length > DETAIL_LENGTH_MAX ? `${line.slice(0, DETAIL_LENGTH_MAX)}…` : line;

@@ -3,8 +3,8 @@ import { type CreateDeps, createSettled } from '../../store/sequence/create-sett
 import { OPEN_ROOT, openKey, openPrefix, parseOpenKey } from './keys.ts';
 
 /**
- * Markers of the messages that are to be delivered. With them, one listing finds these messages, however
- * many old ones are kept.
+ * Markers name the messages that are to be delivered. With them, one listing finds these messages, however many old
+ * ones are kept.
  *
  * A marker has the number of the transition that opens the message (`accepted` or `requeued`) and is created
  * before that transition: an open message always has one. A later transition that closes the message
@@ -16,7 +16,7 @@ const EMPTY = Buffer.from('{}\n');
 /** A marker without its transition is removed when it is older than this. */
 export const ORPHAN_KEPT_MS = 24 * 3_600_000;
 
-/** @throws AppError `outcome_unknown` and the store's */
+/** @throws AppError `outcome_unknown` */
 export async function markOpen(deps: CreateDeps, id: string, number: number): Promise<void> {
   await createSettled(deps, openKey(id, number), EMPTY);
 }

@@ -10,7 +10,7 @@ import { ACTOR_LENGTH_MAX, messageSequence, sealTransition } from './transition.
  *
  * @param by the operator, for the record
  * @returns the number of this redelivery, counted from 1
- * @throws AppError `unknown_message`, `ended`, `outcome_unknown`, and the store's
+ * @throws AppError `unknown_message`, `ended`, `outcome_unknown`
  */
 export async function redeliverMessage(
   deps: AppendDeps,

@@ -16,10 +16,9 @@ interface RetentionDeps {
 
 /**
  * Erases the messages that were accepted more than `keptMs` ago, delivered or not. Also removes the remains of erased
- * messages. A background job: it lists every message.
+ * messages. A background job: it lists every message. After a failure, the next run continues.
  *
- * @returns how many messages were erased
- * @throws AppError the store's; the next run continues
+ * @returns the number of messages that were erased
  */
 export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Promise<number> {
   const { store, clock } = deps;
@@ -37,7 +36,10 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
   return old.length;
 }
 
-/** Milliseconds since the epoch; the time from the listing when the message is missing or corrupt. */
+/**
+ * The time at which a message was accepted, in milliseconds since the epoch; the time from the listing when the message
+ * is missing or corrupt.
+ */
 async function acceptedAt(store: ObjectStore, id: string, storedAt: number): Promise<number> {
   try {
     const message = await readMessage(store, id);

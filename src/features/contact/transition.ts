@@ -75,7 +75,7 @@ type ContentOf<T> = T extends unknown
   : never;
 /** The content of a transition, without its place in the sequence. */
 export type Content = ContentOf<Transition>;
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 export type Outcome = Extract<Content, { claim: number }>;
 
 export function messageSequence(id: string) {
@@ -118,7 +118,7 @@ export function messageOf(first: Transition): Message {
 /**
  * The message; undefined when there is none. This function does not check whether the message was erased.
  *
- * @throws AppError `document_corrupt`, `document_newer`, and the store's
+ * @throws AppError `document_corrupt`, `document_newer`
  */
 export async function readMessage(store: ObjectStore, id: string): Promise<Message | undefined> {
   const first = await readDocument(store, messageSequence(id), 1);

@@ -5,7 +5,7 @@ import type { CopyDeps } from './copy-side.ts';
 
 /** The hashes of signed documents, as the manifests of the source state them. */
 interface CarriedHashes {
-  /** In hex; undefined when no sound manifest names the document. @throws AppError the source's */
+  /** The hash in hex; undefined when no sound manifest names the document. */
   of(object: CopiedObject): Promise<string | undefined>;
 }
 

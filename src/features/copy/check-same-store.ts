@@ -5,7 +5,7 @@ import { type CopiedObject, findLater, isPrivate, type Listing, type Pair } from
 import { type CopyDeps, type CopyProblem, storeDiffers } from './copy-side.ts';
 import { compareTags, mayBeReplaced, type Proof } from './unsure-pairs.ts';
 
-/** Whether the target of a copy is empty, or an earlier copy of the source. */
+/** Checks that the target of a copy is empty, or an earlier copy of the source. */
 
 /**
  * Refuses a target that is another store, or a later state of the source. Writes nothing.
@@ -13,7 +13,7 @@ import { compareTags, mayBeReplaced, type Proof } from './unsure-pairs.ts';
  * Compares the newest revision that both have. Each revision has the digest of the one before it, so all earlier ones
  * are equal as well. Without an equal revision, the caller compares every document that both have.
  *
- * @throws AppError `store_differs`; `invalid_configuration` for a source without a store; the stores'
+ * @throws AppError `store_differs`; `invalid_configuration` for a source without a store
  */
 export async function checkSameStore(
   deps: CopyDeps,
@@ -51,21 +51,24 @@ function refuseForeign({ to }: CopyDeps, { foreign }: Listing): void {
   );
 }
 
-/** A backup of the releases and one of the private bucket must not be mixed up. */
+/** Refuses to mix a backup of the releases with a backup of the private bucket. */
 function refuseOtherKind({ from, to }: CopyDeps, source: Listing, target: Listing): void {
-  const [here, there] = [source, target].map(({ objects }) => {
-    const all = [...objects.values()];
-    return { isPrivate: all.some(isPrivate), isPublic: !all.every(isPrivate) };
-  });
-  if (there?.isPublic && !here?.isPublic) {
+  const here = kindsIn(source);
+  const there = kindsIn(target);
+  if (there.isPublic && !here.isPublic) {
     throw storeDiffers(`${to.name} has releases, and ${from.name} has only private data.`);
   }
-  if (there?.isPrivate && !there.isPublic && !here?.isPrivate) {
+  if (there.isPrivate && !there.isPublic && !here.isPrivate) {
     throw storeDiffers(`${to.name} has only private data, and ${from.name} has none.`);
   }
 }
 
-/** Of each catalog and of the list of applications: the pairs of documents that both have, the newest first. */
+function kindsIn({ objects }: Listing) {
+  const all = [...objects.values()];
+  return { isPrivate: all.some(isPrivate), isPublic: !all.every(isPrivate) };
+}
+
+/** The pairs of documents that both sides have, the newest first, for each catalog and for the list of applications. */
 function newestCommon(source: Listing, target: Listing): readonly (readonly Pair[])[] {
   const pairs = [...target.objects.values()].flatMap((object): Pair[] => {
     if (object.kind !== 'revision' && object.kind !== 'application list') return [];
@@ -135,13 +138,13 @@ function laterState({ from, to }: CopyDeps, { key }: CopiedObject): AppError {
   );
 }
 
-/** An interrupted copy has something in common with its source. */
+/** Refuses a target that has nothing in common with the source: an interrupted copy has something. */
 function refuseUnrelated({ from, to }: CopyDeps, source: Listing, target: Listing): void {
   for (const key of target.objects.keys()) if (source.objects.has(key)) return;
   throw storeDiffers(`${to.name} has nothing in common with ${from.name}.`);
 }
 
-/** Two stores have these objects in common, with bytes that say nothing about the store. */
+/** The kinds of objects that two stores may have in common, with bytes that say nothing about the store. */
 const COMMON_KINDS: readonly CopyKind[] = ['artifact', 'end', 'open marker'];
 
 /**

@@ -18,16 +18,16 @@ import { isProven, type Proof } from './unsure-pairs.ts';
 interface Compared {
   /** The target's objects whose bytes differ, and that are sound on both sides. */
   readonly conflicts: readonly CopiedObject[];
-  /** What is corrupt on a side. */
+  /** The objects that are corrupt on a side. */
   readonly problems: readonly CopyProblem[];
 }
 
 type Verdict = 'equal' | 'conflict' | { readonly corrupt: string };
 
 /**
- * @param label for the progress
- * @param proof signed documents that it does not prove are compared with each other, and not with their hash
- * @throws AppError the stores'; `document_newer`
+ * @param label the words for the progress
+ * @param proof the signed documents that it does not prove are compared with each other, and not with their hash
+ * @throws AppError `document_newer`
  */
 export async function compareObjects(
   deps: CopyDeps,

@@ -8,7 +8,7 @@ import { type CopyDeps, type CopyProblem, corruptProblem, patiently } from './co
 
 export interface Copied {
   readonly written: readonly CopiedObject[];
-  /** Deleted at the source since they were listed. */
+  /** The documents that the source has deleted since they were listed. */
   readonly gone: readonly CopiedObject[];
   /** Signed documents that no manifest names: their publish is not finished. */
   readonly unnamed: readonly CopiedObject[];
@@ -23,7 +23,7 @@ interface Progress {
   readonly problems: CopyProblem[];
   /** Adds bytes that the target took, or that need not be copied. */
   add(bytes: number): void;
-  /** Whether a lane has failed. The other lanes then begin no further object. */
+  /** True when a lane has failed. The other lanes then begin no further object. */
   hasFailed: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Held {
   readonly sha256: string | null;
 }
 
-/** One document after the other; the next one is read while this one is written. */
+/** Copies one document after the other, and reads the next one while it writes this one. */
 export async function copyLane(context: CopyContext, lane: Lane): Promise<void> {
   const { deps, progress } = context;
   const read = (object: CopiedObject | undefined) => {

@@ -11,8 +11,9 @@ import { type CopyDeps, corruptProblem, patiently, REQUESTS_MAX } from './copy-s
 /**
  * Copies stage after stage. A stage begins when the one before it is complete, so that no object names a missing one.
  *
- * @throws AppError `store_differs` when another program created an object with other bytes meanwhile; `document_newer`; the
- *   stores'. What was copied stays, and the next copy continues.
+ * After a failure, the objects that were copied stay, and the next copy continues.
+ *
+ * @throws AppError `store_differs` when another program created an object with other bytes meanwhile; `document_newer`
  */
 export async function copyObjects(
   deps: CopyDeps,
@@ -22,7 +23,11 @@ export async function copyObjects(
   const { bytes: total } = tallyOf(stages.flat(2));
   let done = 0;
   const progress: CopyContext['progress'] = {
-    ...{ written: [], gone: [], unnamed: [], problems: [], hasFailed: false },
+    written: [],
+    gone: [],
+    unnamed: [],
+    problems: [],
+    hasFailed: false,
     add: (bytes) => {
       done += bytes;
       deps.onProgress('copying', done, total, 'bytes');

@@ -1,7 +1,7 @@
 import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../core/key-facts.ts';
 import type { ObjectInfo } from '../../store/object-store.ts';
 
-/** Which objects a copy of a store writes, and in which order. Pure. */
+/** Plans which objects a copy of a store writes, and in which order. Pure. */
 
 /** A store never deletes these: a target with more of them is a later state, or another store. */
 const KEPT_KINDS: readonly CopyKind[] = ['manifest', 'hint', 'revision', 'application list'];
@@ -10,7 +10,7 @@ const PRIVATE_KINDS: readonly CopyKind[] = ['end', 'account', 'open marker', 'pr
 
 export interface CopiedObject extends ObjectInfo, KeyFacts {}
 
-/** What a store holds. */
+/** The contents of a store. */
 export interface Listing {
   readonly objects: ReadonlyMap<string, CopiedObject>;
   /** Objects that no part of this program writes. They are not copied. */
@@ -65,7 +65,7 @@ export function isPrivate({ kind }: Pick<KeyFacts, 'kind'>): boolean {
   return PRIVATE_KINDS.includes(kind);
 }
 
-/** Whether a store never deletes such an object. */
+/** True for a kind of object that a store never deletes. */
 export function isKept({ kind }: Pick<KeyFacts, 'kind'>): boolean {
   return KEPT_KINDS.includes(kind);
 }
@@ -104,7 +104,8 @@ export interface Tally {
 }
 
 export function tallyOf(objects: Iterable<Pick<ObjectInfo, 'size'>>): Tally {
-  let [count, bytes] = [0, 0];
+  let count = 0;
+  let bytes = 0;
   for (const { size } of objects) {
     count += 1;
     bytes += size;

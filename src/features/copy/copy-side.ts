@@ -4,11 +4,11 @@ import type { CopyKind, KeyArea, ListingPass } from '../../core/key-facts.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { type CopiedObject, type Foreign, isKept, type Listing } from './copy-plan.ts';
 
-/** The two sides of a copy, and how they are read. */
+/** The two sides of a copy, and the functions that read them. */
 
 export interface CopySide {
   readonly store: ObjectStore;
-  /** For sentences: `./data`, `s3://releases/team`. */
+  /** The side in sentences: `./data`, `s3://releases/team`. */
   readonly name: string;
 }
 
@@ -55,10 +55,10 @@ export interface CopyProblem {
   readonly detail: string;
 }
 
-/** How many objects are read or written at once. */
+/** The number of objects that are read or written at once. */
 export const REQUESTS_MAX = 8;
 
-/** Lists a side, pass after pass. @throws AppError the store's */
+/** Lists a side, pass after pass. */
 export async function listSide(
   { factsOf }: Pick<CopyDeps, 'factsOf'>,
   { store }: CopySide,
@@ -81,7 +81,7 @@ export async function listSide(
     }
   };
   for (const each of passes) await pass(each);
-  // The first application may have been created between the listing of its list and that of its revisions.
+  // The first application may have been created after its list was listed and before its revisions were.
   const [first] = passes;
   if (first !== undefined && kinds.has('revision') && !kinds.has('application list')) {
     await pass(first);
@@ -104,7 +104,11 @@ export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () 
   }
 }
 
-/** For an object that is corrupt at the source. @param why a sentence */
+/**
+ * The problem of an object that is corrupt at the source.
+ *
+ * @param why a sentence
+ */
 export function corruptProblem(
   { from, to }: Pick<CopyDeps, 'from' | 'to'>,
   object: CopiedObject,

@@ -22,7 +22,7 @@ import { isUnsure } from './unsure-pairs.ts';
 interface CopyRequest {
   /** Also reads and compares everything that both sides have. */
   readonly deep: boolean;
-  /** Also deletes from the target what the source has erased or cleaned up. */
+  /** Also deletes from the target the objects that the source has erased or cleaned up. */
   readonly prune: boolean;
   readonly isDryRun: boolean;
 }
@@ -30,23 +30,23 @@ interface CopyRequest {
 export interface CopyResult extends Copied {
   /** Objects that are missing at the target, in the order of copying. A dry run copies none of them. */
   readonly missing: readonly CopiedObject[];
-  /** How many objects both sides had. */
+  /** The number of objects that both sides had. */
   readonly unchanged: number;
   /** Objects that only the target has, and keeps. */
   readonly extra: readonly CopiedObject[];
   readonly pruned: readonly CopiedObject[];
   /**
-   * Private objects that were written to a target with private data, which had nothing of their sequence: the target may
-   * have erased them. In a dry run: that would be written.
+   * Private objects that were written, or in a dry run would be, to a target with private data that had nothing of
+   * their sequence: the target may have erased them.
    */
   readonly maybeErased: readonly CopiedObject[];
-  /** Whether nothing was pruned, because of the problems. */
+  /** True when nothing was pruned, because of the problems. */
   readonly isPruneHeld: boolean;
-  /** Whether the source has accounts, sessions, messages or counts. */
+  /** True when the source has accounts, sessions, messages or counts. */
   readonly hasPrivate: boolean;
-  /** Whether it has releases. */
+  /** True when it has releases. */
   readonly hasReleases: boolean;
-  /** Of the source. */
+  /** The objects of the source that no part of this program writes. */
   readonly foreign: Foreign;
 }
 
@@ -56,7 +56,7 @@ export interface CopyResult extends Copied {
  * Other programs may write to the source meanwhile. The copy has the sequences as they were listed first, and every
  * object that they name. If it is interrupted, no object at the target names a missing one.
  *
- * @throws AppError `store_differs` before anything is written; `document_newer`; the stores'
+ * @throws AppError `store_differs` before anything is written; `document_newer`
  */
 export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<CopyResult> {
   // The target first: an earlier copy of the source then never has more than the source.
@@ -77,7 +77,9 @@ export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<C
   const isReplaced = (object: CopiedObject) => isPrivate(object) && replaced.has(ownerOf(object));
   const first = stages.map((lanes) => lanes.filter((lane) => !lane.some(isReplaced)));
   const facts = {
-    ...{ missing: first.flat(2), unchanged: common.length, foreign: source.foreign },
+    missing: first.flat(2),
+    unchanged: common.length,
+    foreign: source.foreign,
     hasPrivate: hasPrivate(source),
     hasReleases: ![...source.objects.values()].every(isPrivate),
   };
@@ -108,7 +110,10 @@ function distinct(problems: readonly CopyProblem[]): readonly CopyProblem[] {
   return [...new Map(problems.toReversed().map((each) => [each.key, each])).values()].toReversed();
 }
 
-/** An end marker brings nothing back. A further document of a sequence continues what the target has. */
+/**
+ * The written objects that the target may have erased. An end marker brings nothing back, and a further document of a
+ * sequence continues the documents that the target has.
+ */
 function maybeErasedIn(target: Listing, written: readonly CopiedObject[]): readonly CopiedObject[] {
   if (!hasPrivate(target)) return [];
   const known = new Set([...target.objects.values()].map(({ sequence }) => sequence));

@@ -13,9 +13,10 @@ interface Gap {
 }
 
 /**
- * What a source has lost: numbers below the highest one of a sequence, or all lists of applications.
+ * Finds the documents that a source has lost: numbers below the highest one of a sequence, or all lists of
+ * applications.
  *
- * @param extra what only the target has; it is reported in another way
+ * @param extra the objects that only the target has; they are reported in another way
  */
 export function findGaps(
   { from }: Pick<CopyDeps, 'from'>,
@@ -39,14 +40,12 @@ export function findGaps(
   return [...problems, { key, detail: `${why} Restore it from another backup.` }];
 }
 
-/** So many numbers at most were stored while a listing ran. */
+/** The number of documents of a sequence that are stored while a listing runs, at most. */
 const LATE_MAX = 16;
 
 /**
  * Adds documents that were stored while a listing ran: a listing in the order of keys may have passed the place of one
  * number, and contain a later number.
- *
- * @throws AppError the store's
  */
 export async function addLate(deps: CopyDeps, source: Listing): Promise<Listing> {
   const objects = new Map(source.objects);

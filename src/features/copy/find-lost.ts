@@ -6,7 +6,7 @@ import { isAppError } from '../../core/errors.ts';
 import type { Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 
-/** Finds what the catalogs of a source name, and the source has lost. */
+/** Finds the objects that the catalogs of a source name, and the source has lost. */
 
 interface NamedManifest {
   readonly application: string;
@@ -18,7 +18,7 @@ interface NamedManifest {
  * Reads the newest sound revision of each application at the source, and the manifests that its offers and drafts name.
  * Older manifests may name files that "gc" has deleted. Leaves corrupt documents out: the copy reports them.
  *
- * @throws AppError `document_newer`; the source's
+ * @throws AppError `document_newer`
  */
 export async function findLost(
   deps: CopyDeps,
@@ -75,7 +75,7 @@ export function lostProblem(
   return { key, detail: `${key} is missing in ${from.name}, and ${why}. ${advice}` };
 }
 
-/** By application, the highest first. */
+/** The numbers of the revisions by application, the highest first. */
 function revisionNumbers({ objects }: Listing): ReadonlyMap<string, readonly number[]> {
   const revisions = [...objects.values()].filter(({ kind }) => kind === 'revision');
   const numbers = Map.groupBy(revisions, ({ application = '' }) => application);

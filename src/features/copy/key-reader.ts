@@ -20,7 +20,7 @@ export function createKeyReader(areas: readonly KeyArea[]): Pick<CopyDeps, 'fact
         const facts = parse(key);
         if (facts !== undefined) return facts;
       }
-      // Also what a later version stores there.
+      // Every other object below a private root is private as well, also one of a later version.
       return isPrivate ? { kind: 'private', sequence: key, number: 1 } : undefined;
     },
   };

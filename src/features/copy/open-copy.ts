@@ -41,7 +41,7 @@ interface OpenedSide {
 
 interface OpenedCopy extends Omit<CopyDeps, 'from' | 'to' | 'onProgress'> {
   readonly from: OpenedSide;
-  /** Its conditional writes are probed before the first write. */
+  /** The target. Its conditional writes are probed before the first write. */
   readonly to: OpenedSide;
 }
 
@@ -56,14 +56,16 @@ export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<Opened
     { env, ...facts },
     {
       place: parsePlaceName(names.from, 'source'),
-      ...{ option: '--from-env', file: names.fromEnv },
+      option: '--from-env',
+      file: names.fromEnv,
     },
   );
   const to = await readSideSettings(
     { env, ...facts },
     {
       place: parsePlaceName(names.to, 'target'),
-      ...{ option: '--to-env', file: names.toEnv },
+      option: '--to-env',
+      file: names.toEnv,
     },
   );
   await refuseNested(env, { from, to }, names);
@@ -91,7 +93,8 @@ async function refuseNested(env: Environment, sides: Sides, names: CopyNames): P
 }
 
 async function isNested(env: Environment, { from, to }: Sides): Promise<boolean> {
-  const [a, b] = [from.config.store, to.config.store];
+  const a = from.config.store;
+  const b = to.config.store;
   if (a.kind === 'filesystem' && b.kind === 'filesystem') {
     const { dataDirectory } = from.config;
     return areNested(await realPathOf(dataDirectory), await realPathOf(to.config.dataDirectory));
@@ -100,7 +103,7 @@ async function isNested(env: Environment, { from, to }: Sides): Promise<boolean>
   return addressOf(env, from) === addressOf(env, to) && arePrefixesNested(a.prefix, b.prefix);
 }
 
-/** On AWS, a bucket name is unique in all regions, so the region does not count. */
+/** The address of a side, to compare two sides. On AWS, a bucket name is unique in all regions, so it has no region. */
 function addressOf(env: Environment, side: SideSettings): string {
   const { config, ignoresConfiguredEndpoint } = side;
   // The AWS SDK reads these variables.

@@ -5,7 +5,7 @@ import { type CopiedObject, isKept, isPrivate, type Listing } from './copy-plan.
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 import { lostProblem } from './find-lost.ts';
 
-/** Deletes from a copy what the source has erased or cleaned up. */
+/** Deletes from a copy the objects that the source has erased or cleaned up. */
 
 interface Pruned {
   readonly deleted: readonly CopiedObject[];
@@ -16,8 +16,6 @@ interface Pruned {
 /**
  * Deletes private objects, and files that no release needs. Never deletes a catalog, a manifest or a list of
  * applications, and no file that the target's own catalog names: the source may have lost it by accident.
- *
- * @throws AppError the target's
  */
 export async function pruneCopy(
   deps: CopyDeps,
@@ -30,15 +28,18 @@ export async function pruneCopy(
   return { deleted: deletable, problems };
 }
 
-/** Whether a store has private data. A source without any is more likely a wrong one than one whose last account was erased. */
+/**
+ * True when a store has private data. A source without any is more likely a wrong one than one whose last account was
+ * erased.
+ */
 export function hasPrivate({ objects }: Listing): boolean {
   for (const object of objects.values()) if (isPrivate(object)) return true;
   return false;
 }
 
 /**
- * The lowest number of an account first: without it, the account does not exist. End markers last: until then, what
- * they end stays ended.
+ * Deletes objects. The lowest number of an account goes first: without it, the account does not exist. End markers go
+ * last: until then, the sequences that they end stay ended.
  */
 export async function deleteObjects(
   deps: CopyDeps,
@@ -61,10 +62,8 @@ export async function deleteObjects(
 }
 
 /**
- * Separates the files that no release needs from those that the source has lost. The target must have the catalog of the
- * source.
- *
- * @throws AppError the target's
+ * Separates the files that no release needs from the files that the source has lost. The target must have the catalog
+ * of the source.
  */
 export async function findUnused(
   deps: CopyDeps,

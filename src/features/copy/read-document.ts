@@ -8,17 +8,17 @@ import { type ReadableSequence, readChecked } from '../../store/sequence/read-ch
 import type { CopiedObject } from './copy-plan.ts';
 import type { DocumentRead } from './copy-side.ts';
 
-/** In bytes: more than any document may have. */
+/** More bytes than any document may have. */
 const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
 
 const anyDocument = checkBy(z.looseObject({ skipped: skippedSchema.optional() }));
 
 /**
- * Reads a document for a copy. A sealed document must match its digest, and state what its key says; another object
- * must have the hash that is given. Corruption is proven, as for every reader.
+ * Reads a document for a copy. A sealed document must match its digest, and agree with its key; another object must
+ * have the hash that is given. Corruption is proven, as for every reader.
  *
  * @param sha256 hex; undefined when nothing states the hash
- * @throws AppError `document_newer`: this program does not know what the document names; the store's
+ * @throws AppError `document_newer`, because this program does not know which objects the document names
  */
 export async function readStoredDocument(
   store: ObjectStore,

@@ -6,22 +6,22 @@ import type { PlaceName } from '../../store/open/place-name.ts';
 import type { StoreSettings } from '../../store/open/settings.ts';
 import type { S3StoreOptions } from '../../store/s3/s3.ts';
 
-/** The settings with which one side of a copy is reached. */
+/** Reads the settings with which one side of a copy is reached. */
 
 interface SettingsDeps extends Pick<Facts, 'loadConfig'> {
   readonly env: Environment;
 }
 
 export interface SideSettings {
-  /** As if the place were the store of the settings. */
+  /** The settings as if the place were their store. */
   readonly config: StoreSettings;
-  /** Absent: the AWS SDK finds them. */
+  /** The credentials for a bucket; absent: the AWS SDK finds them. */
   readonly credentials: S3StoreOptions['credentials'];
-  /** For a file: without `S3_ENDPOINT` in it, AWS is meant. */
+  /** True for a file: without `S3_ENDPOINT` in it, AWS is meant. */
   readonly ignoresConfiguredEndpoint: boolean;
 }
 
-/** Where a side is, and the file with its settings. With a file, no other settings count for this side. */
+/** The place of a side, and the file with its settings. With a file, no other settings count for this side. */
 interface SideName {
   readonly place: PlaceName;
   /** The option that names the file, for errors. */
@@ -34,7 +34,7 @@ interface SideName {
 const S3_SETTINGS = ['S3_ENDPOINT', 'S3_REGION', 'AWS_REGION', 'S3_FORCE_PATH_STYLE'];
 const KEY_SETTINGS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 
-/** No file of settings is larger. */
+/** More bytes than any file of settings has. */
 const ENV_BYTES_MAX = 256 * 1024;
 
 /** @throws AppError `invalid_configuration`, which never contains a secret */
@@ -94,7 +94,7 @@ async function readEnvFile(option: string, file: string): Promise<Environment> {
   );
 }
 
-/** With a mistyped name, a default would apply, such as AWS for the endpoint. */
+/** Refuses unknown names: with a mistyped one, a default would apply, such as AWS for the endpoint. */
 function refuseUseless(source: string, given: Environment): void {
   const known = [...S3_SETTINGS, ...KEY_SETTINGS];
   if (!known.some((name) => given[name]?.trim())) {

@@ -1,14 +1,14 @@
 import { isPrivate, type Pair } from './copy-plan.ts';
 
-/** Which objects that both sides have must be read to know whether they are equal. Pure. */
+/** Decides which objects that both sides have must be read to know whether they are equal. Pure. */
 
-/** What the comparison of the catalogs has proven. */
+/** The proof that the comparison of the catalogs gave. */
 export interface Proof {
-  /** Whether the ETags of the two stores can be compared, because those of equal bytes are equal. */
+  /** True when the ETags of the two stores can be compared, because equal bytes have equal ETags. */
   readonly tags: boolean;
   /**
-   * By application: when the target stored the newest revision that both have, if it is equal. The copy stored what this
-   * revision names before it. Empty: nothing proves that both are the same store.
+   * By application, the time at which the target stored the newest revision that both have, if it is equal. The copy
+   * had stored the objects that this revision names before. Empty: nothing proves that both are the same store.
    */
   readonly provenAt: ReadonlyMap<string, number>;
 }
@@ -16,23 +16,25 @@ export interface Proof {
 /** An ETag that is the MD5 of the bytes, in most stores: equal tags of two stores mean equal bytes. */
 const MD5_TAG = /^"?[0-9a-f]{32}"?$/;
 
-/** Whether the ETags prove equal (true) or different (false) bytes; undefined when they cannot be compared. */
+/**
+ * True when the ETags prove equal bytes, false when they prove different ones; undefined when they cannot be compared.
+ */
 export function compareTags({ source, target }: Pair): boolean | undefined {
   if (!MD5_TAG.test(source.etag) || !MD5_TAG.test(target.etag)) return undefined;
   return source.etag === target.etag;
 }
 
-/** More than the clocks of two stores may differ, in milliseconds. */
+/** More milliseconds than the clocks of two stores may differ by. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
-/** Whether the source may have stored a private object after the copy: its owner was erased and created again. */
+/** True when the source may have stored a private object after the copy: its owner was erased and created again. */
 export function mayBeReplaced({ source, target }: Pair): boolean {
   return source.lastModified.getTime() + CLOCKS_DIFFER_MS > target.lastModified.getTime();
 }
 
 /**
- * Whether an equal revision proves that a pair is equal: the revisions are a chain, and manifests are named by their
- * digests. What an interrupted copy stored after it is not proven: another store may be its source.
+ * True when an equal revision proves that a pair is equal: the revisions are a chain, and manifests are named by their
+ * digests. It does not prove the objects that an interrupted copy stored after it: another store may be their source.
  */
 export function isProven({ source, target }: Pair, { provenAt }: Proof): boolean {
   const { kind, application } = source;
@@ -46,7 +48,7 @@ export function isProven({ source, target }: Pair, { provenAt }: Proof): boolean
 }
 
 /**
- * Whether a pair must be read to know that its bytes are equal. Without comparable ETags, a proven object of the same
+ * True when a pair must be read to know that its bytes are equal. Without comparable ETags, a proven object of the same
  * size is the same, except a private one that the source may have replaced.
  */
 export function isUnsure(pair: Pair, proof: Proof): boolean {

@@ -6,8 +6,8 @@ import { visitorOn } from '../../domain/update-query.ts';
 import { parseVersion, versionText } from '../../domain/version.ts';
 
 /**
- * How the installations of a channel move from one version to the next: expected numbers, not
- * simulated single clients.
+ * A model of how the installations of a channel move from one version to the next. It has expected numbers, and
+ * simulates no single clients.
  */
 
 /** Installations of one channel on one kind of machine. */
@@ -15,11 +15,10 @@ export interface DemoFleet {
   readonly application: string;
   readonly channel: string;
   readonly machine: Machine;
-  /** Installation ids. Their decisions about rollouts are taken as those of all installations. */
+  /** Installation ids. The model decides about rollouts for these, and takes the result for all installations. */
   readonly sample: readonly string[];
   /**
-   * How many installations each version has: often used, and rarely used ones. {@link moveOn}
-   * changes it.
+   * The number of installations that each version has: often used, and rarely used ones. {@link moveOn} changes it.
    */
   readonly installed: Map<string, { quick: number; slow: number }>;
 }
@@ -34,16 +33,16 @@ export interface Expected {
   readonly links: readonly { readonly version: string; readonly count: number }[];
 }
 
-/** Of the installations that are in use, how many install an offered update in a day. */
+/** The share of the installations in use that install an offered update in a day. */
 const RATES = { quick: 0.75, slow: 0.07 };
 const SLOW_SHARE = 0.13;
 const SAMPLE_SIZE = 40;
 const NEWEST_SHARE = 0.84;
-/** Of the installations of one release, how many the release before it still has. */
+/** The installations of a release in proportion to the release after it, at the beginning. */
 const OLDER_SHARE = 0.6;
 const NEW_PER_DAY = 0.0035;
 
-/** @param size installations at the beginning; most of them have the newest release */
+/** @param size the number of installations at the beginning; most of them have the newest release */
 export function createFleet(
   names: Pick<DemoFleet, 'application' | 'channel' | 'machine'>,
   { view, size, randomness }: { view: ChannelView; size: number; randomness: Randomness },
@@ -71,12 +70,16 @@ const split = (count: number) => ({ quick: count * (1 - SLOW_SHARE), slow: count
 interface Span {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** As a fraction of a day, weighted by how much the installations are used. */
+  /** The length of the span in days, weighted by how much the installations are used. */
   readonly activeDays: number;
   readonly checksPerDay: number;
 }
 
-/** Moves installations to the versions that they are offered. @returns the counts of the span */
+/**
+ * Moves installations to the versions that they are offered.
+ *
+ * @returns the counts of the span
+ */
 export function moveOn(fleet: DemoFleet, view: ChannelView, span: Span): Expected {
   const { activeDays, checksPerDay } = span;
   const checks: Expected['checks'][number][] = [];
@@ -100,7 +103,7 @@ export function moveOn(fleet: DemoFleet, view: ChannelView, span: Span): Expecte
   return { checks, links: [...links, ...installNew(fleet, view, span)] };
 }
 
-/** What installations of a version are offered, and which share of them. */
+/** The versions that installations of a version are offered, each with the share of them. */
 function decisions(
   { application, channel, machine, sample }: DemoFleet,
   view: ChannelView,

@@ -8,7 +8,7 @@ import { createFleet, type DemoFleet, type Expected, moveOn } from './adoption-m
 import type { DemoApplication } from './demo-application.ts';
 import { DAY_MS, type DemoClock, HOUR_MS, isWeekend } from './demo-time.ts';
 
-/** Counts what the installations of the demo ask, with the counter of the service. */
+/** Counts the requests of the installations of the demo, with the counter of the service. */
 
 export const COUNTED_DAYS = 42;
 const SPAN_MS = 6 * HOUR_MS;
@@ -16,7 +16,7 @@ const SPAN_MS = 6 * HOUR_MS;
 const LAST_MS = HOUR_MS;
 const MINUTE_MS = 60_000;
 
-/** Of each quarter of a day (UTC): the average is 1. */
+/** The activity in each quarter of a day (UTC): the average is 1. */
 const QUARTERS = [0.35, 1.35, 1.5, 0.8];
 const WEEKEND_ACTIVITY = 0.45;
 /** From one span to the next, activity differs by this share in either direction. */
@@ -48,7 +48,7 @@ export interface CountedApplication {
   readonly channels: ChangedChannels;
 }
 
-/** @returns counts the spans of an application, which has to be called in the order of time */
+/** @returns a function that counts a span of an application; it has to be called in the order of time */
 export function createUsageModel(deps: {
   readonly clock: DemoClock;
   readonly randomness: Randomness;
@@ -93,7 +93,7 @@ export function createUsageModel(deps: {
   };
 }
 
-/** How much of a day's use falls into a span. */
+/** The share of a day's use that falls into a span. */
 function activeDaysIn({ from, to }: UsageSpan, randomness: Randomness): number {
   const quarter = QUARTERS[Math.floor((from % DAY_MS) / SPAN_MS)] ?? 1;
   const noise = 1 + NOISE * (2 * randomness.fraction() - 1);

@@ -4,15 +4,17 @@ import type { ChannelSettings } from '../../releases/channels/channel-settings.t
 import type { RolloutAction } from '../../releases/rollouts/change-rollout.ts';
 import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 
-/** What the demo store contains, as data: what publishers of an application did, and how many clients it has. */
+/**
+ * The contents of the demo store as data: the steps of the publishers of an application, and the number of its clients.
+ */
 
-/** When a step happened, before the time at which the data ends. */
+/** The time of a step, before the time at which the data ends. */
 export type DemoTime =
   /** So many days before, at a time of day (UTC). A Saturday becomes a Friday, a Sunday a Monday. */
   | { readonly days: number; readonly time: string }
   /** So many hours after the step before it. */
   | { readonly afterHours: number }
-  /** So many hours before, on any day: for what has to be under way at the end. */
+  /** So many hours before, on any day: for a step whose effect has to be under way at the end. */
   | { readonly hours: number };
 
 export const on = (days: number, time: string): DemoTime => ({ days, time });
@@ -111,9 +113,9 @@ type DemoPopulation = Readonly<Record<string, Partial<Readonly<Record<Platform, 
 
 export interface DemoApplication {
   readonly name: string;
-  /** As users know it. */
+  /** The name that users know. */
   readonly title: string;
-  /** Which signatures its builds have. */
+  /** The kind of signatures that its builds have. */
   readonly signatures: 'tauri' | 'sparkle' | 'none';
   readonly files: readonly DemoFile[];
   /** In the order of time. */

@@ -4,8 +4,8 @@ import type { Environment } from '../../cli/facts.ts';
 /**
  * The directory of a demo: DATA_DIR, else `data/NAME`.
  *
- * `npm run demo` starts in the directory of the package. A relative DATA_DIR counts from the directory in which the user
- * called npm, which npm passes on in INIT_CWD.
+ * `npm run demo` starts in the directory of the package. A relative DATA_DIR counts from the directory in which the
+ * user called npm, which npm passes on in INIT_CWD.
  */
 export function demoDirectory({ DATA_DIR, INIT_CWD = '' }: Environment, name: string): string {
   const given = DATA_DIR?.trim() ?? '';

@@ -5,7 +5,7 @@ import type { DemoTime } from './demo-application.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** Between two steps of one application. */
+/** The least time between two steps of one application. */
 const GAP_MIN_MS = 10 * 60_000;
 
 /** Saturday and Sunday, by UTC. */
@@ -14,7 +14,8 @@ export function isWeekend(ms: number): boolean {
 }
 
 /**
- * When each step happens, in milliseconds since the Unix epoch. A step that a weekend moved stays after the one before it.
+ * The time of each step, in milliseconds since the Unix epoch. A step that a weekend moved stays after the one before
+ * it.
  *
  * @param endsAt milliseconds since the Unix epoch
  */

@@ -1,26 +1,33 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { channelEntries } from '../../catalog/documents/revision-document.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PublishDeps } from '../../releases/publish/publish-release.ts';
 import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../usage/counts.ts';
+import { readUsage } from '../../usage/read-usage.ts';
 import { createUsage, type Usage } from '../../usage/usage.ts';
-import { DEMO_APPLICATIONS } from './applications.ts';
+import { atelier } from './atelier.ts';
 import { COUNTED_DAYS, createUsageModel, spansUntil, type UsageSpan } from './count-usage.ts';
+import type { DemoApplication } from './demo-application.ts';
 import { createDemoClock, timesOf } from './demo-time.ts';
-import { describeFilled, type FilledApplication, sumUsage } from './filled-store.ts';
+import { fieldnotes } from './fieldnotes.ts';
+import { harbor } from './harbor.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
+
+/** The applications of the demo store, in the order in which they are listed. */
+export const DEMO_APPLICATIONS: readonly DemoApplication[] = [harbor, fieldnotes, atelier];
 
 const ADVICE =
   'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
 
-export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
-  /** For releases, and for counts when there is no `privateStore`. It must have no applications. */
+interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
+  /** The store for releases, and for counts when there is no `privateStore`. It must have no applications. */
   readonly store: PublishDeps['store'];
-  /** Where the service keeps its counts; absent: `store`. */
+  /** The store in which the service keeps its counts; absent: `store`. */
   readonly privateStore?: PublishDeps['store'];
   /** Waits in real time between tries when the store fails. */
   readonly sleep: Clock['sleep'];
@@ -28,19 +35,19 @@ export interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
   readonly ensureConforming?: () => Promise<void>;
 }
 
-export interface DemoStoreOptions {
-  /** Milliseconds since the Unix epoch: when the newest data was made. */
+interface DemoStoreOptions {
+  /** The time of the newest data, in milliseconds since the Unix epoch. */
   readonly endsAt: number;
   /** Equal seeds and ends give equal catalogs and counts. */
   readonly seed: number;
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** What the store contains afterwards. */
+/** The contents of the store afterwards, for the summary. */
 export interface FilledStore {
   readonly applications: readonly FilledApplication[];
   readonly usage: Counts & { readonly days: number };
-  /** Milliseconds since the Unix epoch: when the oldest data was made. */
+  /** The time of the oldest data, in milliseconds since the Unix epoch. */
   readonly startsAt: number;
 }
 
@@ -48,7 +55,7 @@ export interface FilledStore {
  * Fills a store with three applications, their releases of four months, and six weeks of counts. Each document is
  * written by the operation of a command, at the time of a clock that moves from the first change to `endsAt`.
  *
- * @throws AppError `status_forbids` when the store has applications, before anything is written; the store's
+ * @throws AppError `status_forbids` when the store has applications, before anything is written
  */
 export async function fillDemoStore(
   deps: DemoStoreDeps,
@@ -145,3 +152,40 @@ const DEMO_USAGE = {
     error: () => {},
   },
 };
+
+interface FilledApplication {
+  readonly name: string;
+  readonly title: string;
+  readonly channels: readonly string[];
+  /** Includes drafts and yanked releases. */
+  readonly releases: number;
+  readonly artifacts: number;
+  /** The number of revisions of its catalog. */
+  readonly changes: number;
+}
+
+function describeFilled(progress: DemoProgress): FilledApplication {
+  const { application, channels, revision, artifacts } = progress;
+  const published = application.steps.filter((step) => step.do === 'publish');
+  return {
+    name: application.name,
+    title: application.title,
+    channels: channelEntries(channels).map(([name]) => name),
+    releases: new Set(published.map(({ version }) => version)).size,
+    artifacts,
+    changes: revision,
+  };
+}
+
+/** All counts of a store together. */
+async function sumUsage(store: PublishDeps['store'], clock: Clock): Promise<Counts> {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const { rows } = await readUsage({ store, clock, log });
+  const sum = { checks: 0, offers: 0, links: 0 };
+  for (const row of rows) {
+    sum.checks += row.checks;
+    sum.offers += row.offers;
+    sum.links += row.links;
+  }
+  return sum;
+}

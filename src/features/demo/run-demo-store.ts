@@ -7,7 +7,7 @@ import { openPublisher } from '../../store/open/stores.ts';
 import { demoDirectory } from './demo-directory.ts';
 import { type FilledStore, fillDemoStore } from './fill-demo-store.ts';
 
-/** The same releases and counts each time, except for the time at which they end. */
+/** Gives the same releases and counts each time, except for the time at which they end. */
 const SEED = 20;
 
 /** Fills a directory store with applications, releases and counts to look at. */
@@ -47,13 +47,17 @@ function printFilled(terminal: Terminal, directory: string, filled: FilledStore)
     terminal,
     ['application', 'name', 'channels', 'releases', 'files', 'changes'],
     applications.map(({ name, title, channels, releases, artifacts, changes }) => [
-      ...[name, title, channels.join(', ')],
-      ...[releases, artifacts, changes].map(String),
+      name,
+      title,
+      channels.join(', '),
+      String(releases),
+      String(artifacts),
+      String(changes),
     ]),
   );
-  const [checks, offers, links] = [usage.checks, usage.offers, usage.links].map((count) =>
-    count.toLocaleString('en'),
-  );
+  const checks = usage.checks.toLocaleString('en');
+  const offers = usage.offers.toLocaleString('en');
+  const links = usage.links.toLocaleString('en');
   print(
     terminal,
     `Counted in ${usage.days} days: ${checks} checks, ${offers} offers and ${links} links.`,

@@ -20,7 +20,8 @@ const OS_BY_NODE: Readonly<Record<string, string>> = {
 };
 const OS = OS_BY_NODE[process.platform] ?? process.platform;
 const REQUEST_TIMEOUT_MS = 10_000;
-const [OLD, NEW] = ['1.0.0', '1.1.0'];
+const OLD = '1.0.0';
+const NEW = '1.1.0';
 
 interface Answer {
   readonly version?: string;

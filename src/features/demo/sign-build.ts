@@ -8,7 +8,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 export interface MinisignKey {
   readonly privateKey: KeyObject;
   readonly id: Buffer;
-  /** As in `tauri.conf.json`. */
+  /** The key as in `tauri.conf.json`. */
   readonly pubkey: string;
   /** The second line of a minisign public key file. */
   readonly line: string;
@@ -41,7 +41,7 @@ export function minisignKeyOf(privateKey: KeyObject, id: number): MinisignKey {
 
 interface Signing {
   readonly comment?: string;
-  /** `Ed`: over the file itself. */
+  /** `Ed` signs the file itself, `ED` its hash. */
   readonly algorithm?: 'Ed' | 'ED';
   /** The comment that the file shows, when it is not the signed one. */
   readonly shown?: string;

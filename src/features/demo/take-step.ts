@@ -15,7 +15,7 @@ import { planRollback, rollBack } from '../../releases/withdraw/roll-back.ts';
 import type { DemoApplication, DemoStep, PublishStep } from './demo-application.ts';
 import { publicKeyOf, writeBuild } from './write-build.ts';
 
-/** What the publishers of one application have done so far. */
+/** The progress of the publishers of one application. */
 export interface DemoProgress {
   readonly application: DemoApplication;
   /** The state of its channels. */
@@ -27,11 +27,11 @@ export interface DemoProgress {
 }
 
 interface StepDeps extends Omit<PublishDeps, 'onProgress' | 'actor'> {
-  /** Where builds are written before they are published. */
+  /** The directory in which builds are written before they are published. */
   readonly directory: string;
 }
 
-/** Makes one change, with the operation of its command. @throws AppError those of the operation */
+/** Makes one change, with the operation of its command. */
 export async function takeStep(
   stepDeps: StepDeps,
   progress: DemoProgress,

@@ -25,8 +25,8 @@ export function publicKeyOf(application: DemoApplication): string {
 /**
  * Writes the files of a build, as a build tool does, and reads them as `slipway publish` does.
  *
- * @param directory of all builds
- * @param isSigned whether the files have signatures
+ * @param directory the directory of all builds
+ * @param isSigned true when the files have signatures
  */
 export async function writeBuild(
   directory: string,
@@ -49,7 +49,7 @@ export async function writeBuild(
   return (await readBuildOutput({ paths, version })).artifacts;
 }
 
-/** The same bytes for the same name: a line of text, and what looks like a compressed program. */
+/** The bytes of a file, the same for the same name: a line of text, and bytes that look like a compressed program. */
 function contentOf({ title }: DemoApplication, version: string, name: string): Buffer {
   const line = Buffer.from(`${title} ${version}: ${name}, made by "slipway demo --store".\n`);
   const size =

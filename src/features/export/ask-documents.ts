@@ -46,7 +46,7 @@ export interface Feed {
   readonly channel: OpenChannel;
 }
 
-/** Below the address of the service. */
+/** The segments of an address of a feed, below the address of the service. */
 export function feedSegments(
   application: string,
   channel: string,

@@ -10,9 +10,9 @@ import type { Runner } from '../../cli/runner.ts';
 import type { OpenService } from '../../server/opened-service.ts';
 
 /**
- * The command that writes what a static server needs to answer in place of the service.
+ * The command that writes the files with which a static server answers in place of the service.
  *
- * @param loadService a command of the command line must not load the service before it needs it
+ * @param loadService loads the service when the command needs it
  */
 export function addExportCommand(
   program: Command,

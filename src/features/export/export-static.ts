@@ -8,7 +8,7 @@ import { type WriteDeps, type Written, writePlan } from './write.ts';
 interface ExportDeps extends QuestionDeps, Pick<WriteDeps, 'target' | 'onProgress'> {}
 
 interface ExportRequest {
-  /** Where clients will find the export. Without a slash at its end. */
+  /** The address at which clients will find the export, without a slash at its end. */
   readonly publicUrl: string;
   /** Undefined: all applications. */
   readonly application: string | undefined;
@@ -28,7 +28,7 @@ export interface ExportResult extends Written {
  * Writes every feed and file address into a bucket or a directory, so that a static server answers them as the service
  * answers a client without credentials and without an id.
  *
- * @throws AppError `unknown_application`, `catalog_unavailable`, and those of the store and of the target
+ * @throws AppError `unknown_application`, `catalog_unavailable`
  */
 export async function exportStatic(
   deps: ExportDeps,
@@ -64,7 +64,7 @@ export async function exportStatic(
   }
 }
 
-/** Whether an earlier export has written an address for an application. */
+/** Says whether an earlier export has written an address for an application. */
 function isOf(application: string, { config }: Pick<Questions, 'config'>) {
   const { defaultApplication, legacy } = config;
   const facts = { defaultApplication, applications: legacy.applications };

@@ -6,7 +6,7 @@ import { PROTOCOLS, servesArtifact } from '../../updaters/registry.ts';
 import type { OpenChannel, OpenFeeds, OpenRelease } from './open-feeds.ts';
 import type { LeftOut } from './plan.ts';
 
-/** What a static file cannot do, for the releases of an application. */
+/** The parts of the service that static files cannot replace, for the releases of an application. */
 
 /** @param now by the store's clock; milliseconds since the epoch */
 export function findLeftOut(
@@ -40,7 +40,8 @@ export function findLeftOut(
       .map(
         (protocol): LeftOut => ({
           ...all,
-          ...{ reason: 'needs_server', dialect: protocol.name },
+          reason: 'needs_server',
+          dialect: protocol.name,
           detail: `${protocol.title} sends its requests by POST, which a static server does not answer.`,
         }),
       ),
@@ -55,7 +56,9 @@ export function findLeftOut(
 function heldBack(application: string, { view }: OpenChannel, now: number): readonly LeftOut[] {
   return view.offers.flatMap(({ version, status, rollout }): readonly LeftOut[] => {
     const facts = {
-      ...{ application, channel: view.name, dialect: null },
+      application,
+      channel: view.name,
+      dialect: null,
       versions: [versionText(version)],
     };
     if (status === 'paused') {
@@ -78,8 +81,12 @@ function onlyFromVersions(application: string, channel: OpenChannel): readonly L
     'A release with --requires is only for some versions. Clients whose address does not contain their version get the newest release without --requires. zsync clients get none while a release with --requires is the newest, because they would install an older one.';
   return [
     {
-      ...{ reason: 'requires', application, channel: channel.view.name, dialect: null },
-      ...{ versions, detail },
+      reason: 'requires',
+      application,
+      channel: channel.view.name,
+      dialect: null,
+      versions,
+      detail,
     },
   ];
 }

@@ -3,13 +3,13 @@ import type { LegacyStaticAddress } from '../../updaters/legacy/legacy-static.ts
 import type { PlannedDocument } from './plan.ts';
 import { fileAtAddress } from './unanswered.ts';
 
-/** `RELEASES` at the addresses of older servers, which contain the version of the client. */
+/** Settles the documents `RELEASES` at the addresses of older servers, which contain the version of the client. */
 
 /**
  * Squirrel.Windows takes an empty `RELEASES` as a failure, so the service says "no update" with a line of the client's
- * own package. The export does not have that package when the release is paused, withdrawn or of another channel. The
- * document of a client with the newest package says the same: Squirrel.Windows installs nothing older. Without one,
- * there is no document.
+ * own package. The export does not have that package when the release is paused, withdrawn or of another channel. Then
+ * it has the document of a client with the newest package, which says the same: Squirrel.Windows installs nothing
+ * older. If there is no such document either, it has none.
  *
  * @param files the paths of the files that the export has
  */
@@ -21,7 +21,7 @@ export function settleReleases(
 ): readonly PlannedDocument[] {
   const stated = new Map(addresses.map(({ path, releases }) => [path, releases]));
   const packagesIn = rememberPackages(files, publicUrl);
-  /** Of each group: the document with the newest package. */
+  /** The document with the newest package, for each group. */
   const newest = new Map<string, Complete>();
   for (const document of documents) {
     const group = stated.get(document.path)?.group;

@@ -24,7 +24,7 @@ interface PlanRequest {
   readonly applications: readonly string[];
   /** Without a slash at its end. */
   readonly publicUrl: string;
-  /** Whether a channel has the addresses with its other names too. */
+  /** True when the export also has the addresses with the other names of a channel. */
   readonly withAliases: boolean;
   /** Further addresses, below `publicUrl` or with it. */
   readonly also: readonly string[];
@@ -35,7 +35,7 @@ interface PlanRequest {
 /**
  * Asks the service for every address of every feed, and finds the files that the answers need.
  *
- * @throws AppError those of `Questions.ask`, and the store's
+ * @throws AppError `catalog_unavailable`
  */
 export async function makePlan(questions: Questions, request: PlanRequest): Promise<ExportPlan> {
   const documents: PlannedDocument[] = [];
@@ -123,7 +123,10 @@ async function planApplication(
   }
   const stated = await findStatedAddresses(store, application, channels, publicUrl);
   const legacy = listLegacyAddresses({
-    ...{ application, defaultApplication, servers, applications },
+    application,
+    defaultApplication,
+    servers,
+    applications,
     channels: channels.map(({ facts }) => facts),
   });
   const further = [...stated, ...legacy.map(({ path }) => path)];

@@ -1,7 +1,7 @@
 import { escapeXml } from '../../core/xml.ts';
 import type { PlannedDocument } from './plan.ts';
 
-/** Which files the documents of a dialect name, and whether with the version in front. */
+/** Finds the files that the documents of a dialect name, with or without the version in front. */
 
 export type Mention = 'no' | 'below_version' | 'beside_document';
 
@@ -30,7 +30,7 @@ export function createMentions(
   };
 }
 
-/** As YAML, JSON and XML have a name, with and without percent-encoding. */
+/** The forms that a name has in YAML, JSON and XML, with and without percent-encoding. */
 function spellingsOf(filename: string): ReadonlySet<string> {
   const plain = [filename, encodeURIComponent(filename), encodeURI(filename)];
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);

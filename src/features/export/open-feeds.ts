@@ -21,7 +21,7 @@ export interface OpenFeeds {
 
 export interface OpenChannel {
   readonly view: ChannelView;
-  /** What each dialect makes its addresses from. */
+  /** The facts that each dialect makes its addresses from. */
   readonly facts: StaticChannel;
   /** The releases that every client may get, newest first. */
   readonly offered: readonly OpenRelease[];
@@ -34,7 +34,7 @@ export interface OpenRelease {
   readonly release: LoadedRelease;
 }
 
-/** @throws AppError `unknown_application`, `catalog_unavailable`, and the store's */
+/** @throws AppError `unknown_application`, `catalog_unavailable` */
 export async function openFeeds(deps: ServiceDeps, name: string): Promise<OpenFeeds> {
   const application = deps.catalog.application(name);
   const snapshot = application.snapshot();
@@ -87,7 +87,7 @@ async function openChannel(
   return { view, facts, offered, installed };
 }
 
-/** Whether a client may have a release that is not for every client now. */
+/** True when a client may have a release that is not for every client now. */
 function mayBeInstalled({ status, rollout }: Offer, now: number): boolean {
   return status !== 'active' || rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }

@@ -12,7 +12,7 @@ import type { StoreSettings } from '../../store/open/settings.ts';
 import { createStaticDirectory } from '../../store/static-target/static-directory.ts';
 import type { StaticTarget } from '../../store/static-target/static-target.ts';
 
-/** Where an export is written. */
+/** The bucket or directory to which an export is written. */
 
 interface TargetDeps {
   readonly config: Pick<StoreSettings, 'store' | 's3Access' | 'privateBucket' | 'dataDirectory'>;
@@ -23,7 +23,7 @@ interface TargetDeps {
 /**
  * Opens the target without any I/O on it.
  *
- * @param location of a directory, for messages
+ * @param location the directory as messages name it
  * @throws AppError `invalid_configuration` for a place of the store itself: an export replaces and removes files
  */
 export async function openTarget(

@@ -13,16 +13,16 @@ import type { NamedFile } from './unanswered.ts';
 interface FileContext {
   readonly service: ServiceDeps;
   readonly mentionOf: (version: string, filename: string) => Mention;
-  /** Of all open channels: clients that changed their channel ask for the block maps of their old one. */
+  /** The releases of all open channels: clients that changed their channel ask for block maps of their old one. */
   readonly everyRelease: readonly OpenRelease[];
 }
 
 /**
  * The files below the feed of a dialect.
  *
- * Releases that every client may get have the files that the dialect serves, and every other one that its documents
- * name. Of releases that only some clients have, there are the block maps: electron-updater asks for that of the
- * installed version, and installs nothing from it.
+ * For a release that every client may get, these are the files that the dialect serves, and each other file that its
+ * documents name. For a release that only some clients have, these are the block maps: electron-updater asks for the
+ * block map of the installed version, and installs nothing from it.
  */
 export async function planFiles(context: FileContext, feed: Feed): Promise<readonly PlannedFile[]> {
   const { application, channel, protocol } = feed;
@@ -60,10 +60,10 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
 }
 
 /**
- * The files that documents name below the feed of a dialect that does not list them: the addresses of older servers give
- * an installer for Windows at the feed of Squirrel.Mac. Only those of releases that every client may get.
+ * The files that documents name below the feed of a dialect that does not list them: the addresses of older servers
+ * give an installer for Windows at the feed of Squirrel.Mac. It plans only files of releases that every client may get.
  *
- * @param missing what documents name, and the export does not have
+ * @param missing the files that documents name, and that the export does not have
  */
 export async function planNamed(
   service: ServiceDeps,
@@ -84,7 +84,7 @@ export async function planNamed(
   return planned;
 }
 
-/** Whether clients may ask for a file that no document names. */
+/** True when clients may ask for a file that no document names. */
 function isServed({ protocol }: Feed, artifact: Artifact, file: Artifact | Companion): boolean {
   const kind = kindOf(file);
   if (kind !== undefined && kind !== BLOCKMAP && kind !== WEB_PACKAGE) return false;
@@ -95,7 +95,7 @@ function kindOf(file: Artifact | Companion): Companion['kind'] | undefined {
   return 'kind' in file ? file.kind : undefined;
 }
 
-/** Whether the service finds the file by its name alone. */
+/** True when the service finds the file by its name alone. */
 async function isFoundAlone(
   { service }: FileContext,
   { application, channel }: Feed,

@@ -1,7 +1,7 @@
 import { LASTING } from '../../server/http/cache-control.ts';
 import type { StaticContent, StaticFacts } from '../../store/static-target/static-target.ts';
 
-/** What an export writes, and what it leaves out. */
+/** The plan of an export: the documents and files that it writes, and the parts that it leaves out. */
 
 export interface ExportPlan {
   readonly documents: readonly PlannedDocument[];
@@ -10,7 +10,7 @@ export interface ExportPlan {
 }
 
 export interface PlannedDocument {
-  /** Below the address of the service, decoded: `feeds/desktop/stable/electron/latest.yml`. */
+  /** The path below the address of the service, decoded: `feeds/desktop/stable/electron/latest.yml`. */
   readonly path: string;
   readonly body: Buffer;
   readonly contentType: string;
@@ -20,14 +20,14 @@ export interface PlannedFile {
   readonly path: string;
   readonly application: string;
   readonly file: StoredFile;
-  /** Whether the address has other bytes after the next release: it is then written together with the documents. */
+  /** True when the address has other bytes after the next release: it is then written together with the documents. */
   readonly isReplaced: boolean;
 }
 
 /** A file of a release, as its manifest states it. */
 export interface StoredFile extends StaticContent {
   readonly filename: string;
-  /** Relative to the application. */
+  /** The name of the object, relative to the application. */
   readonly object: string;
 }
 
@@ -55,9 +55,9 @@ export interface LeftOut {
   readonly detail: string;
 }
 
-/** A document has another answer after the next release, as the cache headers of the service say too. */
+/** The caching of a document, which is another one after the next release. The service sends the same header. */
 export const DOCUMENT_CACHE = 'public, max-age=60';
-/** The address of a file contains its version, so its bytes never change. */
+/** The facts of a file. Its address contains its version, so its bytes never change. */
 export const FILE_FACTS: StaticFacts = {
   contentType: 'application/octet-stream',
   cacheControl: LASTING,

@@ -10,7 +10,7 @@ import type { OpenedService, OpenService } from '../../server/opened-service.ts'
 import type { ObjectStore } from '../../store/object-store.ts';
 import { createSharedClock } from '../../store/shared-clock.ts';
 
-/** The service in this process, which is asked what it answers. It does not listen, and writes nothing. */
+/** Asks the service in this process for its answers. It does not listen, and writes nothing. */
 
 export interface QuestionDeps {
   /** Loads the service. */
@@ -23,7 +23,7 @@ export interface QuestionDeps {
   readonly randomness: Randomness;
 }
 
-/** What the service answers a client without credentials, an id or a version in its headers. */
+/** The answer of the service to a client without credentials, an id or a version in its headers. */
 type Answer =
   | { readonly kind: 'document'; readonly body: Buffer; readonly contentType: string }
   /** A redirect to the stable address of a file. */
@@ -44,11 +44,13 @@ export interface Questions {
 }
 
 /**
+ * Opens the service in this process. It rejects when the store cannot be read: an export from a part of the catalog
+ * would remove the rest.
+ *
  * @param publicUrl the address in documents, without a slash at its end
- * @throws AppError those of the store: an export from a part of the catalog would remove the rest
  */
 export async function openQuestions(deps: QuestionDeps, publicUrl: string): Promise<Questions> {
-  // The service keeps the last good catalog and secrets in its data directory. This one must not have those of another.
+  // The service keeps the last good catalog and secrets in its data directory. This one must not use another service's.
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'slipway-export-'));
   const removeDirectory = () => rm(dataDirectory, { recursive: true, force: true });
   try {
@@ -102,10 +104,15 @@ export async function openQuestions(deps: QuestionDeps, publicUrl: string): Prom
 }
 
 const ignore = (): void => {};
-/** The command reports its failures itself. */
+/** A log that drops everything: the command reports its failures itself. */
 const SILENT: FastifyBaseLogger = {
   level: 'silent',
   child: () => SILENT,
-  ...{ fatal: ignore, error: ignore, warn: ignore, info: ignore },
-  ...{ debug: ignore, trace: ignore, silent: ignore },
+  fatal: ignore,
+  error: ignore,
+  warn: ignore,
+  info: ignore,
+  debug: ignore,
+  trace: ignore,
+  silent: ignore,
 };

@@ -6,14 +6,12 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 
-/** The newest releases of each channel: the address in an AppImage is made never to change. */
+/** The number of newest releases of each channel that are read: the address in an AppImage is made never to change. */
 const RELEASES_MAX = 50;
 
 /**
- * The paths of the addresses of this service that AppImages contain: each installed AppImage asks at its own for ever,
- * and its developer chose the name in it.
- *
- * @throws AppError those of the store
+ * The paths of the addresses of this service that AppImages contain: each installed AppImage asks at its own address
+ * for ever, and its developer chose the name in it.
  */
 export async function findStatedAddresses(
   store: Pick<ObjectStore, 'open'>,

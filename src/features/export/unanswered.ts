@@ -7,11 +7,11 @@ interface FileAddress {
   readonly channel: string;
   readonly version: string;
   readonly filename: string;
-  /** Decoded, below the address of the service. */
+  /** The decoded path below the address of the service. */
   readonly path: string;
 }
 
-/** What the stable address of a file states; undefined for any other address. */
+/** The application, channel and version in the stable address of a file; undefined for any other address. */
 export function fileAtAddress(address: string, publicUrl: string): FileAddress | undefined {
   const path = pathBelow(address, publicUrl);
   if (path === undefined) return undefined;
@@ -22,7 +22,7 @@ export function fileAtAddress(address: string, publicUrl: string): FileAddress |
   return { application, channel, version, filename, path };
 }
 
-/** The decoded path of an address below that of the service; undefined for one that is not below it. */
+/** The decoded path of an address below the address of the service; undefined for an address that is not below it. */
 export function pathBelow(address: string, publicUrl: string): string | undefined {
   const start = `${publicUrl}/`;
   if (!address.startsWith(start)) return undefined;
@@ -36,7 +36,7 @@ export function pathBelow(address: string, publicUrl: string): string | undefine
 
 /** A file that a document names, and that the export does not have. */
 export interface NamedFile extends FileAddress {
-  /** As the document has it. */
+  /** The address as the document has it. */
   readonly address: string;
   /** The path of the document. */
   readonly document: string;
@@ -74,7 +74,10 @@ export function findUnanswered(
   return findMissing(documents, paths, publicUrl).map((file): LeftOut => {
     const { application, channel, version, document, address } = file;
     return {
-      ...{ reason: 'unanswered_address', application, channel, dialect: null },
+      reason: 'unanswered_address',
+      application,
+      channel,
+      dialect: null,
       versions: [version],
       detail: `${document} names ${address}, which the service does not answer with a file.`,
     };
@@ -85,7 +88,7 @@ function addressesIn(text: string, publicUrl: string): readonly string[] {
   const found: string[] = [];
   const start = `${publicUrl}/`;
   for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
-    // Addresses are percent-encoded: what ends them in JSON, YAML, XML and lines of text is none of their characters.
+    // Addresses are percent-encoded, so the characters that end them in JSON, YAML, XML and text do not occur in them.
     const rest = text.slice(at, at + ADDRESS_LENGTH_MAX);
     found.push(/^[^\s"'<>`\\]+/.exec(rest)?.[0].replaceAll('&amp;', '&') ?? '');
   }

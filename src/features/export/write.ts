@@ -12,12 +12,12 @@ import {
   type PlannedFile,
 } from './plan.ts';
 
-/** What an export has written. */
+/** The result of writing an export. */
 export interface Written {
-  /** Those that were new or had other bytes. */
+  /** The documents that were new or had other bytes. */
   readonly documents: number;
   readonly files: number;
-  /** Of the files; without those that the target has under another address already. */
+  /** The bytes of the files, without the files that the target has under another address already. */
   readonly bytes: number;
   /** Addresses that have their bytes since an earlier export. */
   readonly unchanged: number;
@@ -40,18 +40,17 @@ export interface WriteDeps {
 
 /** A bucket answers each small request after some milliseconds. */
 const DOCUMENTS_AT_ONCE = 8;
-/** Each has buffers of up to 80 MiB. */
+/** Each upload of a file has buffers of up to 80 MiB. */
 const FILES_AT_ONCE = 2;
 
 /**
- * Writes what differs from an earlier export.
+ * Writes the differences from an earlier export.
  *
- * Files come first, then documents, and last the removal of what no longer exists: at no moment does a document name a
- * file that is missing because of the export. An interrupted export has replaced whole files only; the next one
- * continues.
+ * Files come first, then documents, and last the removal of addresses that no longer exist: at no moment does a
+ * document name a file that is missing because of the export. An interrupted export has replaced whole files only; the
+ * next one continues.
  *
- * @param before what the target had; those that the plan does not have are removed
- * @throws AppError those of the store and of the target
+ * @param before the addresses that the target had; the ones that the plan does not have are removed
  */
 export async function writePlan(
   deps: WriteDeps,
@@ -108,7 +107,10 @@ async function writeFiles(deps: WriteDeps, files: readonly PlannedFile[]): Promi
   const { target, isDryRun, onProgress, store } = deps;
   const groups = groupByBytes(files);
   const total = groups.reduce((sum, [first]) => sum + (first?.file.size ?? 0), 0);
-  let [written, unchanged, bytes, done] = [0, 0, 0, 0];
+  let written = 0;
+  let unchanged = 0;
+  let bytes = 0;
+  let done = 0;
   const writeGroup = async (group: readonly PlannedFile[]): Promise<void> => {
     const missing: PlannedFile[] = [];
     let twin: string | undefined;
@@ -148,7 +150,8 @@ async function writeDocuments(
   { target, isDryRun, onProgress }: WriteDeps,
   documents: readonly PlannedDocument[],
 ): Promise<Counts> {
-  let [written, unchanged] = [0, 0];
+  let written = 0;
+  let unchanged = 0;
   await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType }) => {
     const facts: StaticFacts = { contentType, cacheControl: DOCUMENT_CACHE };
     const source = createBytesSource(body, createHash('sha256').update(body).digest('hex'));
@@ -162,7 +165,7 @@ async function writeDocuments(
   return { written, unchanged, bytes: 0 };
 }
 
-/** Starts nothing more after the first failure, and waits for what is under way. */
+/** Runs tasks, a few at once. Starts no more after the first failure, and waits for the ones that are under way. */
 async function inTurn<T>(
   atOnce: number,
   items: readonly T[],
@@ -190,7 +193,8 @@ function sourceOf(
 ): UploadSource {
   const { size, sha256 } = file;
   return {
-    ...{ size, sha256 },
+    size,
+    sha256,
     open: async () => {
       const reader = await openFile(store, application, file);
       return {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Committed, changeCatalog, type WriterDeps } from '../../catalog/change.ts';
-import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
 import { readCatalog } from '../../catalog/find-revision.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
 import { checkReason } from '../../domain/reason.ts';
@@ -44,27 +43,28 @@ export async function changeSettings(
   // Before the commit: a store that fails here has changed nothing.
   const offers = Object.values(signed.channels).flatMap((channel) => channel.offers);
   const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
-  let settingsBefore = applicationSettingsOf(signed.settings ?? {});
-  let after: SettingsJson = {};
-  const committed = await changeCatalog(deps, application, (channels, { settings: present }) => {
-    settingsBefore = applicationSettingsOf(present);
-    after = withStatedSettings(present, request.stated);
-    if (isDeepStrictEqual(present, after)) return undefined;
-    const before = applicationSettingTexts(settingsBefore);
-    const texts = Object.entries(applicationSettingTexts(applicationSettingsOf(after))).filter(
-      ([name, value]) => before[name] !== value,
-    );
-    return {
-      change: {
-        kind: 'settings',
+  const { plan, ...committed } = await changeCatalog(
+    deps,
+    application,
+    (channels, { settings: present }) => {
+      const stated = withStatedSettings(present, request.stated);
+      const settingsBefore = applicationSettingsOf(present);
+      const settings = applicationSettingsOf(stated);
+      const plan = { settingsBefore, settings };
+      if (isDeepStrictEqual(present, stated)) return { edit: undefined, plan };
+      const before = applicationSettingTexts(settingsBefore);
+      const texts = Object.entries(applicationSettingTexts(settings)).filter(
+        ([name, value]) => before[name] !== value,
+      );
+      const change = {
+        kind: 'settings' as const,
         version: null,
         channels: [],
         reason: request.reason,
         summary: `set ${texts.map(([name, value]) => `${name} ${value}`).join(', ')}`,
-      },
-      channels,
-      settings: after,
-    };
-  });
-  return { ...committed, settingsBefore, settings: applicationSettingsOf(after), ...found };
+      };
+      return { edit: { change, channels, settings: stated }, plan };
+    },
+  );
+  return { ...committed, ...plan, ...found };
 }

@@ -104,28 +104,23 @@ export async function changeChannel(
     await deps.ensureConforming();
     await registerApplication(deps, application);
   }
-  let effect: ChannelEffect | undefined;
-  const committed = await changeCatalog(deps, application, (before) => {
+  const { plan, ...committed } = await changeCatalog(deps, application, (before) => {
     const now = deps.clock.now();
     const edited = edit(request, before, now);
-    effect = effectOf(request, before, edited, now);
-    if (isDeepStrictEqual(before, edited.channels)) return undefined;
-    return {
-      change: {
-        kind: 'channel',
-        version: null,
-        channels: [request.channel],
-        reason,
-        summary: summaryOf(action.kind, effect),
-      },
-      ...edited,
-      // Removing and dropping only make a revision smaller.
-      needsRoom: action.kind !== 'remove' && edited.dropped.length === 0,
+    const plan = effectOf(request, before, edited, now);
+    if (isDeepStrictEqual(before, edited.channels)) return { edit: undefined, plan };
+    const change = {
+      kind: 'channel' as const,
+      version: null,
+      channels: [request.channel],
+      reason,
+      summary: summaryOf(action.kind, plan),
     };
+    // Removing and dropping only make a revision smaller.
+    const needsRoom = action.kind !== 'remove' && edited.dropped.length === 0;
+    return { edit: { change, ...edited, needsRoom }, plan };
   });
-  if (effect === undefined)
-    throw new AppError('internal', 'The change of the channel has no effect.');
-  return { ...committed, ...effect };
+  return { ...committed, ...plan };
 }
 
 /** `set keep 20, inherits beta`, for the history. */

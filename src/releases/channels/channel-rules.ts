@@ -1,4 +1,4 @@
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/change.ts';
 import { endsNativeJsonOf } from '../../catalog/documents/manifest-document.ts';
 import {
   type ChannelJson,
@@ -19,7 +19,11 @@ import {
   type Version,
   versionText,
 } from '../../domain/version.ts';
-import { type RequestedRollout, startRollout } from '../rollouts/start-rollout.ts';
+import {
+  type RequestedRollout,
+  type RolloutStart,
+  startRollout,
+} from '../rollouts/start-rollout.ts';
 
 /** Rules about the releases that a channel accepts. Every commit runs these checks on the state that it changes. */
 
@@ -217,7 +221,7 @@ export function withOffer(
  * @throws AppError `invalid_rollout`; `status_forbids` when the channel lists the release already, without a rollout
  */
 export function withRollout(
-  deps: Pick<WriterDeps, 'clock' | 'randomness'>,
+  start: RolloutStart,
   offer: OfferJson,
   existing: OfferJson | undefined,
   { channel, rollout: requested }: Admission,
@@ -225,19 +229,16 @@ export function withRollout(
   const { rollout: _copied, ...rest } = offer;
   if (existing === undefined) {
     if (requested === undefined) return rest;
-    return { ...rest, rollout: startRollout(deps, requested, undefined) };
+    return { ...rest, rollout: startRollout(start, requested) };
   }
   if (existing.rollout !== undefined) return { ...rest, rollout: existing.rollout };
-  if (requested === undefined || isForAll(deps, requested)) return rest;
+  if (requested === undefined || isForAll(start, requested)) return rest;
   throw new AppError(
     'status_forbids',
     `${channel} lists ${offer.version} already, without a rollout, so this command cannot start one. Leave out --rollout, or remove stagingPercentage from the settings of the build tool. To set the share of a release that is offered, run slipway rollout ${offer.version} 5%.`,
   );
 }
 
-function isForAll(
-  deps: Pick<WriterDeps, 'clock' | 'randomness'>,
-  requested: RequestedRollout,
-): boolean {
-  return rolloutOf(startRollout(deps, requested, undefined)) === null;
+function isForAll(start: RolloutStart, requested: RequestedRollout): boolean {
+  return rolloutOf(startRollout(start, requested)) === null;
 }

@@ -1,4 +1,4 @@
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { Channels } from '../../catalog/change.ts';
 import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
 import { draftSentence, optionOf } from '../../catalog/draft-text.ts';
 import {
@@ -60,7 +60,7 @@ export function refuseDraftElsewhere(channels: Channels, version: string, name: 
 }
 
 /** The revision that discarded the last draft of a version; 0 when none was discarded. */
-export function discardedAt(channels: Channels, version: string): number {
+function discardedAt(channels: Channels, version: string): number {
   return Object.values(channels)
     .flatMap(({ discarded = [] }) => discarded)
     .filter((entry) => entry.version === version)
@@ -92,13 +92,14 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
  * The draft that a channel has after a publisher added to a release. The first publisher fixes the expected targets.
  *
  * @param offer what the release will be offered with
+ * @param now by the store's clock; milliseconds since the epoch
  * @throws AppError `release_differs` for other targets than the draft expects
  */
 export function planDraft(
-  { clock }: Pick<WriterDeps, 'clock'>,
   { channel: name, expect, mode, rollout: requested }: Admission & Holding,
   channel: ChannelJson,
   offer: OfferJson,
+  now: number,
 ): DraftJson {
   const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
   const before = draftIn(channel, offer.version);
@@ -112,7 +113,7 @@ export function planDraft(
       : { text: requested.text, freeze_windows: [...requested.freezeWindows] };
   return {
     ...statement,
-    since: before?.since ?? new Date(clock.now()).toISOString(),
+    since: before?.since ?? new Date(now).toISOString(),
     opens: mode === 'draft' ? 'on_command' : (before?.opens ?? 'when_complete'),
     ...(targets === undefined || targets.length === 0 ? {} : { expect: targets }),
     ...(rollout === undefined ? {} : { rollout }),

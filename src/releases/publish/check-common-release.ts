@@ -3,23 +3,23 @@ import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { divideMachines, type NamedMachine } from '../../domain/common-release.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 
-/** What clients need before a document for several machines states a release to them. */
+/** The conditions under which a document for several machines states a release to a client. */
 export interface CommonReleaseNeeds {
   /** The machines that the release has no build for, and without which the document does not state it. */
   readonly missing: readonly string[];
-  /** Whether clients have to state their version, because the release requires one. */
+  /** True when clients have to state their version, because the release requires one. */
   readonly needsVersion: boolean;
   /** The machines whose clients have to state the version of their system, because their builds have a minimum. */
   readonly needsOsVersion: readonly string[];
-  /** Whether the document does not state the release to any client that leaves out the version of its system. */
+  /** True when the document states the release to no client that leaves out the version of its system. */
   readonly isHeldByOsVersion: boolean;
 }
 
-/** When every rollout has ended. */
+/** A time at which every rollout has ended. */
 const AT_THE_END = Number.POSITIVE_INFINITY;
 
 /**
- * What keeps a document for several machines from stating a release, with the machines by their names in the document.
+ * Finds what keeps a document for several machines from stating a release. Machines have their names in the document.
  * Rollouts count as ended, because the publisher asks about the release.
  *
  * @param query the question for the document, with the channel's own name, of a client that states nothing
@@ -38,7 +38,8 @@ export function checkCommonRelease(
   // A build that a client gets when it states its system is not missing.
   const divide = (osGate: UpdateQuery['osGate']) =>
     divideMachines({ ...query, osGate }, machines, view, offer, AT_THE_END);
-  const [all, withoutOsVersion] = [divide('client'), divide('server')];
+  const all = divide('client');
+  const withoutOsVersion = divide('server');
   if (all.getting.length === 0) return undefined;
   const gated = all.getting.filter((name) => !withoutOsVersion.getting.includes(name));
   return {

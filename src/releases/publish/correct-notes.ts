@@ -139,8 +139,10 @@ async function correctManifests(
           deps,
           application,
           version,
-          async (newest) =>
-            newest !== undefined && isSameRelease(newest.release, wanted) ? undefined : wanted,
+          async (newest) => {
+            const isStored = newest !== undefined && isSameRelease(newest.release, wanted);
+            return { release: wanted, kept: isStored ? newest : undefined };
+          },
           { catalogRevision },
         );
     corrections.push({ from, to });
@@ -185,33 +187,31 @@ async function commitCorrections(
   const { application, version, reason } = request;
   const byNumber = new Map(corrections.map(({ from, to }) => [from.number, to]));
   const manifest = Math.max(...corrections.map(({ to }) => to.number));
-  let listed: readonly string[] | undefined;
-  const committed = await changeCatalog(deps, application, async (before) => {
-    listed = undefined;
+  const { plan, ...committed } = await changeCatalog(deps, application, async (before) => {
     const listing = await correctable(deps, before, request);
     const edited: Record<string, ChannelJson> = {};
     for (const [name, channel] of listing) {
       const offer = visibleOffer(channel, request);
       const to = byNumber.get(offer?.manifest.number ?? 0);
-      if (offer === undefined || to === undefined) return undefined;
+      if (offer === undefined || to === undefined) return { edit: undefined, plan: undefined };
       if (to.number === offer.manifest.number) continue;
       const corrected = { ...offer, manifest: { number: to.number, digest: to.digest } };
       const others = channel.offers.filter((each) => each !== offer);
       edited[name] = { ...channel, offers: [...others, corrected] };
     }
-    listed = listing.map(([name]) => name);
+    const listed = listing.map(([name]) => name);
     const channels = Object.keys(edited);
-    if (channels.length === 0) return undefined;
+    if (channels.length === 0) return { edit: undefined, plan: listed };
     const change = {
-      kind: 'notes',
+      kind: 'notes' as const,
       version,
       channels,
       reason,
       summary: summaryOf(request),
-    } as const;
-    return { change, channels: { ...before, ...edited } };
+    };
+    return { edit: { change, channels: { ...before, ...edited } }, plan: listed };
   });
-  return listed === undefined ? 'overtaken' : { ...committed, channels: listed, manifest };
+  return plan === undefined ? 'overtaken' : { ...committed, channels: plan, manifest };
 }
 
 /** `de, und; removes fr` */

@@ -20,7 +20,7 @@ interface FileDigests {
   readonly blake2b512?: string;
 }
 
-/** What clients of some formats compare, and what some signatures are over. */
+/** Clients of some formats compare SHA-1, and some signatures are over BLAKE2b. */
 export type FurtherAlgorithm = 'sha1' | typeof SIGNED_HASH;
 type Algorithm = DigestAlgorithm | FurtherAlgorithm;
 
@@ -70,7 +70,8 @@ export async function hashFile(
       { importDetail: `${differs} Copy it again from the other server.` },
     );
   }
-  const [sha1, blake2b512] = [digests.get('sha1'), digests.get(SIGNED_HASH)];
+  const sha1 = digests.get('sha1');
+  const blake2b512 = digests.get(SIGNED_HASH);
   return {
     sha256: digests.get('sha256') ?? '',
     sha512: digests.get('sha512') ?? '',

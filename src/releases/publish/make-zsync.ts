@@ -20,7 +20,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** For the header. */
 const HEADER_BYTES = 4 * 1024;
 
-/** Whether the file can have a zsync file: an empty file has no blocks, and that of a huge one is too large to be served. */
+/** Reports whether a file can have a zsync file: an empty file has no blocks, and a huge file has too many to be served. */
 export function hasZsync(filename: string, size: number): boolean {
   if (size === 0 || !fitsInLine('URL', encodeURIComponent(filename))) return false;
   return checksumsSize(size) + HEADER_BYTES <= ZSYNC_BYTES_MAX;

@@ -17,7 +17,8 @@ export function refuseOtherSignature(version: string, existing: Artifact, added:
     const same = known.find(
       ({ filename, sha256 }) => filename === file.filename && sha256 === file.sha256,
     );
-    const [before, now] = [edValueOf(same?.signatures), edValueOf(file.signatures)];
+    const before = edValueOf(same?.signatures);
+    const now = edValueOf(file.signatures);
     if (before === undefined || now === undefined || before === now) continue;
     throw new AppError(
       'release_differs',
@@ -50,7 +51,7 @@ export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artif
   };
 }
 
-/** The signatures, and those of schemes that they lack: Tauri's and Sparkle's may come from two runs. */
+/** Adds the signatures of schemes that `first` lacks: Tauri's and Sparkle's may come from two runs. */
 function joinSignatures(
   first: Artifact['signatures'],
   others: Artifact['signatures'],
@@ -60,7 +61,7 @@ function joinSignatures(
 }
 
 /**
- * Whether an artifact that is stored without a companion gets it. Another kind of file than it had, or a delta from
+ * Reports whether a stored artifact gets a companion: another kind of file than it had, or a delta from
  * another version; a second block map of other bytes would contradict the first.
  */
 function isAddable(added: Companion, existing: readonly Companion[]): boolean {

@@ -2,11 +2,11 @@ import { AppError } from '../../core/errors.ts';
 import { type CarriedDocument, isFor, mayList } from '../../domain/carried-document.ts';
 import { findArtifact, isSameFile, type Release } from '../../domain/release.ts';
 
-/** What a publisher adds to a release. */
+/** The files that a publisher adds to a release. */
 type Added = Pick<Release, 'version' | 'artifacts' | 'carried'>;
 
 /**
- * The signed documents of a release with those of a publisher added. Like files: a document that was offered is never
+ * Adds the signed documents of a publisher to a release. They are treated like files: a document that was offered is never
  * replaced.
  *
  * @throws AppError `release_differs`
@@ -52,7 +52,7 @@ function refuseLosing(
   );
 }
 
-/** Whether a publisher replaces a file that a signed document describes by its hash. */
+/** Reports whether a publisher replaces a file that a signed document describes by its hash. */
 function describesReplaced(
   { name }: CarriedDocument,
   newest: Release | undefined,

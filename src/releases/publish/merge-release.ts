@@ -13,7 +13,7 @@ import { type Target, targetName } from '../../domain/target.ts';
 import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
 import { mergeCarried } from './merge-carried.ts';
 
-/** How a build tool describes a release. What a publisher states comes first. */
+/** The description of a release by its build tool. A statement of the publisher takes precedence. */
 export interface DescribedRelease {
   readonly name: string | null;
   /** Notes without a language; null: none. */
@@ -28,7 +28,7 @@ export interface Contribution {
   readonly releasedAt: string;
   /** Undefined keeps the value of the release. */
   readonly notes: Release['notes'] | undefined;
-  /** What the build tool states; used where the release has no statement yet. */
+  /** The statements of the build tool, used where the release has none yet. */
   readonly described: DescribedRelease;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
@@ -94,16 +94,7 @@ export function mergeRelease(
   };
 }
 
-/** Whether `release` has every artifact of `other` with the same bytes. */
-export function contains(release: Release, other: Pick<Release, 'artifacts'>): boolean {
-  const artifacts = new Map(release.artifacts.map((a) => [identityName(a), a]));
-  return other.artifacts.every((artifact) => {
-    const mine = artifacts.get(identityName(artifact));
-    return mine !== undefined && isSameFile(mine, artifact);
-  });
-}
-
-/** Whether two releases state the same, including where their bytes are. */
+/** Reports whether two releases state the same, including where their bytes are. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
 }
@@ -130,7 +121,7 @@ function mergeStatements(
   return { name, notes, notesRemoved, requires, mandatoryFor };
 }
 
-/** The notes, or those of the build tool when a release has none and no operator removed them. */
+/** The notes of the release. The notes of the build tool take their place when it has none and no operator removed them. */
 function orDescribed(
   notes: Release['notes'],
   removed: readonly string[],
@@ -140,7 +131,7 @@ function orDescribed(
   return hasOwn || described.notes === null ? notes : { und: described.notes };
 }
 
-/** A publisher may add a language. What an operator corrected or removed stays as it is. */
+/** A publisher may add a language. Notes that an operator corrected or removed stay as they are. */
 function mergeNotes(base: Release, added: Release['notes']): Release['notes'] {
   const notes = { ...base.notes };
   for (const [locale, text] of Object.entries(added)) {

@@ -35,10 +35,10 @@ interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
-  /** Whether to accept that the channel already offers a newer release to every target of this one. */
+  /** True to accept that the channel already offers a newer release to every target of this one. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
-  /** Whether to accept that the release lacks builds that the channel expects. */
+  /** True to accept that the release lacks builds that the channel expects. */
   readonly releasePartial?: boolean;
   /** On this channel; undefined: every client is offered the release at once. */
   readonly rollout?: Admission['rollout'];
@@ -71,60 +71,68 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   const { application } = request;
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  let facts: Omit<Promoted, keyof Committed | 'channel'> | undefined;
-  const committed = await changeCatalog(deps, application, async (channels, { settings }) => {
-    if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
-    const offers = offersOf(channels, request.version);
-    const own = offers.get(channel);
-    const newest = newestOf([...offers].filter(([name]) => name !== channel));
-    const source = newest ?? own;
-    if (source === undefined) throw unknownVersion(application, request.version, channels);
-    const admitted = admitToChannel(channels, version, { ...request, channel });
-    refuseDraft(admitted, channel, request.version);
-    const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
-    if (missing.length > 0 && request.releasePartial !== true) {
-      throw incomplete(request.version, channel, missing);
-    }
-    if (newest?.status === 'paused') {
-      throw new AppError(
-        'status_forbids',
-        `${request.version} is paused. Resume it before you promote it.`,
-      );
-    }
-    const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
-    const status = { status: own?.status ?? source.status, reason: own?.reason ?? null };
-    const promoted = withRollout(deps, { ...source, ...status }, own, { ...request, channel });
-    const offer = isThere ? own : promoted;
-    const { channels: after, dropped } = isThere
-      ? { channels, dropped: [] }
-      : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
-          added: version,
-          now: deps.clock.now(),
-        });
-    const { tauriPubkey } = applicationSettingsOf(settings);
-    facts = {
-      ...(await findOtherKeys(deps, application, [offer], tauriPubkey)),
-      tauriKeyId: tauriPubkey?.keyId ?? null,
-      dropped,
-      status: offer.status,
-      builds: buildsOf(offer),
-      leftBehind: leftBehindOn(after, channel, version),
-    };
-    if (isThere) return undefined;
-    if (own === undefined) {
-      if (!request.allowStranded) refuseStranding(after, channel, offer);
-      if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
-    }
-    return {
-      change: {
-        ...{ kind: 'promote', version: request.version, channels: [channel], reason: null },
+  const { plan, ...committed } = await changeCatalog(
+    deps,
+    application,
+    async (channels, present) => {
+      if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
+      const offers = offersOf(channels, request.version);
+      const own = offers.get(channel);
+      const newest = newestOf([...offers].filter(([name]) => name !== channel));
+      const source = newest ?? own;
+      if (source === undefined) throw unknownVersion(application, request.version, channels);
+      const admitted = admitToChannel(channels, version, { ...request, channel });
+      refuseDraft(admitted, channel, request.version);
+      const missing = own === undefined ? missingTargets(admitted.expect, source.artifacts) : [];
+      if (missing.length > 0 && request.releasePartial !== true) {
+        throw incomplete(request.version, channel, missing);
+      }
+      if (newest?.status === 'paused') {
+        throw new AppError(
+          'status_forbids',
+          `${request.version} is paused. Resume it before you promote it.`,
+        );
+      }
+      const isThere = own !== undefined && own.manifest.number >= source.manifest.number;
+      const copied = {
+        ...source,
+        status: own?.status ?? source.status,
+        reason: own?.reason ?? null,
+      };
+      const start = { now: deps.clock.now(), salt: deps.randomness.id() };
+      const promoted = withRollout(start, copied, own, { ...request, channel });
+      const offer = isThere ? own : promoted;
+      const { channels: after, dropped } = isThere
+        ? { channels, dropped: [] }
+        : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
+            added: version,
+            now: deps.clock.now(),
+          });
+      const { tauriPubkey } = applicationSettingsOf(present.settings);
+      const plan = {
+        ...(await findOtherKeys(deps, application, [offer], tauriPubkey)),
+        tauriKeyId: tauriPubkey?.keyId ?? null,
+        dropped,
+        status: offer.status,
+        builds: buildsOf(offer),
+        leftBehind: leftBehindOn(after, channel, version),
+      };
+      if (isThere) return { edit: undefined, plan };
+      if (own === undefined) {
+        if (!request.allowStranded) refuseStranding(after, channel, offer);
+        if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
+      }
+      const change = {
+        kind: 'promote' as const,
+        version: request.version,
+        channels: [channel],
+        reason: null,
         summary: own === undefined ? request.rollout?.text : undefined,
-      },
-      channels: after,
-    };
-  });
-  if (facts === undefined) throw new AppError('internal', 'Promoting ended without an offer.');
-  return { ...committed, channel, ...facts };
+      };
+      return { edit: { change, channels: after }, plan };
+    },
+  );
+  return { ...committed, channel, ...plan };
 }
 
 /** Among offers of the same manifest, prefers the paused one: the operator paused it for a reason. */

@@ -1,11 +1,7 @@
 import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts';
-import { REUSE_AGE_MAX_MS } from '../../catalog/artifact-upload.ts';
 import type { Channels } from '../../catalog/change.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
-import type { ChannelJson } from '../../catalog/documents/revision-document.ts';
-import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
 import {
-  type ManifestReference,
   namedAbove,
   readApplications,
   readNewestManifest,
@@ -13,7 +9,6 @@ import {
   refuseLost,
 } from '../../catalog/read.ts';
 import { needsCreate } from '../../catalog/unknown-release.ts';
-import { AppError } from '../../core/errors.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
@@ -25,29 +20,18 @@ import {
   applicationSettingsOf,
   type PublicKeySettings,
 } from '../applications/application-settings.ts';
-import {
-  type Admission,
-  admitToChannel,
-  offersOf,
-  refuseRemoved,
-} from '../channels/channel-rules.ts';
-import { type Holding, refuseDraftElsewhere } from '../drafts/draft-rules.ts';
+import type { Admission } from '../channels/channel-rules.ts';
+import type { Holding } from '../drafts/draft-rules.ts';
 import { type SignatureReport, verifySignatures } from '../verify/verify-signatures.ts';
 import { type EdSignatureReport, verifySparkleSignatures } from '../verify/verify-sparkle.ts';
 import {
   createSignatureCheck,
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
-import { type CommittedRelease, commitRelease, offeredAlready } from './commit-release.ts';
-import {
-  type Contribution,
-  contains,
-  type DescribedRelease,
-  mergeRelease,
-} from './merge-release.ts';
-import { planRelease } from './plan-release.ts';
-import { readBase } from './read-base.ts';
-import { refuseOtherBytes } from './refuse-other-bytes.ts';
+import { type CommittedRelease, commitRelease, planVerified } from './commit-release.ts';
+import type { DescribedRelease } from './merge-release.ts';
+import type { Publish } from './plan-publish.ts';
+import { admit, catalogState, fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import {
   type HashedArtifact,
@@ -65,7 +49,7 @@ export interface PublishRequest extends Admission, Holding {
   readonly signed?: readonly BuiltDocument[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
-  /** How the build tool describes the release; absent: not at all. */
+  /** The build tool's description of the release; absent: it has none. */
   readonly described?: DescribedRelease;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
@@ -106,7 +90,8 @@ export interface PublishResult extends CommittedRelease {
  *
  * Publishing the same files again changes nothing. A run that was killed at any point is completed by the next one.
  *
- * @throws AppError `invalid_*`, a refusal (`needs_create`, `release_differs`, …), or the store's
+ * @throws AppError `invalid_*` for a wrong request; `needs_create`, `unknown_application`, and the codes of {@link admit} and
+ *   `planPublish` for a refusal; `store_*` when the store fails
  */
 export async function publishRelease(
   deps: PublishDeps,
@@ -118,46 +103,54 @@ export async function publishRelease(
   const { requires, mandatoryFor } = request;
   if (requires !== undefined) parseRangeBelow(requires, version, '/requires');
   if (mandatoryFor !== undefined) parseRangeBelow(mandatoryFor, version, '/mandatory_for');
-  const admission = { ...request, application, channel };
-  const startedAt = deps.clock.now();
+  const publishing = { ...request, application, channel };
+  const uploadsBegan = deps.clock.now();
 
-  // All checks come before the upload, which may take gigabytes. The commit repeats them on the newest state.
+  // All checks come before the upload, which may take gigabytes. The commit plans again on the newest state.
   const isListed = await checkApplication(deps, application, request.create);
   const revision = await readRevision(deps, application);
-  const before = revision?.signed.channels ?? {};
-  const admitted = admitToChannel(before, version, admission);
-  const removed = revision?.signed.removed_versions ?? [];
-  refuseRemoved(before, removed, request.version);
+  const admitted = admit(catalogState(revision), publishing);
   await deps.ensureConforming();
-  const settings = revision?.signed.settings ?? {};
-  const keys = applicationSettingsOf(settings);
+  const keys = applicationSettingsOf(admitted.settings);
   const { tauriPubkey, sparklePubkey } = keys;
   const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
   const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
   const ensureSigned = createSignatureCheck(deps, verifiedWith(keys, hashed, signed));
-  const publishing = {
-    ...admission,
-    removed,
-    ensureOffered: (release: Release) => ensureSigned(release, settings),
-  };
   const newest = await readNewestManifest(deps, application, request.version);
   const lost = namedAbove(revision, application, request.version, newest);
   await refuseLost(deps, application, lost);
-  const named = await checkArtifacts(deps, publishing, hashed, before, admitted, newest);
-  const uploaded = await uploadArtifacts(deps, application, hashed, named.artifacts);
-
-  const artifacts = uploaded.map(({ artifact }) => artifact);
-  const carried = await storeSigned(deps, request, application, named);
-  const mine = contribution(admission, { artifacts, carried }, deps);
-  const committed = await commitRelease({ ...deps, named: lost }, version, admission, mine, {
-    isListed,
-    ensureInTime: () => refuseLate(deps, startedAt),
-    ensureVerified: (present) => {
-      if (signatures.count > 0) refuseOtherKey(present, 'tauriPubkey', tauriPubkey);
-      if (edSignatures.count > 0) refuseOtherKey(present, 'sparklePubkey', sparklePubkey);
+  const publish = (files: Pick<Release, 'artifacts' | 'carried'>): Publish => ({
+    ...publishOf(deps, publishing, files),
+    uploadsBegan,
+    verifiedWith: {
+      tauriPubkey: signatures.count > 0 ? tauriPubkey : undefined,
+      sparklePubkey: edSignatures.count > 0 ? sparklePubkey : undefined,
     },
+  });
+  const planned = publish({
+    artifacts: hashed.map(withPlannedObjects),
+    carried: signed.map((document) => carriedAt(document, '')),
+  });
+  const { state, plan } = await planVerified(deps, admitted, planned, newest, ensureSigned);
+  const known = namedFiles(state, request.version);
+  await refuseRelabelled(deps, {
+    application,
+    version: request.version,
+    hashed,
+    own: known.artifacts,
+    channels: state.channels,
+  });
+  if (plan.firstOffered !== undefined) {
+    await deps.beforeOffer?.({ before: state.channels, after: plan.placed.channels });
+  }
+
+  const uploaded = await uploadArtifacts(deps, application, hashed, known.artifacts);
+  const artifacts = uploaded.map(({ artifact }) => artifact);
+  const carried = await storeSigned(deps, request, application, known);
+  const committed = await commitRelease({ ...deps, named: lost }, publish({ artifacts, carried }), {
+    isListed,
     ensureSigned,
   });
   const { version: published } = request;
@@ -172,47 +165,14 @@ export async function publishRelease(
   };
 }
 
-/**
- * Refuses artifacts that the release cannot have.
- *
- * @param admitted the present channel, with or without an offer of the release
- * @returns the artifacts and the signed documents that manifests of the version name already
- */
-async function checkArtifacts(
-  deps: PublishDeps,
-  request: PublishRequest & {
-    readonly removed: readonly string[];
-    /** Called for a release that the channel does not offer yet. */
-    readonly ensureOffered: (release: Release) => Promise<void>;
-  },
-  hashed: readonly HashedArtifact[],
-  before: Channels,
-  admitted: ChannelJson,
-  newest: ManifestReference | undefined,
-): Promise<Pick<Release, 'artifacts' | 'carried'>> {
-  const { application, version, channel } = request;
-  const { base, fixed, offered } = await readBase(deps, request, before, newest);
-  const artifacts = hashed.map(withPlannedObjects);
-  const carried = (request.signed ?? []).map((document) => carriedAt(document, ''));
-  const mine = contribution(request, { artifacts, carried }, deps);
-  const releases = offered.map((each) => each.release);
-  await refuseOtherBytes(deps, mine, before, request.removed, releases);
-  const release = mergeRelease(base?.release, fixed, mine);
-  const made = { release, number: 1, digest: '' };
-  const planned = planRelease(deps, request, before, admitted, made);
-  const isOffered = offersOf(before, version).has(channel);
-  if (!isOffered || !fixed.some((release) => contains(release, mine))) {
-    refuseDraftElsewhere(before, version, channel);
-    if (isOffered && request.mode === 'draft') throw offeredAlready(mine, channel);
-  }
-  const known = [...(base === undefined ? [] : [base.release]), ...fixed];
-  const own = known.flatMap((each) => each.artifacts);
-  await refuseRelabelled(deps, { application, version, hashed, own, channels: before });
-  if (planned.kind === 'offer' && !isOffered) {
-    await request.ensureOffered(release);
-    await deps.beforeOffer?.({ before, after: planned.channels });
-  }
-  return { artifacts: own, carried: known.flatMap((each) => each.carried) };
+/** The artifacts and the signed documents that manifests of the version name already: their objects are used again. */
+function namedFiles(state: PublishState, version: string): Pick<Release, 'artifacts' | 'carried'> {
+  const fixed = fixedReleases(state, version);
+  const known = state.base === undefined ? fixed : [state.base.release, ...fixed];
+  return {
+    artifacts: known.flatMap(({ artifacts }) => artifacts),
+    carried: known.flatMap(({ carried }) => carried),
+  };
 }
 
 async function storeSigned(
@@ -231,15 +191,6 @@ async function storeSigned(
 
 function carriedAt({ name, size, sha256 }: BuiltDocument, object: string): CarriedDocument {
   return { name, size, sha256, object };
-}
-
-/** An upload that no manifest names is safe for a day only, and the machine may have slept since. */
-function refuseLate(deps: PublishDeps, startedAt: number): void {
-  if (deps.clock.now() - startedAt <= REUSE_AGE_MAX_MS) return;
-  throw new AppError(
-    'store_unavailable',
-    'Publishing took more than a day, and uploads without a manifest are safe for a day only. Run the same command again.',
-  );
 }
 
 /** The signatures of this publish that the keys have verified. */
@@ -266,21 +217,6 @@ function verifiedWith(
   ];
 }
 
-/** The key that verified the signatures may have been replaced since. @param verified null: none was set */
-function refuseOtherKey(
-  settings: SettingsJson,
-  setting: keyof PublicKeySettings,
-  verified: { readonly text: string } | null,
-): void {
-  const key = applicationSettingsOf(settings)[setting];
-  if (key === null || key.text === verified?.text) return;
-  const whose = setting === 'tauriPubkey' ? 'Tauri' : 'Sparkle';
-  throw new AppError(
-    'status_forbids',
-    `Another process set the public key ${'keyId' in key ? key.keyId : key.text} for ${whose} signatures meanwhile. Run the same command again, to verify the signatures with it.`,
-  );
-}
-
 /** @returns whether the list of applications has the application */
 async function checkApplication(
   deps: PublishDeps,
@@ -297,24 +233,34 @@ async function checkApplication(
   throw needsCreate(application, applications);
 }
 
-/** What a publisher adds to a release. */
-export function contribution(
+/**
+ * The publish that a request asks for.
+ *
+ * @param files the files of the publisher, as they are or will be stored
+ */
+export function publishOf(
+  { clock, randomness }: Pick<PublishDeps, 'clock' | 'randomness'>,
   request: PublishRequest,
-  { artifacts, carried }: Pick<Release, 'artifacts' | 'carried'>,
-  deps: Pick<PublishDeps, 'clock'>,
-): Contribution {
+  files: Pick<Release, 'artifacts' | 'carried'>,
+): Publish {
   const { application, version, notes, requires, mandatoryFor, provenance } = request;
   return {
-    application,
-    version,
-    releasedAt: request.releasedAt ?? new Date(deps.clock.now()).toISOString(),
-    notes,
-    described: request.described ?? { name: null, notes: null },
-    requires,
-    mandatoryFor,
-    endsNative: request.endsNative ?? [],
-    provenance,
-    artifacts,
-    carried,
+    ...request,
+    mine: {
+      application,
+      version,
+      releasedAt: request.releasedAt ?? new Date(clock.now()).toISOString(),
+      notes,
+      described: request.described ?? { name: null, notes: null },
+      requires,
+      mandatoryFor,
+      endsNative: request.endsNative ?? [],
+      provenance,
+      artifacts: files.artifacts,
+      carried: files.carried,
+    },
+    uploadsBegan: null,
+    verifiedWith: { tauriPubkey: undefined, sparklePubkey: undefined },
+    salt: randomness.id(),
   };
 }

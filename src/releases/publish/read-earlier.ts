@@ -11,7 +11,7 @@ export interface EarlierReleases {
   readonly previous: Release | undefined;
   /** The last other one of the channel that has signed documents; undefined for none. */
   readonly signed: Release | undefined;
-  /** Why a release could not be read, as sentences. */
+  /** The reasons for which releases could not be read, as sentences. */
   readonly problems: readonly string[];
 }
 

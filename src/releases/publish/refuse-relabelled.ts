@@ -9,7 +9,7 @@ import { compareVersions, parseVersion } from '../../domain/version.ts';
 
 /** Keeps a left-over file of an older build from being published as a new version. */
 
-/** How many recent releases are compared: left-over files come from recent releases. */
+/** The number of recent releases that are compared: left-over files come from recent releases. */
 const RELEASES_SEARCHED_MAX = 50;
 
 type Listed = Pick<OfferJson, 'version' | 'manifest'>;

@@ -110,7 +110,7 @@ function withoutRollouts(channels: Channels): Channels {
   );
 }
 
-/** Whether updates lead a client to a version that is not in the range, one release after the other. */
+/** Reports whether updates lead a client to a version that is not in the range, one release after the other. */
 function leadsOn(
   view: ChannelView,
   channel: string,

@@ -4,9 +4,9 @@ import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { readManifest } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
-import { wasListed } from './read-offered.ts';
+import { wasListed } from './refuse-other-bytes.ts';
 
-/** Whether a release of another server needs no import any more. */
+/** Finds out whether a release of another server is here already, so that it need not be imported. */
 
 export type Presence =
   | { readonly kind: 'present' }
@@ -18,7 +18,7 @@ export type Presence =
  *
  * @param revision the catalog before the import
  * @returns undefined when it has to be published
- * @throws AppError `document_corrupt`, and the store's
+ * @throws AppError `document_corrupt`
  */
 export async function findPresence(
   deps: WriterDeps,

@@ -31,7 +31,7 @@ export interface UploadDeps extends WriterDeps {
 interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
   /** Its path on disk; the bytes of a file that publishing makes. */
   readonly content: string | Uint8Array;
-  /** What the build tool states. */
+  /** The facts that the build tool states. */
   readonly facts: UpdaterFacts;
   readonly filename: string;
   readonly size: number;
@@ -56,7 +56,7 @@ const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
  * Hashes every file once, and makes the zsync file of an AppImage that the build tool wrote none for.
  *
  * @param verifies whether the signatures will be verified
- * @throws AppError `invalid_artifact`: see {@link hashFile}
+ * @throws AppError `invalid_artifact`
  */
 export async function hashArtifacts(
   deps: UploadDeps,
@@ -109,13 +109,11 @@ async function makeMissingZsync(
   if (sha1 === undefined || !hasZsync(filename, size)) return undefined;
   const bytes = await makeZsync({ path, filename, size, sha1 });
   return {
-    ...{
-      kind: ZSYNC,
-      filename: `${filename}.zsync`,
-      size: bytes.length,
-      content: bytes,
-      facts: {},
-    },
+    kind: ZSYNC,
+    filename: `${filename}.zsync`,
+    size: bytes.length,
+    content: bytes,
+    facts: {},
     sha256: createHash('sha256').update(bytes).digest('hex'),
     sha512: createHash('sha512').update(bytes).digest('hex'),
   };

@@ -63,37 +63,35 @@ export async function changeRollout(
   asked: RolloutRequest,
 ): Promise<RolloutChanged> {
   const request = checkRequest(asked);
-  let touched: readonly ChannelRollout[] = [];
-  const committed = await changeCatalog(deps, request.application, async (before) => {
+  const { plan, ...committed } = await changeCatalog(deps, request.application, async (before) => {
     const edited: Record<string, ChannelJson> = {};
-    const rollouts: ChannelRollout[] = [];
+    const plan: ChannelRollout[] = [];
     const listing = await channelsListing(deps, before, request);
     const isNamed = request.channel !== undefined;
     for (const [name, channel] of isNamed ? listing : concerned(deps, listing, request)) {
       const offer = offerIn(channel, request);
       const rollout = edit(deps, offer, name, request);
-      const facts = { channel: name, before: shareNow(deps, offer?.rollout) };
-      rollouts.push({ ...facts, after: shareNow(deps, rollout), rollout });
+      plan.push({
+        channel: name,
+        before: shareNow(deps, offer?.rollout),
+        after: shareNow(deps, rollout),
+        rollout,
+      });
       if (offer === undefined || rollout === offer.rollout) continue;
       edited[name] = replaceRollout(channel, offer, rollout);
     }
-    touched = rollouts;
-    if (Object.keys(edited).length === 0) return undefined;
-    const channels: Channels = { ...before, ...edited };
-    const { version, reason } = request;
-    return {
-      change: {
-        kind: 'rollout',
-        version,
-        channels: Object.keys(edited),
-        reason,
-        summary: summaryOf(request.action),
-      },
-      channels,
-      needsRoom: request.action.kind === 'start',
+    if (Object.keys(edited).length === 0) return { edit: undefined, plan };
+    const change = {
+      kind: 'rollout' as const,
+      version: request.version,
+      channels: Object.keys(edited),
+      reason: request.reason,
+      summary: summaryOf(request.action),
     };
+    const channels: Channels = { ...before, ...edited };
+    return { edit: { change, channels, needsRoom: request.action.kind === 'start' }, plan };
   });
-  return { ...committed, channels: touched };
+  return { ...committed, channels: plan };
 }
 
 function summaryOf(action: RolloutAction): string {
@@ -140,8 +138,9 @@ function edit(
     throw new AppError('status_forbids', `${version} is ${state} on ${channel}. ${advice}`);
   }
   const rollout = offer?.rollout;
+  const start = { now: deps.clock.now(), salt: rollout?.salt ?? deps.randomness.id() };
   if (action.kind === 'start') {
-    const started = startRollout(deps, action.requested, rollout?.salt);
+    const started = startRollout(start, action.requested);
     if (rollout === undefined && rolloutOf(started) === null) return undefined;
     // The command may be a second try: starting again would take offers back.
     const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
@@ -155,7 +154,7 @@ function edit(
     );
   }
   if (action.kind === 'complete') {
-    return startRollout(deps, { text: '100%', freezeWindows: [] }, rollout.salt);
+    return startRollout(start, { text: '100%', freezeWindows: [] });
   }
   const isRunning = action.kind === 'unfreeze';
   if (rollout.clock.running === isRunning) return rollout;

@@ -1,4 +1,3 @@
-import type { WriterDeps } from '../../catalog/change.ts';
 import { type RolloutJson, rolloutJsonOf } from '../../catalog/documents/rollout-document.ts';
 import { AppError } from '../../core/errors.ts';
 import { type PlanClock, type RolloutPlan, rampOf } from '../../domain/rollout-plan.ts';
@@ -12,22 +11,23 @@ export interface RequestedRollout {
   readonly isFromBuild?: boolean;
 }
 
-/**
- * Starts a rollout now.
- *
- * @param salt of the offer's rollout before this one: then the same installations are the first
- * @throws AppError `invalid_rollout`
- */
+/** When a rollout starts, and which installations are the first. */
+export interface RolloutStart {
+  /** By the store's clock; milliseconds since the epoch. */
+  readonly now: number;
+  /** A random text. With the salt of an earlier rollout, the same installations are the first. */
+  readonly salt: string;
+}
+
+/** @throws AppError `invalid_rollout` */
 export function startRollout(
-  { clock, randomness }: Pick<WriterDeps, 'clock' | 'randomness'>,
+  { now, salt }: RolloutStart,
   { text, freezeWindows }: RequestedRollout,
-  salt: string | undefined,
 ): RolloutJson {
-  const at = clock.now();
-  const plan = parseRollout(text, freezeWindows, at);
-  const started: PlanClock = { at, elapsedMs: 0, isRunning: true };
+  const plan = parseRollout(text, freezeWindows, now);
+  const started: PlanClock = { at: now, elapsedMs: 0, isRunning: true };
   refuseEndless(plan, started);
-  return rolloutJsonOf(salt ?? randomness.id(), plan, started);
+  return rolloutJsonOf(salt, plan, started);
 }
 
 function refuseEndless(plan: RolloutPlan, started: PlanClock): void {

@@ -55,57 +55,56 @@ export async function changeStatus(
   asked: ListedRequest,
 ): Promise<StatusChanged> {
   const request = checkRequest(asked);
-  let touched: readonly string[] = [];
-  let listed: readonly ListedStatus[] = [];
-  let discarded: readonly string[] = [];
-  let isReasonOnly = false;
-  let states: { readonly before: Channels; readonly after: Channels } | undefined;
-  const committed = await changeCatalog(deps, request.application, async (before, { revision }) => {
+  const { application } = request;
+  const { plan, ...committed } = await changeCatalog(deps, application, async (before, present) => {
     const now = deps.clock.now();
     const drafts =
-      verb === 'retire' ? discardDrafts(before, request, { revision, now }) : undefined;
-    discarded = drafts?.names ?? [];
-    const present = drafts?.channels ?? before;
-    const listing = await listingOf(deps, present, request, discarded);
+      verb === 'retire'
+        ? discardDrafts(before, request, { revision: present.revision, now })
+        : undefined;
+    const discarded = drafts?.names ?? [];
+    const kept = drafts?.channels ?? before;
+    const listing = await listingOf(deps, kept, request, discarded);
     const edited = new Map<string, ChannelJson>();
     const keepsStatus = (name: string): boolean =>
-      statusOn(present, name, request.version).status ===
+      statusOn(kept, name, request.version).status ===
       statusOn(Object.fromEntries(edited), name, request.version).status;
     for (const [name, channel] of listing) {
       const edit = { versions: [request.version], reason: request.reason };
       const changed = editStatus(channel, verb, edit, now);
       if (changed !== undefined) edited.set(name, changed);
     }
-    isReasonOnly = edited.size > 0 && [...edited.keys()].every(keepsStatus);
-    touched = edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name);
-    const channels = { ...present, ...Object.fromEntries(edited) };
+    const isReasonOnly = edited.size > 0 && [...edited.keys()].every(keepsStatus);
+    const channels = { ...kept, ...Object.fromEntries(edited) };
     if (verb === 'retire') {
       for (const name of edited.keys()) {
-        const offers = present[name]?.offers.filter(({ version }) => version === request.version);
+        const offers = kept[name]?.offers.filter(({ version }) => version === request.version);
         refuseForgottenYank(name, offers ?? [], channels);
       }
     }
-    listed = listing.map(([name]) => statusOn(channels, name, request.version));
-    states = edited.size === 0 ? undefined : { before, after: channels };
-    if (edited.size === 0 && discarded.length === 0) return undefined;
-    const changed = [...new Set([...edited.keys(), ...discarded])];
-    return {
-      change: {
-        kind: verb,
-        version: request.version,
-        channels: changed,
-        reason: request.reason,
-        summary: isReasonOnly ? 'reason only' : undefined,
-      },
-      channels,
+    const plan = {
+      channels: edited.size > 0 ? [...edited.keys()] : listing.map(([name]) => name),
+      isReasonOnly,
+      listed: listing.map(([name]) => statusOn(channels, name, request.version)),
+      discarded,
+      changesOffers: edited.size > 0,
     };
+    if (edited.size === 0 && discarded.length === 0) return { edit: undefined, plan };
+    const change = {
+      kind: verb,
+      version: request.version,
+      channels: [...new Set([...edited.keys(), ...discarded])],
+      reason: request.reason,
+      summary: isReasonOnly ? 'reason only' : undefined,
+    };
+    return { edit: { change, channels }, plan };
   });
   // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
-  const clients =
-    states === undefined
-      ? []
-      : foreseeUpdates(states, [request.version], touched, deps.clock.now());
-  return { ...committed, channels: touched, isReasonOnly, listed, discarded, clients };
+  const { changesOffers, ...status } = plan;
+  const clients = changesOffers
+    ? foreseeUpdates(committed, [request.version], status.channels, deps.clock.now())
+    : [];
+  return { ...committed, ...status, clients };
 }
 
 /** Like {@link channelsListing}; empty when the version was only a draft, which is discarded. */

@@ -103,26 +103,21 @@ export async function rollBack(
 ): Promise<RolledBack> {
   const request = checked(asked);
   const agreed = new Set(reviewed.map(({ version }) => version));
-  let edit: Withdrawal | undefined;
-  const committed = await changeCatalog(deps, request.application, async (before) => {
+  const { plan, ...committed } = await changeCatalog(deps, request.application, async (before) => {
     if (Object.keys(before).length === 0) throw await unknownApplication(deps, request.application);
-    edit = withdraw(before, request, deps.clock.now());
-    refuseUnseen(edit, request, agreed);
-    const { withdrawn, after, changed } = edit;
-    return {
-      change: {
-        kind: 'rollback',
-        version: request.to,
-        channels: changed,
-        reason: request.reason,
-        summary: summaryOf(withdrawn),
-      },
-      channels: after,
+    const plan = withdraw(before, request, deps.clock.now());
+    refuseUnseen(plan, request, agreed);
+    const change = {
+      kind: 'rollback' as const,
+      version: request.to,
+      channels: plan.changed,
+      reason: request.reason,
+      summary: summaryOf(plan.withdrawn),
     };
+    return { edit: { change, channels: plan.after }, plan };
   });
-  if (edit === undefined) throw new AppError('internal', 'A rollback ended without an edit.');
   // Runs after the commit, so that an error here cannot prevent the withdrawal of a release.
-  const described = describe(committed.before, edit, request, {
+  const described = describe(committed.before, plan, request, {
     now: deps.clock.now(),
     seen: [],
   });

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Feature } from '../../domain/tier.ts';
 
-/** Who sends a request, and what the tier of their account allows. Without accounts, it is {@link anonymous}. */
+/** Tells who sends a request, and what the tier of their account allows. Without accounts, it is {@link anonymous}. */
 export interface Access {
-  /** Whether users can sign in to this service. */
+  /** True when users can sign in to this service. */
   readonly hasAccounts: boolean;
   /**
    * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
@@ -33,7 +33,7 @@ export interface Access {
   requireScope(request: SentRequest, application: string, feature: Feature): Promise<string>;
 }
 
-/** What proves who sends a request. */
+/** The headers that prove who sends a request. */
 export interface SentRequest {
   /** The address of the client. */
   readonly ip: string;

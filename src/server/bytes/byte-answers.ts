@@ -46,7 +46,7 @@ export interface ByteAnswers {
    * is closed: a short body must not look like a whole one.
    *
    * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable` also for a client
-   *   that left before the first byte, and the store's
+   *   that left before the first byte, `store_denied`
    */
   send(
     reader: ObjectReader,
@@ -92,7 +92,7 @@ export function createByteAnswers(): ByteAnswers {
     try {
       await starts(async () => (body.destroyed ? undefined : body.begin()));
     } catch (error) {
-      // The failure is that of the aborted read.
+      // The aborted read has failed.
       if (!body.destroyed) throw error;
     } finally {
       stopWatching();

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import type { ObjectReader } from '../../store/object-store.ts';
 import type { Batch } from './multipart.ts';
 
-/** How many reads of one answer are under way at once. */
+/** The number of reads of one answer that are under way at once. */
 const READS_EACH = 8;
 
 /** A buffer whose first `length` bytes are the next ones of the body. */
@@ -19,9 +19,9 @@ const bytesOf = ({ buffer, length }: Filled): Buffer => buffer.subarray(0, lengt
 interface ByteStreamDeps {
   readonly reader: ObjectReader;
   readonly batches: Iterator<Batch, void>;
-  /** The size of a buffer: that of the largest batch. */
+  /** The size of a buffer, which holds the largest batch. */
   readonly bufferBytes: number;
-  /** How many batches are in memory: they are read while the client receives earlier ones. */
+  /** The number of batches in memory: they are read while the client receives earlier ones. */
   readonly buffersMax: number;
   /** Limits the reads of the whole process. */
   readonly limit: LimitFunction;
@@ -57,7 +57,7 @@ export class ByteStream extends Readable {
     this.on('error', () => {});
   }
 
-  /** Reads the first batch. @throws AppError the store's; the caller then destroys the stream */
+  /** Reads the first batch. @throws AppError `store_unavailable`; the caller then destroys the stream */
   async begin(): Promise<void> {
     this.#readAhead();
     await this.#ahead[0];

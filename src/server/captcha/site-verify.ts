@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { isAppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { parseJson, readBody } from '../../core/response-body.ts';
 import { SERVICE_FAULTS } from './provider.ts';
-import { captchaUnavailable } from './unavailable.ts';
 
 /** The "siteverify" API: a form is posted, and the answer is a verdict on one token. */
 
 const ANSWER_BYTES_MAX = 16 * 1024;
+/** The `Retry-After` of the 503 that a client gets while the captcha service is unavailable. */
+const RETRY_AFTER_SECONDS = 15;
 
 /** The fields that all providers have. */
 const verdictSchema = z.object({
@@ -61,4 +62,16 @@ async function fetchVerdict(
   const fault = verdict['error-codes']?.find((code) => SERVICE_FAULTS.has(code));
   if (!verdict.success && fault !== undefined) throw captchaUnavailable(`answers ${fault}`);
   return verdict;
+}
+
+/** @param reason what the service did. It becomes the cause, for the log: visitors must not see it */
+function captchaUnavailable(reason: string, cause?: unknown): AppError {
+  return new AppError(
+    'captcha_unavailable',
+    'The captcha cannot be checked at the moment. Try again shortly.',
+    {
+      cause: new Error(`The captcha service ${reason}.`, { cause }),
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
+  );
 }

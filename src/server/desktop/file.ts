@@ -19,7 +19,7 @@ export interface FileRouteDeps {
     readonly now: Date;
   }) => { readonly filename: string };
   /**
-   * Undefined: there are no public addresses, and those of an earlier setting end.
+   * Undefined: there are no public addresses, and addresses of an earlier setting end.
    *
    * @throws AppError `invalid_link`
    */

@@ -54,7 +54,7 @@ interface DocsPage {
   readonly basePath: string;
   readonly title: string;
   readonly documents: Documents;
-  /** Which document a request gets. When it rejects, the error is the answer. */
+  /** Chooses the document for a request. When it rejects, the error is the answer. */
   readonly choose: (request: FastifyRequest) => Promise<DocumentName>;
   readonly plugins?: NonNullable<FastifySwaggerUiOptions['uiConfig']>['plugins'];
 }

@@ -21,7 +21,7 @@ export interface PartTags {
 export interface DocumentSettings {
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly basePath: string;
-  /** Whether users can sign in to this service. */
+  /** True when users can sign in to this service. */
   readonly hasAccounts: boolean;
   /** In the order of the documents. */
   readonly tags: readonly PartTags[];

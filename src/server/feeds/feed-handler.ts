@@ -4,19 +4,21 @@ import {
   type DialectAnswer,
   type Dialects,
 } from '../../answers/feeds/answer-dialect.ts';
+import type { FileAnswer } from '../../answers/files/answer-file.ts';
 import { isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
+import { noSuchRange } from '../bytes/byte-answers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
-import { count, sendAnswer } from '../http/send-answer.ts';
+import { OPEN_HEADERS } from '../http/cors.ts';
+import { count, sendAnswer, sendUncached } from '../http/send-answer.ts';
 import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
-import { sendFile } from './send-file.ts';
 
 /** Passes requests to the dialects of updaters, whatever their address, and sends the answers. */
 
-/** What the requests of all dialects share. */
+/** The parts that the requests of all dialects share. */
 export interface Feeds {
   readonly deps: RouteDeps & { readonly downloads: RecentDownloads };
   readonly dialects: Dialects;
@@ -67,4 +69,37 @@ function send(
   if (answer.kind !== 'document') return sendFile(deps, answer, request, reply);
   count(deps.usage, answer.counted);
   sendAnswer(request, reply, answer.answer);
+}
+
+/**
+ * Sends the answer to a request for a file of a release, and counts the download once.
+ *
+ * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable`
+ */
+async function sendFile(
+  deps: Feeds['deps'],
+  answer: FileAnswer,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  if (answer.kind === 'unsatisfiable') throw noSuchRange(reply, answer.size);
+  if (answer.kind === 'redirect') {
+    countDownload(deps, answer.download, request);
+    sendUncached(request, reply, answer.answer);
+    return;
+  }
+  if (request.headers.origin !== undefined) reply.headers(OPEN_HEADERS);
+  await deps.bytes.send(answer.reader, answer, request, reply);
+  // A 304 has no byte of the file.
+  if (reply.statusCode < 300) countDownload(deps, answer.download, request);
+}
+
+function countDownload(
+  { usage, downloads }: Feeds['deps'],
+  download: Exclude<FileAnswer, { kind: 'unsatisfiable' }>['download'],
+  request: FastifyRequest,
+): void {
+  if (download !== undefined && downloads.isNew(request, download.file)) {
+    usage.countLink(download.link);
+  }
 }

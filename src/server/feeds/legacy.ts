@@ -116,8 +116,12 @@ function sendDownload(
   }
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   const query = {
-    ...{ application, channel, currentVersion: null, installationId: null },
-    ...{ isManual: false, allowDowngrade: false },
+    application,
+    channel,
+    currentVersion: null,
+    installationId: null,
+    isManual: false,
+    allowDowngrade: false,
     ...visitorOn(platform, stated?.arch ?? null),
     formats: stated?.formats ?? null,
   };

@@ -22,7 +22,7 @@ const ERROR_STATUS_MIN = 400;
 const LEVEL = 30;
 
 /**
- * Writes the lines of the access log. They look like those of the process's log, but are joined from text: pino costs
+ * Writes the lines of the access log. They look like lines of the process's log, but are joined from text: pino costs
  * three times as much, and this is done for every request.
  */
 export function logRequests(app: FastifyInstance, settings: AccessLogSettings): void {

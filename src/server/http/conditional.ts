@@ -9,14 +9,14 @@ export function etagOf(body: string | Uint8Array): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 
-/** Whether an If-None-Match header contains the tag (RFC 9110, section 13.1.2: weak comparison). */
+/** True when an If-None-Match header contains the tag (RFC 9110, section 13.1.2: weak comparison). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** What identifies a version of a file. */
+/** The tag and the date that identify a version of a file. */
 export interface Validators {
   /** Strong. */
   readonly etag: string;
@@ -38,7 +38,7 @@ export function evaluatePreconditions(
   return Date.parse(headers['if-modified-since'] ?? '') >= modifiedAt ? 'not_modified' : 'send';
 }
 
-/** Whether If-Range names this version of the file: a client must not join parts of two versions. */
+/** True when If-Range names this version of the file: a client must not join parts of two versions. */
 export function isCurrent(ifRange: unknown, { etag, lastModified }: Validators): boolean {
   if (ifRange === undefined) return true;
   if (typeof ifRange !== 'string') return false;

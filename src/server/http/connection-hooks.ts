@@ -8,7 +8,7 @@ import { overloaded } from '../limits/load.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route also answers when there are too many connections, or when no memory is left for clients. */
+    /** True when the route also answers when there are too many connections, or when no memory is left for clients. */
     readonly answersAlways?: boolean;
   }
 }

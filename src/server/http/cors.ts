@@ -68,7 +68,7 @@ function ruleFor({ routeOptions, is404, params, url }: FastifyRequest): Rule {
  * The plugin answers preflights. This function adds the headers of all other answers. The plugin would compute
  * the options for every request, which costs more than answering a check.
  *
- * @param website `origins`: the exact origins of the website; `ownOrigin`: that of PUBLIC_URL, which browsers
+ * @param website `origins`: the exact origins of the website; `ownOrigin`: the origin of PUBLIC_URL, which browsers
  *   do not restrict
  */
 export async function registerCors(

@@ -43,8 +43,8 @@ export function acceptJson(app: FastifyInstance): void {
 }
 
 /**
- * Whether a body could name a property that changes the prototype of objects. Fastify's parser looks for such names in
- * every spelling and refuses them; it takes longer than all of a small body.
+ * True when a body could name a property that changes the prototype of objects. Fastify's parser looks for such names
+ * in every spelling and refuses them; it takes longer than all of a small body.
  */
 function isSuspect(text: string): boolean {
   return (

@@ -10,7 +10,7 @@ import { createDateText, type PreparedHeaders, writeHead } from './prepared-head
 declare module 'fastify' {
   interface FastifyReply {
     /**
-     * Sends an answer with headers from {@link prepareHeaders} and no others, such as those of CORS.
+     * Sends an answer with headers from {@link prepareHeaders} and no others, such as headers of CORS.
      *
      * It passes Fastify's reply by, which would look at each header several times, and does what the shared hooks do.
      *

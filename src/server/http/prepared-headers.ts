@@ -1,6 +1,7 @@
-import { ServerResponse, STATUS_CODES } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { HeaderRecord } from '../../answers/answer.ts';
 import type { Clock } from '../../core/clock.ts';
+import { nodeInternals } from './node-internals.ts';
 import { DATA_SECURITY_HEADERS } from './security-headers.ts';
 
 /** Headers that many answers share: checked and joined once, and then written as one text. */
@@ -44,21 +45,11 @@ export interface OwnHeaders {
   readonly date: string | undefined;
 }
 
-/** What Node knows of a response; undocumented. */
-interface ResponseState {
-  /** The status line and the headers, once they are known. */
-  _header?: string | null;
-  _keepAliveTimeout?: number;
-  shouldKeepAlive?: boolean;
-}
-
 /**
  * Writes the status and the headers of a response.
  *
- * Node's `writeHead` checks and joins every header again, which takes as long as the rest of a small answer. No
- * documented part of Node takes a text that was joined before. So this sets the undocumented field in which Node keeps
- * that text, for the usual response: HTTP/1.1, on a connection that stays open, without other headers. For all others,
- * and when Node has no such field, it calls `writeHead`.
+ * Node's `writeHead` checks and joins every header again, which takes as long as the rest of a small answer. So the
+ * headers of an ordinary response are written as the text that was joined before: see {@link nodeInternals}.
  */
 export function writeHead(
   response: ServerResponse,
@@ -67,33 +58,17 @@ export function writeHead(
   { id, length, own, date }: OwnHeaders,
 ): void {
   const ownText = own === undefined ? '' : textOf(own);
-  const state = response as ResponseState;
-  const isOrdinary = date === undefined || prepared.text === undefined || ownText === undefined;
-  if (isOrdinary || !isUsual(response, state)) {
-    response.writeHead(status, {
-      ...prepared.record,
-      ...own,
-      'x-request-id': id,
-      ...(length === undefined ? {} : { 'content-length': String(length) }),
-    });
-    return;
+  if (date !== undefined && prepared.text !== undefined && ownText !== undefined) {
+    const lengthText = length === undefined ? '' : `content-length: ${length}\r\n`;
+    const headers = `${prepared.text}${ownText}x-request-id: ${id}\r\n${lengthText}Date: ${date}\r\n`;
+    if (nodeInternals.writeHeadText(response, status, headers)) return;
   }
-  const lengthText = length === undefined ? '' : `content-length: ${length}\r\n`;
-  const seconds = Math.floor((state._keepAliveTimeout ?? 0) / 1000);
-  const keepAlive = seconds > 0 ? `Keep-Alive: timeout=${seconds}\r\n` : '';
-  response.statusCode = status;
-  state._header = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${prepared.text}${ownText}x-request-id: ${id}\r\n${lengthText}Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`;
-}
-
-function isUsual(response: ServerResponse, { _header, shouldKeepAlive }: ResponseState): boolean {
-  return (
-    _header === null &&
-    shouldKeepAlive === true &&
-    response.req.httpVersion === '1.1' &&
-    // Not the simulated response of a test.
-    Object.getPrototypeOf(response) === ServerResponse.prototype &&
-    response.getHeaderNames().length === 0
-  );
+  response.writeHead(status, {
+    ...prepared.record,
+    ...own,
+    'x-request-id': id,
+    ...(length === undefined ? {} : { 'content-length': String(length) }),
+  });
 }
 
 /** The time as in a Date header (RFC 9110, section 5.6.7), which changes once a second. */

@@ -88,7 +88,7 @@ function publicDetail(error: AppError): string {
 }
 
 /**
- * Whether the message may name hosts, buckets and keys. Outages are excluded: the part that notices an outage
+ * True when the message may name hosts, buckets and keys. Outages are excluded: the part that notices an outage
  * logs it once, and here it would be logged for every client.
  */
 function isForLogOnly({ code, kind }: AppError): boolean {
@@ -105,7 +105,7 @@ export function sendProblem(
   return reply.type(PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
-/** What any error is to the client. Sets status and headers of the reply, and logs what the client must not see. */
+/** The problem document for any error. Sets status and headers of the reply, and logs what the client must not see. */
 export function prepareProblem(
   error: FastifyError | Error,
   request: FastifyRequest,

@@ -41,7 +41,7 @@ function escapePointer(step: string): string {
 /**
  * Runs several parsers and reports all their issues in one error. A single error keeps its own code.
  *
- * @throws AppError
+ * @throws AppError the only error, or `invalid_request` for several
  */
 export function parseAll<T extends Record<string, () => unknown>>(
   parsers: T,

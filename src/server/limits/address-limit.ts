@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { createRateLimit } from '../../core/rate-limit.ts';
 
-/** How many requests a client address may send per minute to this process, or to its workers together. */
+/** The number of requests that a client address may send per minute to this process, or to its workers together. */
 export interface AddressLimit {
   /** @throws AppError `too_many_requests` */
   consume(address: string): Promise<void>;

@@ -1,6 +1,6 @@
 import type { ConnectionLimits } from './connections.ts';
 
-/** How many connections a process can afford under the limits of the system. */
+/** Computes how many connections a process can afford under the limits of the system. */
 
 /**
  * A connection with its headers takes 24 KiB, as measured, and 16 KiB more with the longest headers. Half of the heap is

@@ -24,7 +24,7 @@ interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** How much a socket holds, of a body or of an answer. */
+/** The amount that a socket holds of a body or of an answer. */
 export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 
 /** Memory of a waiting request and its response object, as measured. */
@@ -37,7 +37,10 @@ const COPIES = 2;
 /** Pipelined requests that may wait; legitimate clients send fewer. */
 const UNANSWERED_MAX = 32;
 
-/** What a stream and its socket hold for a client that does not read. A file's stream shares its buffer with the socket. */
+/**
+ * The bytes that a stream and its socket hold for a client that does not read. A file's stream shares its buffer with
+ * the socket.
+ */
 const STREAM_BYTES = 2 * HIGH_WATER_MARK_BYTES;
 
 /** In bytes. A shared buffer counts as 0, because it is one document in many answers. */
@@ -54,14 +57,14 @@ function bytesOf(answer: unknown, isShared: boolean): number {
 
 export class Connection implements Holder {
   readonly socket: Socket;
-  /** Whether its requests are answered 503 because there are too many connections. */
+  /** True when its requests are answered 503 because there are too many connections. */
   readonly isSurplus: boolean;
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
   /** The number of answered requests. It distinguishes an idle connection from a used one. */
   answeredCount = 0;
-  /** Whether there is no memory left for the body of the current request. */
+  /** True when there is no memory left for the body of the current request. */
   isRefused = false;
   readonly #deps: ConnectionDeps;
   readonly #waiting: Exchange[] = [];

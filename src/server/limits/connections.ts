@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { nodeInternals } from '../http/node-internals.ts';
 import { Connection, type CutReason, HIGH_WATER_MARK_BYTES } from './connection.ts';
 import { createMemoryBudget } from './memory-budget.ts';
 import { createSlowReaders, READING_RULES, type ReadingRules } from './slow-reader.ts';
@@ -15,7 +16,7 @@ import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 
 /** All connections of a server: their number, the memory that they hold, and how long they may stay open. */
 
-/** What the process can afford; see `connectionLimits`. */
+/** The limits that the process can afford; see `connectionLimits`. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
   /** For incomplete bodies and unread answers. */
@@ -86,8 +87,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       const shared = { budget, handler, bodyBytesMax, onCut };
       // Node drops the headers above the limit; `refuseRequests` then refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
-      // Undocumented in Node: otherwise a client that ends its side of the connection gets no answer.
-      Object.assign(server, { httpAllowHalfOpen: true });
+      nodeInternals.answerHalfOpen(server);
       // Node's `maxConnections` would close a new connection before idle ones can make room for it.
       server.on('connection', (socket: Socket) => {
         const verdict = admission.decide();
@@ -98,7 +98,11 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         const facts = { isSurplus: verdict === 'refused' };
         const connection = new Connection(socket, facts, shared);
         connections.set(socket, connection);
-        cutWithinRead(connection);
+        nodeInternals.stopWithinRead(
+          socket,
+          (request) => connection.admits(request),
+          () => connection.cut('memory'),
+        );
         socket.once('close', () => connections.delete(socket));
       });
       const { reading = READING_RULES } = limits;
@@ -204,25 +208,5 @@ function createAdmission(
       isFruitless = false;
     },
     refusedCount: () => refused,
-  };
-}
-
-/** Tells Node's parser that the rest of the bytes belongs to another protocol, so that it ignores them. */
-const NO_MORE_REQUESTS = 2;
-
-/**
- * Stops Node's parser at a request that is not admitted. One read of 64 KiB can contain thousands of pipelined
- * requests, and Node makes objects of kilobytes of all of them before the socket can be paused or destroyed. This
- * uses an undocumented part of Node, since no documented one does it; without that part, the connection is cut later.
- */
-function cutWithinRead(connection: Connection): void {
-  type OnIncoming = (this: unknown, request: IncomingMessage, keepAlive: boolean) => unknown;
-  const { parser } = connection.socket as { parser?: { onIncoming?: OnIncoming | null } | null };
-  const onIncoming = parser?.onIncoming;
-  if (parser == null || typeof onIncoming !== 'function') return;
-  parser.onIncoming = function (request, keepAlive) {
-    if (connection.admits(request)) return onIncoming.call(this, request, keepAlive);
-    connection.cut('memory');
-    return NO_MORE_REQUESTS;
   };
 }

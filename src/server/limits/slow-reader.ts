@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
+import { nodeInternals } from '../http/node-internals.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -14,8 +15,7 @@ export interface ReadingRules {
   /** For how long a client that has kept the rate so far may read nothing. Kernels report progress in steps. */
   readonly pauseMaxMs: number;
   /**
-   * The same, on systems that do not report how many bytes have arrived: kernel buffers of megabytes hide the
-   * client's progress.
+   * The same where nothing reports how many bytes have arrived: buffers of megabytes hide the client's progress.
    */
   readonly unseenPauseMaxMs: number;
   /** A client below the rate for this long is cut when other clients need the memory. */
@@ -38,7 +38,7 @@ export const READING_RULES: ReadingRules = {
 interface Seen {
   readonly answeredCount: number;
   readonly takenBytes: number;
-  /** How much longer the client may read nothing. */
+  /** The time for which the client may still read nothing. */
   readonly creditMs: number;
   /** For how long the client has been below the rate. */
   readonly stalledMs: number;
@@ -60,9 +60,11 @@ export function createSlowReaders(
     const { answeredCount, socket, current } = connection;
     if (socket.destroyed) return;
     const before = seen.get(connection);
-    const takenBytes = takenBytesOf(connection, kernel);
+    const handedOver = nodeInternals.bytesHandedOver(socket);
+    const takenBytes = takenBytesOf(connection, handedOver, kernel);
+    const isSeen = handedOver !== undefined && kernel !== undefined;
     const isWaitedFor = current !== undefined && socket.writableLength > 0;
-    const pauseMaxMs = kernel === undefined ? rules.unseenPauseMaxMs : rules.pauseMaxMs;
+    const pauseMaxMs = isSeen ? rules.pauseMaxMs : rules.unseenPauseMaxMs;
     const fullMs = isWaitedFor ? pauseMaxMs : rules.idleMaxMs;
     const isSame = before !== undefined && before.answeredCount === answeredCount;
     // A client is not too slow while the server has written nothing.
@@ -76,8 +78,8 @@ export function createSlowReaders(
     const isTooLittle = isSame && isWaitedFor && earnedMs < checkedEveryMs;
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
-    // Without the kernel's numbers, a client seems to read whole megabytes at once.
-    const stalledAfterMs = kernel === undefined ? rules.pauseMaxMs : rules.stalledAfterMs;
+    // Otherwise a client seems to read whole megabytes at once.
+    const stalledAfterMs = isSeen ? rules.stalledAfterMs : rules.pauseMaxMs;
     connection.isStalled = stalledMs >= stalledAfterMs;
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
   };
@@ -86,19 +88,21 @@ export function createSlowReaders(
     check: async (connections) => {
       const all = [...connections];
       const isAnyWaitedFor = all.some(({ socket }) => socket.writableLength > 0);
-      // Without the kernel's numbers, clients get more time.
+      // Without the kernel's numbers, clients have more time.
       const kernel = isAnyWaitedFor ? await readUnacknowledged().catch(() => undefined) : undefined;
       for (const connection of all) checkOne(connection, kernel);
     },
   };
 }
 
-/** How many of the written bytes the client's machine has acknowledged. */
-function takenBytesOf({ socket }: Connection, kernel: Unacknowledged | undefined): number {
-  // Undocumented, but the only way to learn how many bytes Node has handed to the kernel.
-  const handle = (socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } })
-    ._handle;
-  const handedOver = (handle?.bytesWritten ?? 0) - (handle?.writeQueueSize ?? 0);
+/** The number of the written bytes that the client's machine has acknowledged, as far as it is known. */
+function takenBytesOf(
+  { socket }: Connection,
+  handedOver: number | undefined,
+  kernel: Unacknowledged | undefined,
+): number {
+  // The chunk that is being written does not count: Node does not say how much of it is left.
+  if (handedOver === undefined) return socket.bytesWritten - socket.writableLength;
   const { localPort = 0, remoteAddress, remotePort = 0 } = socket;
   // A connection that the client reset has no address.
   if (remoteAddress === undefined) return handedOver;

@@ -4,9 +4,9 @@
  * not keep other clients out. It cuts a client on a slow link only after all slower ones.
  */
 export interface Sender {
-  /** Whether the client stopped reading the answer. */
+  /** True when the client stopped reading the answer. */
   readonly isStalled: boolean;
-  /** Whether the server waits until the client sends a request, or the rest of a request. */
+  /** True when the server waits until the client sends a request, or the rest of a request. */
   readonly isAwaited: boolean;
   /** Bytes per second that the client sends; undefined until it was measured. */
   readonly sendingRate: number | undefined;
@@ -20,7 +20,7 @@ export const SENDING_MEASURED_EVERY_MS = 1_000;
 /** The weight of the newest second: a pause of a few seconds lowers the rate of a slow link, but not to zero. */
 const NEWEST_SHARE = 0.25;
 
-/** How fast a client sends one request, as far as the server has measured it. */
+/** The rate at which a client sends one request, as far as the server has measured it. */
 export interface Sending {
   /** Another number for each request of a connection, and for each time between two requests. */
   readonly phase: number;

@@ -6,7 +6,10 @@ import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
 
-/** The state of the catalog in memory, for Prometheus. Several workers state that of the one that is furthest behind. */
+/**
+ * The state of the catalog in memory, for Prometheus. Several workers state the catalog of the worker that is furthest
+ * behind.
+ */
 
 type Snapshot = ReturnType<ReturnType<Catalog['application']>['snapshot']>;
 
@@ -70,6 +73,17 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
     collect() {
       this.set({}, catalog.health().problems.length);
       for (const [app, { problems }] of healths()) this.set({ app }, problems.length);
+    },
+  });
+  new Gauge({
+    name: 'slipway_catalog_fullness_ratio',
+    help: 'How full the catalog is, from 0 to 1: at 1, no release can be published.',
+    aggregator: 'max',
+    labelNames: ['app'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [app, { revision }] of snapshotsOf(catalog)) this.set({ app }, revision.fullness);
     },
   });
   measureRollouts(registry, deps);

@@ -22,7 +22,7 @@ const PER_CHANNEL_MAX = 10;
 const TOTAL_MAX = 1_000;
 
 /**
- * Lists the offers that not every client gets, also those of restricted channels. Reads memory only.
+ * Lists the offers that not every client gets, also of restricted channels. Reads memory only.
  *
  * @returns lists them by application; never throws, and leaves out an application whose catalog cannot be used
  */

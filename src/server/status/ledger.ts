@@ -7,7 +7,7 @@ import { type ComponentStatus, isWorse } from './report.ts';
 export interface Known {
   readonly status: ComponentStatus;
   readonly description: string;
-  /** When the status last changed; milliseconds since the epoch. */
+  /** The time at which the status last changed; milliseconds since the epoch. */
   readonly changedAt: number;
   /** Milliseconds since the epoch; null before the first check. */
   readonly checkedAt: number | null;

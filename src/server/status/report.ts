@@ -22,14 +22,14 @@ export interface ComponentReport {
   readonly status: ComponentStatus;
   /** A public sentence, without a host, bucket, key or secret. */
   readonly description: string;
-  /** When the status last changed; milliseconds since the epoch. */
+  /** The time at which the status last changed; milliseconds since the epoch. */
   readonly updatedAt: number;
   /** Milliseconds since the epoch; null before the first check. */
   readonly checkedAt: number | null;
 }
 
 export interface StatusReport {
-  /** When the report was made; milliseconds since the epoch. */
+  /** The time at which the report was made; milliseconds since the epoch. */
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
@@ -37,7 +37,7 @@ export interface StatusReport {
   readonly components: readonly ComponentReport[];
 }
 
-/** Whether `a` is a worse status than `b`. */
+/** True when `a` is a worse status than `b`. */
 export function isWorse(a: ComponentStatus, b: ComponentStatus): boolean {
   return COMPONENT_STATUSES.indexOf(a) > COMPONENT_STATUSES.indexOf(b);
 }

@@ -13,7 +13,7 @@ import {
 } from './components.ts';
 import { createStatus, type Status, type StatusRelay } from './status.ts';
 
-/** What the components on the status page check. */
+/** The dependencies of the components on the status page. */
 interface WatchedParts {
   readonly config: ServiceSettings & StoreSettings;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ interface WatchedParts {
   readonly store: ObjectStore;
   readonly privateStore: ObjectStore;
   readonly catalog: Catalog;
-  /** The components of the other parts, shown after those of the store and the catalog. */
+  /** The components of the other parts, shown after the components of the store and the catalog. */
   readonly components: readonly ComponentSource[];
   readonly relay: StatusRelay | undefined;
 }

@@ -38,7 +38,7 @@ export interface Status {
  * its requests find.
  */
 export interface StatusRelay {
-  /** Whether this process is the leader. */
+  /** True when this process is the leader. */
   leads(): boolean;
   /** Sends an update to the other processes. */
   send(update: ComponentUpdate): void;

@@ -71,7 +71,7 @@ export const ANALYTICS_TAGS: PartTags = {
   signedIn: [{ name: 'analytics', description: 'How your releases are used.' }],
 };
 
-/** How the releases of an application are used, for its publishers. */
+/** Routes that tell the publishers of an application how its releases are used. */
 export function analyticsRoutes(deps: AnalyticsDeps): FastifyPluginAsyncZod {
   return async (app) => {
     forbidCaching(app);

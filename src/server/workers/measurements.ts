@@ -18,7 +18,7 @@ const ANSWER_MAX_MS = 2_000;
 /** @param deps.ask asks every worker; returns how many it asked */
 export function createMeasurements(deps: {
   readonly clock: Clock;
-  /** How many workers there are when none has ended. */
+  /** The number of workers when none has ended. */
   readonly count: number;
   readonly ask: (request: number) => number;
 }): Measurements {

@@ -2,9 +2,9 @@ import type { CatalogReport } from '../../catalog/following/relay.ts';
 import type { MetricsUpdate } from '../../usage/shared-metrics.ts';
 import type { ComponentUpdate } from '../status/status.ts';
 
-/** What the primary process and its workers send each other: plain JSON. */
+/** The messages between the primary process and its workers: plain JSON. */
 
-/** What one worker found and the others take over. */
+/** A finding of one worker that the others take over. */
 export type Report = CatalogReport | ComponentUpdate | MetricsUpdate;
 
 /** The metrics and the readiness of one worker. */
@@ -19,14 +19,14 @@ export interface Readiness {
   readonly status: 'ready' | 'not_ready';
 }
 
-/** What the log says about the service. */
+/** The facts about the service that the log states. */
 export interface Facts {
   readonly address: string;
   /** The address that clients use. */
   readonly public_url: string;
-  /** Why the service cannot answer updates yet; missing when it can. */
+  /** The reason why the service cannot answer updates yet; missing when it can. */
   readonly problem?: string;
-  /** How many applications were known at the start. */
+  /** The number of applications that were known at the start. */
   readonly applications: number;
 }
 
@@ -49,7 +49,7 @@ export type ToWorker =
   | {
       readonly kind: 'welcome';
       readonly leads: boolean;
-      /** Whether other workers answer clients already. */
+      /** True when other workers answer clients already. */
       readonly othersAnswer: boolean;
       readonly reports: readonly Report[];
     }
@@ -79,7 +79,7 @@ export function open<Message>(envelope: Partial<Envelope<Message>>): Message | u
   return envelope.channel === CHANNEL ? envelope.message : undefined;
 }
 
-/** Whether only the leader may send the report. A leader that was replaced while it hung does not know so yet. */
+/** True when only the leader may send the report. A leader that was replaced while it hung does not know so yet. */
 export function isLeadersReport(report: Report): boolean {
   return report.kind.startsWith('catalog_');
 }

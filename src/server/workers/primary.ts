@@ -43,9 +43,9 @@ interface PrimaryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: number;
-  /** How many workers at once may do work that takes a whole processor. */
+  /** The number of workers that may do work at once that takes a whole processor. */
   readonly turnsMax: number;
-  /** Settings of the workers that differ from those of this process. */
+  /** The settings of the workers that differ from the settings of this process. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -75,7 +75,7 @@ export function createWorkers(deps: PrimaryDeps): Workers {
   };
 }
 
-/** What the primary process keeps of its workers. */
+/** A worker, as the primary process knows it. */
 interface Pool extends PrimaryDeps {
   roster: Roster;
   phase: 'starting' | 'serving' | 'stopping';

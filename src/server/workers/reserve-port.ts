@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * Whether the kernel spreads connections over processes that listen on one port. Elsewhere, the primary process accepts
- * connections and hands them to the workers, which takes more time for each connection.
+ * True when the kernel spreads connections over processes that listen on one port. Elsewhere, the primary process
+ * accepts connections and hands them to the workers, which takes more time for each connection.
  */
 export const KERNEL_SHARES_PORTS = process.platform === 'linux';
 

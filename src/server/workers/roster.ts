@@ -7,7 +7,7 @@ export interface Roster {
   readonly workers: readonly Member[];
   /** The id of the worker that polls the store; undefined while no worker has joined. */
   readonly leader: number | undefined;
-  /** How many workers in a row ended soon after their start. */
+  /** The number of workers in a row that ended soon after their start. */
   readonly earlyEnds: number;
 }
 
@@ -15,11 +15,11 @@ interface Member {
   readonly id: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Whether it has loaded its code. */
+  /** True when it has loaded its code. */
   readonly hasJoined: boolean;
-  /** Whether it answers clients. */
+  /** True when it answers clients. */
   readonly isListening: boolean;
-  /** How many checks have found no sign of life since the last one. */
+  /** The number of checks since the last sign of life. */
   readonly silentChecks: number;
 }
 

@@ -15,7 +15,7 @@ import {
 
 /** A worker's connection to the primary process. Node ends the worker when the primary process is gone. */
 export interface WorkerLink {
-  /** Whether this worker polls the store. */
+  /** True when this worker polls the store. */
   leads(): boolean;
   /** Passes a report on to the other workers, and to those that start later. */
   send(report: Report): void;
@@ -32,7 +32,7 @@ export interface WorkerLink {
   noteFailure(message: string): Promise<void>;
 }
 
-/** What the worker does when the primary process asks for it. */
+/** The actions of the worker that the primary process asks for. */
 interface Member {
   lead(): void;
   /** Another worker leads from now on. */

@@ -18,7 +18,7 @@ export interface FilesystemStoreDeps {
   /** Makes a link to the service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
   /**
-   * Whether to check an existing directory on opening, which writes to it; default true. A command that may
+   * Says whether to check an existing directory on opening, which writes to it; default true. A command that may
    * only read passes false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;

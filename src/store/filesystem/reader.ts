@@ -25,7 +25,7 @@ export function createFileReader(file: FileHandle, info: ObjectInfo, path: strin
       await reading;
     },
     async close() {
-      // Closed during a read, the descriptor could become that of another file.
+      // If it were closed during a read, another file could get its descriptor.
       await Promise.all(underWay);
       await file.close();
     },

@@ -60,7 +60,7 @@ export class FileStream extends Readable {
         (closing: Error) => callback(error ?? closing),
       );
     };
-    // Closed during the read, the descriptor could become that of another file.
+    // If it were closed during the read, another file could get its descriptor.
     if (this.#isReading) this.once(READ_ENDED, close);
     else close();
   }

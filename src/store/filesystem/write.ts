@@ -8,7 +8,7 @@ import { TEMPORARY_PREFIX } from '../key.ts';
 import { isMissing } from './errors.ts';
 import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } from './volume.ts';
 
-/** How often another process may remove the directory before the write fails. */
+/** The number of times that another process may remove the directory before the write fails. */
 const ATTEMPTS_MAX = 20;
 
 /** 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
@@ -130,7 +130,7 @@ async function claimName(
   }
 }
 
-/** Whether a file has this name. Removes an empty directory with it; one with entries is `invalid_key`. */
+/** Says whether a file has this name, and removes an empty directory with it; one with entries is `invalid_key`. */
 async function isTaken(path: string): Promise<boolean> {
   try {
     if (!(await lstat(path)).isDirectory()) {

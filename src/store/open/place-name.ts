@@ -28,15 +28,15 @@ export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceNa
   return { kind: 's3', bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
 }
 
-/** Whether two directories are the same, or one is inside the other. @param a as {@link realPathOf} returns it */
+/** True when two directories are the same, or one is inside the other. @param a as {@link realPathOf} returns it */
 export function areNested(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);
 }
 
 /** The same for two prefixes of one bucket. */
 export function arePrefixesNested(a: string, b: string): boolean {
-  const [one, other] = [a, b].map((each) => (each === '' ? '' : `${each}/`)) as [string, string];
-  return one.startsWith(other) || other.startsWith(one);
+  const folder = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`);
+  return folder(a).startsWith(folder(b)) || folder(b).startsWith(folder(a));
 }
 
 function isWithin(inner: string, outer: string): boolean {

@@ -28,7 +28,7 @@ export type StoreConfig =
       readonly publicEndpoint: string | undefined;
     } & S3Access);
 
-/** How buckets are reached, also by a command that writes into a bucket beside the store. */
+/** The access to buckets, also for a command that writes into a bucket beside the store. */
 export interface S3Access {
   readonly endpoint: string | undefined;
   readonly region: string;
@@ -121,7 +121,7 @@ const settings = {
   }),
 };
 
-/** Where releases and everything else are stored. */
+/** The place where releases and everything else are stored. */
 export const storeSettings = defineSettings({
   title: 'The store',
   settings,

@@ -69,8 +69,8 @@ function measured({ startRequest: start }: StoreDeps, store: ObjectStore): Objec
 }
 
 /**
- * Where the service writes: the private bucket when one is configured, else `store`. Probed before the first write to
- * it.
+ * The store that the service writes: the private bucket when one is configured, else `store`. Probed before the first
+ * write to it.
  */
 export async function openPrivateStore(
   deps: StoreDeps,
@@ -85,7 +85,7 @@ export async function openPrivateStore(
   return createConformingStore({ store: own, clock, randomness });
 }
 
-/** Where a directory store keeps its objects. */
+/** The directory in which a directory store keeps its objects. */
 export function objectsDirectory(config: StoreSettings): string {
   return path.join(config.dataDirectory, 'objects');
 }
@@ -96,7 +96,8 @@ export function stateDirectory(config: StoreSettings): string {
 }
 
 /**
- * Where public files are found below `PUBLIC_FILES_URL`: in a bucket under their keys, else under paths of this service.
+ * The addresses of public files below `PUBLIC_FILES_URL`: in a bucket under their keys, else under paths of this
+ * service.
  *
  * @param signer of a directory store
  */
@@ -119,7 +120,7 @@ function cannotSign(): never {
   throw new Error('Links of a directory store are made by the service alone.');
 }
 
-/** What the command line works with: the same store, without the service. */
+/** The stores of the command line: the same, without the service. */
 export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
@@ -141,7 +142,7 @@ const WRITES: ReadonlySet<StoreOperation> = new Set(['create', 'upload', 'delete
 /**
  * @param onWrite called before each request that may change something stored
  * @param isDryRun keeps all writes in the memory of this process
- * @throws those of {@link openStore}
+ * @throws AppError `invalid_configuration`, `store_nonconforming`
  */
 export async function openPublisher(
   deps: StoreDeps & { readonly isDryRun?: boolean; readonly onWrite?: () => void },

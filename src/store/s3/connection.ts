@@ -12,8 +12,8 @@ export interface S3StoreOptions {
   /** Undefined for AWS itself. */
   readonly endpoint?: string | undefined;
   /**
-   * Whether AWS itself is meant without `endpoint`. Otherwise, the SDK takes an endpoint from `AWS_ENDPOINT_URL` or from
-   * its profile.
+   * True when AWS itself is meant without `endpoint`. Otherwise, the SDK takes an endpoint from `AWS_ENDPOINT_URL` or
+   * from its profile.
    */
   readonly ignoresConfiguredEndpoint?: boolean;
   /** The address for presigned URLs, when clients reach the store at another address than this process. */
@@ -58,14 +58,14 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
 export const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
-/** How many retries are allowed beyond one per success: retries must not make an outage worse. */
+/** The number of retries that are allowed beyond one per success: retries must not make an outage worse. */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
 interface S3Request extends S3Call {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whether the first attempt uses a new connection, as later attempts always do. */
+  /** True when the first attempt uses a new connection, as later attempts always do. */
   readonly fresh?: boolean | undefined;
 }
 
@@ -167,7 +167,7 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
   };
 }
 
-/** Whether another attempt over a new connection may succeed. */
+/** True when another attempt over a new connection may succeed. */
 export function isWorthRetrying(error: unknown): error is AppError {
   return isAppError(error) && (error.code === 'store_unavailable' || isDoubtful(error.cause));
 }

@@ -21,7 +21,9 @@ interface Refusal {
   readonly status: number | undefined;
   readonly message: string;
   readonly isHtml: boolean;
-  /** Whether the answer has the error document of a store, which is XML with a code. Answers to HEAD never do. */
+  /**
+   * True when the answer has the error document of a store, which is XML with a code. Answers to HEAD never have one.
+   */
   readonly hasDocument: boolean;
 }
 
@@ -56,34 +58,34 @@ export function toStoreError(error: unknown, call: S3Call, place: S3Place): unkn
   return new AppError(code, `${sentence(code, refusal, call, place)}`, { cause: error });
 }
 
-/** Whether the store's error code states that the key is taken. The status 412 alone does not prove it. */
+/** True when the store's error code states that the key is taken. The status 412 alone does not prove it. */
 export function isPreconditionFailed(error: unknown): boolean {
   return describe(error).name === 'PreconditionFailed';
 }
 
 /**
- * Whether the store's error code states that the object is missing; false for a missing bucket and for a proxy's 404.
+ * True when the store's error code states that the object is missing; false for a missing bucket and for a proxy's 404.
  */
 export function isMissingObject(error: unknown): boolean {
   return describe(error).name === 'NoSuchKey';
 }
 
 /**
- * Whether the answer says nothing about the store: a proxy or another server gave it, or the store that gave it does not
- * know the bucket. Another attempt over a new connection may reach the right server.
+ * True when the answer says nothing about the store: a proxy or another server gave it, or the store that gave it does
+ * not know the bucket. Another attempt over a new connection may reach the right server.
  */
 export function isDoubtful(error: unknown): boolean {
   const { name, status, hasDocument } = describe(error);
   return status !== undefined && (!hasDocument || name === 'NoSuchBucket');
 }
 
-/** Whether the answer to a HEAD is a 404. It has no body, so it does not prove that the object is missing. */
+/** True when the answer to a HEAD is a 404. It has no body, so it does not prove that the object is missing. */
 export function isNotFound(error: unknown): boolean {
   const { name, isHtml } = describe(error);
   return !isHtml && (name === 'NoSuchKey' || name === 'NotFound');
 }
 
-/** Whether the store answered with this error code. */
+/** True when the store answered with this error code. */
 export function isRefusal(error: unknown, name: string): boolean {
   return describe(error).name === name;
 }
@@ -124,7 +126,7 @@ function sentence(code: ErrorCode, refusal: Refusal, call: S3Call, place: S3Plac
   }
 }
 
-/** What to do when no server answers at the address. */
+/** Says what to do when no server answers at the address. */
 function unreachable(answer: string): string {
   if (/\bECONNREFUSED\b/.test(answer))
     return ' No program listens there: start the store, or correct S3_ENDPOINT.';

@@ -8,7 +8,7 @@ interface Tagged {
 }
 
 /**
- * Whether the bytes match the ETag; undefined when the ETag is not an MD5.
+ * True when the bytes match the ETag; undefined when the ETag is not an MD5.
  *
  * An ETag is the MD5 of the bytes, unless the object was uploaded in parts (`…-3`) or is encrypted with a
  * key of the customer or of KMS.

@@ -47,7 +47,10 @@ export function createS3Presigner(
   };
 }
 
-/** When the credentials expire. Renews them first when that is soon, because presigned URLs expire with them. */
+/**
+ * The time at which the credentials expire. Renews them first when that is soon, because presigned URLs expire with
+ * them.
+ */
 async function credentialsEnd(
   credentials: S3Connection['client']['config']['credentials'],
   signedAt: Date,

@@ -57,7 +57,7 @@ export function createQuickReads(deps: {
 
 const AGENT = { keepAlive: true, maxSockets: 64 };
 
-/** Where a signed URL leads. Parsed once, because a differential download reads hundreds of pieces. */
+/** The target of a signed URL. Parsed once, because a differential download reads hundreds of pieces. */
 interface Address {
   readonly send: typeof request;
   readonly options: RequestOptions;

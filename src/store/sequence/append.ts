@@ -47,7 +47,12 @@ type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
 type Appended<T> =
   | { readonly outcome: 'created'; readonly entry: Entry<T> }
-  | { readonly outcome: 'unchanged'; readonly newest: Entry<T> | undefined };
+  | {
+      readonly outcome: 'unchanged';
+      readonly newest: Entry<T> | undefined;
+      /** The number that the document would have had. */
+      readonly number: number;
+    };
 
 export interface AppendDeps {
   readonly store: ObjectStore;
@@ -103,7 +108,7 @@ export async function appendDocument<T>(
       sha256,
     }));
     const document = await change({ newest, number, skipped, changeId });
-    if (document === undefined) return { outcome: 'unchanged', newest };
+    if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
     // The machine may have slept, or a user may have left a question open. Another process may have used the number,
     // and trimming may have freed it: creating it would then succeed without effect.

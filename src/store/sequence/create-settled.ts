@@ -19,7 +19,7 @@ const PAUSE_MAX_MS = 1_000;
  * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
  *
  * @returns `exists` also when an earlier attempt of this call created it and the answer was lost
- * @throws AppError the store's; after `store_unavailable` the object may exist
+ * @throws AppError `store_denied`, `store_full`; `store_unavailable`: the object may exist
  */
 export async function createRetrying(
   deps: RetryDeps,
@@ -34,7 +34,8 @@ export async function createRetrying(
 /**
  * Like {@link createRetrying}, for callers that must know whether the object may exist.
  *
- * @throws AppError `outcome_unknown`: the object may exist; otherwise the store's: it does not exist
+ * @throws AppError `outcome_unknown`: the object may exist; `store_unavailable`, `store_denied`, `store_full`: it
+ *   does not
  */
 export async function createSettled(
   deps: RetryDeps,

@@ -29,12 +29,12 @@ export function endKey(prefix: string): string {
   return `${prefix}${MARKER}`;
 }
 
-/** Whether a key is that of a marker. */
+/** True for the key of a marker. */
 export function isMarker(key: string): boolean {
   return key.endsWith(`/${MARKER}`);
 }
 
-/** @throws AppError the store's */
+/** @throws AppError `store_unavailable`, `store_denied` */
 export async function isEnded(store: ObjectStore, prefix: string): Promise<boolean> {
   return isPresent(store, endKey(prefix));
 }
@@ -45,7 +45,7 @@ export async function isEnded(store: ObjectStore, prefix: string): Promise<boole
  * @param ending `keptMs`: how long the marker is kept from now on, at least an hour. `reason`: a word for
  *   the record, without personal data
  * @returns whether this call created the marker
- * @throws AppError the store's; the thing may or may not have ended then
+ * @throws AppError `store_unavailable`: the thing may or may not have ended
  */
 export async function endSequence(
   deps: EndDeps,
@@ -92,7 +92,7 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
  *
  * @param keptMs the shortest time for which markers below this root are kept: younger ones are not read
  * @returns how many objects were deleted
- * @throws AppError the store's; the next call deletes the rest
+ * @throws AppError `store_unavailable`, `store_denied`: the next call deletes the rest
  */
 export async function removeEnded(
   deps: EndDeps,

@@ -3,8 +3,8 @@ import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
-import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../../core/steps.ts';
-import { type ItemConverters, LimitError, parseJsonInSteps } from './json.ts';
+import { runAtOnce, type Steps } from '../../core/steps.ts';
+import { type IsLong, LimitError, refuseExcess } from './json.ts';
 
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
@@ -61,49 +61,8 @@ export function digestOf(signed: unknown): string {
 
 /** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
-  return runAtOnce(renderEnvelopeInSteps(signed));
-}
-
-/** Like {@link renderEnvelope}, in steps: thousands of items take a tenth of a second. */
-export function* renderEnvelopeInSteps(signed: object): Steps<Uint8Array> {
-  const hash = createHash('sha256');
-  const pieces: Uint8Array[] = [Buffer.from(HEAD)];
-  let batch: string[] = [];
-  const flush = (): void => {
-    const piece = Buffer.from(batch.join(''));
-    hash.update(piece);
-    pieces.push(piece);
-    batch = [];
-  };
-  for (const part of canonicalParts(signed)) {
-    if (batch.push(part) < ITEMS_PER_STEP) continue;
-    flush();
-    yield;
-  }
-  flush();
-  pieces.push(Buffer.from(`,"digest":"${hash.digest('hex')}","signatures":[]}\n`));
-  return Buffer.concat(pieces);
-}
-
-/** The canonical form in parts: each item of a list is a part. */
-function* canonicalParts(value: unknown): Generator<string, void> {
-  if (Array.isArray(value)) {
-    yield '[';
-    for (const [index, item] of value.entries()) {
-      yield `${index > 0 ? ',' : ''}${canonicalize(item) ?? 'null'}`;
-    }
-    yield ']';
-  } else if (typeof value === 'object' && value !== null) {
-    let separator = '{';
-    const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-    // RFC 8785 sorts names by UTF-16 code units, as this comparison does.
-    for (const [name, field] of fields.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      yield `${separator}${canonicalize(name)}:`;
-      yield* canonicalParts(field);
-      separator = ',';
-    }
-    yield separator === '{' ? '{}' : '}';
-  } else yield canonicalize(value) ?? 'null';
+  const canonical = canonicalize(signed) ?? '';
+  return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
 }
 
 const HEAD = '{"signed":';
@@ -124,10 +83,8 @@ export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
-  /** Convert the items of long lists before the check, in a document as {@link renderEnvelope} makes it. */
-  readonly converters?: ItemConverters;
-  /** Whether a field may have thousands of items: the check then looks at them in steps. Default: none may. */
-  readonly isLong?: ((name: string) => boolean) | undefined;
+  /** The check looks at the items of these fields in steps. Default: no field may be long. */
+  readonly isLong?: IsLong | undefined;
   /**
    * The fields of `signed` that follow from the document's key: a document copied from another key is as
    * wrong as an altered one.
@@ -159,11 +116,11 @@ export function parseEnvelope<S extends z.ZodType>(
 /** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
-  { key, check, fields, ...parsing }: Expectation<T>,
+  { key, check, fields, isLong }: Expectation<T>,
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
-  const { signed, digest } = yield* openEnvelope(bytes, corrupt, parsing);
+  const { signed, digest } = yield* openEnvelope(bytes, corrupt, isLong);
   const version = signed.schema_version;
   if (typeof version === 'number' && version > SCHEMA_VERSION) {
     throw new AppError(
@@ -210,20 +167,20 @@ const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
 /** Built once: building a schema costs far more than parsing a document with it. */
 const anyEnvelope = envelopeSchema(z.custom<Record<string, unknown>>(isRecord));
 
-type Parsing = Pick<Expectation<unknown>, 'converters' | 'isLong'>;
-
 function* openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
-  parsing: Parsing,
+  isLong: IsLong | undefined,
 ): Steps<{ signed: Record<string, unknown>; digest: string }> {
   let json: unknown;
   try {
+    refuseExcess(bytes, isLong);
+    yield;
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const rendered = yield* openRendered(text, bytes, parsing);
+    const rendered = yield* openRendered(text, bytes);
     if (rendered !== undefined) return rendered;
     if (bytes.length > OTHER_SPELLING_BYTES_MAX) throw new SyntaxError('Not in canonical form');
-    json = yield* parseJsonInSteps(text, { isLong: parsing.isLong });
+    json = JSON.parse(text);
   } catch (error) {
     const isLimit = error instanceof LimitError;
     throw corrupt(isLimit ? error.message : 'is truncated or not JSON', error);
@@ -255,7 +212,6 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 function* openRendered(
   text: string,
   bytes: Uint8Array,
-  parsing: Parsing,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
   // Only the end is searched: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
@@ -274,7 +230,7 @@ function* openRendered(
   const own = hash.digest('hex');
   if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
-    signed: yield* parseJsonInSteps(canonical, parsing),
+    signed: JSON.parse(canonical),
     // Not `digest`: V8 keeps the whole text in memory for a part of it.
     digest: own,
     signatures: JSON.parse(signatures),

@@ -11,7 +11,7 @@ export interface CorruptBytes {
   readonly etag: string;
 }
 
-/** What reading one document needs of a sequence. */
+/** The part of a sequence that reading one document needs. */
 export interface ReadableSequence<T> {
   key(number: number): string;
   /** Returns a promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
@@ -31,7 +31,7 @@ interface Refusal {
   readonly corrupt: CorruptBytes;
   /** The refused document first, then others that led to its refusal. It stays refused until one of them changes. */
   readonly objects: readonly ReadObject[];
-  /** Whether each document is sound by itself, and they do not continue the documents before them. */
+  /** True when each document is sound by itself, and they do not continue the documents before them. */
   readonly isChain?: boolean;
 }
 
@@ -160,7 +160,7 @@ async function readOnce<T>(
     const sha256 = createHash('sha256').update(body).digest('hex');
     return { error, etag, size: body.length, sha256 };
   };
-  // Equal bytes are not parsed again, because that may take a second.
+  // Equal bytes are not parsed again, because that may take tenths of a second.
   if (before !== undefined && before.sha256 !== null) {
     const again = suspect(before.error);
     if (isSame(again, before)) return again;

@@ -10,7 +10,7 @@ import {
   renderEnvelope,
   type Sealed,
 } from './envelope.ts';
-import { ITEMS_MAX, LimitError, parseJsonInSteps } from './json.ts';
+import { type IsLong, ITEMS_MAX, LimitError, refuseExcess } from './json.ts';
 import type { Sequence } from './sequence.ts';
 
 /** A kind of document: its schema, its limits and its keys. */
@@ -20,7 +20,7 @@ interface Definition<S extends z.ZodType> {
   /** Checks the same as the schema, in steps: for documents that can be large. */
   readonly check?: Check<z.output<S>>;
   /** See {@link Expectation.isLong}. */
-  readonly isLong?: (name: string) => boolean;
+  readonly isLong?: IsLong;
   readonly documentBytesMax: number;
   /** See {@link Sequence.endKey}. */
   readonly endKey?: string;
@@ -82,7 +82,7 @@ function refuseUnreadable(
   // A smaller document cannot have so many items.
   if (bytes.length < ITEMS_MAX) return;
   try {
-    runAtOnce(parseJsonInSteps(Buffer.from(bytes).toString(), { isLong }));
+    refuseExcess(bytes, isLong);
   } catch (error) {
     if (!(error instanceof LimitError)) throw error;
     const why = `The new document of the ${name} ${error.message}, which no reader would accept; nothing was changed.`;

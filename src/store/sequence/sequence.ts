@@ -24,8 +24,8 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
   readonly endKey?: string;
   /**
-   * How to treat a newest document that is proven corrupt. `unknown`: it may have withdrawn something, so the present
-   * state is unknown, and readers and writers refuse to use the document before it until an operator allows it.
+   * Says how a newest document that is proven corrupt is treated. `unknown`: it may have withdrawn something, so the
+   * present state is unknown, and readers and writers refuse to use the document before it until an operator allows it.
    * `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
@@ -47,7 +47,7 @@ export interface Announced {
   readonly by: string;
 }
 
-/** What a process needs of a sequence to decide whether its present state is known. */
+/** The part of a sequence that tells whether its present state is known. */
 export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest' | 'loss'>;
 
 export interface Entry<T> {
@@ -71,7 +71,7 @@ export interface Newer<T> {
   readonly corrupt: readonly CorruptDocument[];
   /** The highest number that is taken, by a readable document or a corrupt one. */
   readonly last: number;
-  /** Why the document after `last` must not be used; undefined when there is none. */
+  /** The reason why the document after `last` must not be used; undefined when there is none. */
   readonly failure: AppError | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface Position<T> {
 /**
  * Reads one document; undefined when the number is free.
  *
- * @throws AppError `document_corrupt` when that is proven, `document_newer`, and the store's
+ * @throws AppError `document_corrupt` when that is proven, `document_newer`, `store_unavailable`, `store_denied`
  */
 export async function readDocument<T>(
   store: ObjectStore,
@@ -152,7 +152,7 @@ export async function readNewer<T>(
   }
 }
 
-/** How to read a sequence from a position on. */
+/** Options for reading a sequence from a position on. */
 export interface ReadOnOptions<T> {
   readonly refusals?: Refusals | undefined;
   /** @returns why a document must be rejected. `before`: the document before it, of those that are read */

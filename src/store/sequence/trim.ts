@@ -20,7 +20,7 @@ export function neededBelow(number: number): number {
 }
 
 /**
- * Whether documents are missing between the newest sound one and the last number. When all documents that trimming
+ * True when documents are missing between the newest sound one and the last number. When all documents that trimming
  * keeps at the end are corrupt, the next sound one is old. It must not be used as the present state: everything
  * withdrawn since then would be valid again.
  *

@@ -42,7 +42,7 @@ interface Place {
 
 interface FoldedFile {
   readonly name: string;
-  /** Whether this export has found or written it. Otherwise an earlier export has written it. */
+  /** True when this export has found or written it. Otherwise an earlier export has written it. */
   readonly isCurrent: boolean;
 }
 
@@ -313,7 +313,7 @@ async function renameInto(place: Place, temporary: string, name: string): Promis
   }
 }
 
-/** @param kept the folder above which nothing is removed; `.`: that of the export */
+/** @param kept the folder above which nothing is removed; `.` is the folder of the export */
 async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolean> {
   if (!place.index.files.has(name)) return false;
   await beside(place, name, false, removeFile).catch(ignoreMissing);

@@ -5,7 +5,7 @@ import { parseKey } from '../key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
 
 /**
- * What exports have written into a directory: a line of JSON for each file that was written or removed.
+ * The record of what exports have written into a directory: a line of JSON for each file that was written or removed.
  *
  * A line follows its file. A file that an interrupted export has written without its line is written again.
  */

@@ -6,14 +6,14 @@ import type { UploadSource } from '../object-store.ts';
  * Unlike an `ObjectStore` it replaces what it has, because an update document keeps its address. So it must never be
  * the place of a store.
  *
- * Paths are relative, decoded and separated by `/`: see `parseKey` in `key.ts`. Failures are AppErrors: those of a
+ * Paths are relative, decoded and separated by `/`: see `parseKey` in `key.ts`. Failures have the codes of a
  * store, and `invalid_configuration` for a place with files that no export has written.
  */
 export interface StaticTarget {
   /** For messages: `./public`, `s3://bucket/prefix`. */
   readonly location: string;
   /**
-   * Whether a file may be at `a` beside one at `a/b`. In a directory it may not: a document is then `a/index.html`,
+   * True when a file may be at `a` beside one at `a/b`. In a directory it may not: a document is then `a/index.html`,
    * which static servers answer `a` with.
    */
   readonly keepsNestedPaths: boolean;
@@ -24,7 +24,7 @@ export interface StaticTarget {
    * @returns the paths of all files there that an export may have written
    */
   open(onlyReads: boolean): Promise<readonly string[]>;
-  /** Whether an earlier export has written these bytes there. */
+  /** True when an earlier export has written these bytes there. */
   has(path: string, content: StaticContent): Promise<boolean>;
   /**
    * Writes or replaces a file. A reader sees the old file or the new one, and never a part of it.

@@ -1,12 +1,14 @@
 import { escapeXml } from '../../core/xml.ts';
 import { type Companion, DELTA } from '../../domain/companion.ts';
+import { admittedArches, isNativeOn } from '../../domain/compatible-arches.ts';
 import { parseOsVersion } from '../../domain/os-version.ts';
+import type { Arch, Format, Platform } from '../../domain/platform.ts';
 import { type Artifact, notesFor, type Release } from '../../domain/release.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
 import type { ProtocolResponse } from '../protocol.ts';
 
-/** Renders appcasts: the RSS of Sparkle, WinSparkle and NetSparkle. */
+/** Renders appcasts, the RSS of Sparkle, WinSparkle and NetSparkle, and chooses the files that they list. */
 
 /** The names of the documents. NetSparkle asks for the second when it requires a signed appcast. */
 export const APPCAST = 'appcast.xml';
@@ -148,7 +150,9 @@ function escapeAttribute(value: string): string {
   return escapeXml(value).replace(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
 }
 
-/** The deltas from versions that the feed lists as well. A delta without a signature beside a signed file is refused. */
+/**
+ * The deltas from versions that the feed lists as well. A delta without a signature beside a signed file is refused.
+ */
 function deltasOf({ file }: AppcastItem, bases: ReadonlySet<string>): readonly Companion[] {
   const isSigned = edSignatureOf(file) !== undefined;
   return file.companions.filter(
@@ -178,7 +182,7 @@ function hardwareOf({ platform, arch, sparkle }: Artifact): string | undefined {
   return sparkle?.hardwareRequirements ?? (isArmOnly ? 'arm64' : undefined);
 }
 
-/** What begins with a tag is HTML, as the tools of Sparkle write it. */
+/** Notes that begin with a tag are HTML, as the tools of Sparkle write it. */
 const HTML = /^\s*<[a-z!]/i;
 
 function descriptionOf({ notes }: Release, rendersMarkdown: boolean): string {
@@ -189,4 +193,49 @@ function descriptionOf({ notes }: Release, rendersMarkdown: boolean): string {
     return `<description sparkle:format="markdown">${escapeXml(own)}</description>`;
   }
   return text('description', `<div style="white-space: pre-wrap">${escapeXml(own)}</div>`);
+}
+
+/** The machine that a file is chosen for. */
+interface Wanted {
+  readonly platform: Platform;
+  /** Null when the client does not state it. */
+  readonly arch: Arch | null;
+  /** Best first. */
+  readonly formats: readonly Format[];
+}
+
+/**
+ * The file of a release for a machine; undefined for none. A signed file comes before others, because an application
+ * with a public key refuses those; then the best format.
+ *
+ * Without the architecture, a build that runs on every Mac comes first: an Intel Mac with an older Sparkle than 2.9
+ * installs an arm64 build.
+ */
+export function chooseFile(
+  { artifacts }: Pick<Release, 'artifacts'>,
+  wanted: Wanted,
+): Artifact | undefined {
+  const { platform, arch, formats } = wanted;
+  const arches = arch === null ? UNSTATED : admittedArches(platform, arch);
+  const isLastResort = (file: Artifact): boolean =>
+    arch === null ? file.arch === 'arm64' : !isNativeOn(arch, file);
+  const [best] = artifacts
+    .filter(
+      (file) =>
+        file.platform === platform && formats.includes(file.format) && arches.includes(file.arch),
+    )
+    .sort(
+      (a, b) =>
+        Number(isLastResort(a)) - Number(isLastResort(b)) ||
+        Number(isUnsigned(a)) - Number(isUnsigned(b)) ||
+        formats.indexOf(a.format) - formats.indexOf(b.format) ||
+        arches.indexOf(a.arch) - arches.indexOf(b.arch),
+    );
+  return best;
+}
+
+const UNSTATED: readonly Arch[] = ['universal', 'x64', 'arm64', 'ia32'];
+
+function isUnsigned(file: Artifact): boolean {
+  return edSignatureOf(file) === undefined;
 }

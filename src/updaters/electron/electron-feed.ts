@@ -18,7 +18,10 @@ import { type FeedListing, filePath, type ProtocolResponse, type Question } from
 
 const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
 
-/** Whether a document names its files relative to its own address. Files of another channel are elsewhere. */
+/**
+ * A document names its files relative to its own address, or by absolute addresses: files of another channel are
+ * elsewhere.
+ */
 export const ELECTRON_RELATIVE = 'relative';
 export const ELECTRON_ABSOLUTE = 'absolute';
 
@@ -113,8 +116,8 @@ const UNSTATED_ARCHES: readonly Arch[] = ['universal', 'x64', 'arm64', 'ia32', '
 
 /**
  * As electron-builder orders its own feed (`writeUpdateInfoFiles`): x64, arm64, universal. An Intel Mac takes the first
- * archive without `arm64` in its name. A Mac with Apple silicon takes the one with `arm64`; when there is none, it takes
- * the first one as well. Then the universal archive stays in front, because x64 would take its native build.
+ * archive without `arm64` in its name. A Mac with Apple silicon takes the one with `arm64`; when there is none, it
+ * takes the first one as well. Then the universal archive stays in front, because x64 would take its native build.
  */
 function orderForMacs(files: readonly Artifact[]): readonly Artifact[] {
   if (!files.some(({ arch }) => arch === 'arm64')) return files;
@@ -125,8 +128,8 @@ function orderForMacs(files: readonly Artifact[]): readonly Artifact[] {
 }
 
 /**
- * Whether a client chooses the file wrongly by its name. On macOS, an Intel client takes what has no `arm64` in its
- * name, and nothing else. On Windows, a client takes the file with its `process.arch` in its name, else the first.
+ * True when a client chooses the file wrongly by its name. On macOS, an Intel client takes only a file without `arm64`
+ * in its name. On Windows, a client takes the file with its `process.arch` in its name, else the first.
  *
  * @param arch of the machine; null when the client does not state it
  */
@@ -139,19 +142,20 @@ function isMistakable({ platform, arch: build, filename }: Named, arch: Arch | n
 
 type Named = Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>;
 
-/** Why the feed leaves a file out for some of its clients; undefined for none. */
+/** Says why the feed leaves a file out for some of its clients; undefined when it leaves it out for none. */
 export function warnOfElectronName(file: Named): string | undefined {
   const { platform, arch, format, filename } = file;
   if (!UPDATE_INFO_FORMATS[platform].includes(format) || !isMistakable(file, null))
     return undefined;
-  const why =
-    arch !== 'arm64'
-      ? `has "arm64" in its name and is for ${arch}`
-      : platform === 'macos'
-        ? 'is for arm64 and does not have "arm64" in its name'
-        : 'is for arm64 and has "x64" in its name';
   const clients = arch === 'arm64' ? 'clients that do not send ?arch=' : 'Intel Macs';
-  return `${filename} ${why}. electron-updater chooses files by their names, so the feed leaves it out for ${clients}. Publish it under a name with its architecture: put \${arch} into artifactName.`;
+  return `${filename} ${whyMistakable(platform, arch)}. electron-updater chooses files by their names, so the feed leaves it out for ${clients}. Publish it under a name with its architecture: put \${arch} into artifactName.`;
+}
+
+function whyMistakable(platform: Artifact['platform'], arch: Arch): string {
+  if (arch !== 'arm64') return `has "arm64" in its name and is for ${arch}`;
+  return platform === 'macos'
+    ? 'is for arm64 and does not have "arm64" in its name'
+    : 'is for arm64 and has "x64" in its name';
 }
 
 function describeFile(artifact: Artifact, url: string) {

@@ -7,6 +7,7 @@ import {
   type ProtocolRequest,
   type Question,
 } from '../protocol.ts';
+import type { StaticAddress, StaticChannel } from '../static-address.ts';
 import {
   ELECTRON_ABSOLUTE,
   ELECTRON_RELATIVE,
@@ -15,8 +16,7 @@ import {
   renderSignedElectronFeed,
   warnOfElectronName,
 } from './electron-feed.ts';
-import { describeElectronSetUp } from './electron-set-up.ts';
-import { listElectronAddresses } from './electron-static.ts';
+import { describeElectronSetUp, LINUX_SUFFIXES } from './electron-set-up.ts';
 
 /**
  * electron-updater, provider `generic`.
@@ -76,8 +76,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /**
- * electron-builder replaces it in most configurations. It stays where the address comes from a file that electron-builder
- * did not write; an installed application cannot be corrected, so it counts as not stated.
+ * electron-builder replaces it in most configurations. It stays where the address comes from a file that
+ * electron-builder did not write; an installed application cannot be corrected, so it counts as not stated.
  */
 const UNEXPANDED = `\${arch}`;
 
@@ -93,4 +93,17 @@ function archFrom(
   }
   if (platform !== 'linux') return null;
   return suffix === undefined ? 'x64' : (archOf(suffix) ?? parseArch(suffix));
+}
+
+const SUFFIXES = ['', '-mac', ...LINUX_SUFFIXES.map(([, suffix]) => `-linux${suffix}`)];
+
+/**
+ * Lists `latest.yml` and the like, and the documents by which an application asks for another channel of the same feed.
+ */
+function listElectronAddresses({
+  channels,
+}: Pick<StaticChannel, 'channels'>): readonly StaticAddress[] {
+  return ['latest', ...channels].flatMap((name) =>
+    SUFFIXES.map((suffix) => ({ path: [`${name}${suffix}.yml`] })),
+  );
 }

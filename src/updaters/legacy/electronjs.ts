@@ -8,8 +8,7 @@ import {
   mappedApplication,
   parseLegacyMachine,
 } from './legacy-address.ts';
-import { legacyJson, unknownMachine } from './legacy-dialects.ts';
-import { askLegacyReleases } from './legacy-releases.ts';
+import { askLegacyReleases, legacyJson, unknownMachine } from './legacy-dialects.ts';
 
 /**
  * update.electronjs.org: `/{owner}/{repo}/{platform}[-{arch}][/squirrel|/msix]/{version}[/RELEASES]`.

@@ -4,8 +4,7 @@ import {
   parseLegacyMachine,
   parsePrefix,
 } from './legacy-address.ts';
-import { legacyJson, unknownMachine } from './legacy-dialects.ts';
-import { askLegacyReleases } from './legacy-releases.ts';
+import { askLegacyReleases, legacyJson, unknownMachine } from './legacy-dialects.ts';
 
 /**
  * Hazel: `/download[/{platform}]`, `/update/{platform}/{version}`, `/update/win32/{version}/RELEASES`.

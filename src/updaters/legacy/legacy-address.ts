@@ -11,7 +11,7 @@ import type { Protocol, ProtocolRequest } from '../protocol.ts';
 
 /** Addresses of other update servers, so that applications that ask there need no new build. */
 
-/** What an address asks for: a request in a dialect, or a file for a visitor. */
+/** The question of an address: a request in a dialect, or one for a file that a visitor downloads. */
 export type LegacyRequest =
   | {
       readonly kind: 'update';
@@ -39,7 +39,7 @@ export interface LegacyMachine {
   readonly formats: readonly Format[] | null;
 }
 
-/** How addresses are read. */
+/** The settings by which addresses are read. */
 export interface LegacyFacts {
   readonly defaultApplication: string;
   /** Applications by `owner/repo`, or by a name in the address. */
@@ -141,8 +141,8 @@ interface Prefix {
 }
 
 /**
- * Reads `[channel/{channel}/]`, `[flavor/{flavor}/]` and `[{application}/]` from the front of an address. A flavor is an
- * application here; the flavor `default` is the default application.
+ * Reads `[channel/{channel}/]`, `[flavor/{flavor}/]` and `[{application}/]` from the front of an address. A flavor is
+ * an application here; the flavor `default` is the default application.
  */
 export function parsePrefix(path: readonly string[], facts: LegacyFacts): Prefix {
   let application = facts.defaultApplication;

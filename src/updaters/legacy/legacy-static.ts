@@ -17,18 +17,34 @@ interface LegacyChannels extends LegacyFacts {
 export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
-  /** Set for `RELEASES`: the version of the client, and what all versions of the same clients have in common. */
+  /** Set for `RELEASES`: the version of the client, and a name that all versions of the same clients share. */
   readonly releases?: { readonly version: string; readonly group: string };
 }
 
-/** The words that `process.platform` and `process.arch` make, and those of the documentation of the servers. */
+/**
+ * The words that `process.platform` and `process.arch` make, and the words that the documentation of the servers uses.
+ */
 const WINDOWS = ['win32', 'win32_x64', 'win32_ia32', 'win32_arm64', 'windows_64', 'windows_32'];
 const LINUX = [
-  ...['linux', 'linux_x64', 'linux_arm64', 'linux_64', 'linux_deb_64', 'linux_rpm_64'],
-  ...['appimage', 'deb', 'rpm'],
+  'linux',
+  'linux_x64',
+  'linux_arm64',
+  'linux_64',
+  'linux_deb_64',
+  'linux_rpm_64',
+  'appimage',
+  'deb',
+  'rpm',
 ];
 const OTHERS = [
-  ...['darwin', 'darwin_x64', 'darwin_arm64', 'mac', 'mac_arm64', 'osx', 'osx_64', 'osx_arm64'],
+  'darwin',
+  'darwin_x64',
+  'darwin_arm64',
+  'mac',
+  'mac_arm64',
+  'osx',
+  'osx_64',
+  'osx_arm64',
   ...LINUX,
   'exe',
 ];
@@ -37,7 +53,7 @@ const ELECTRONJS_WORDS: Words = {
   windows: ['win32', 'win32-x64', 'win32-ia32', 'win32-arm64'],
   others: ['darwin', 'darwin-x64', 'darwin-arm64', 'darwin-universal'],
 };
-/** What electron-updater adds to the name of a channel. */
+/** The suffixes that electron-updater adds to the name of a channel. */
 const EVERYWHERE = ['', '-mac'];
 const ON_LINUX = ['-linux', '-linux-arm64'];
 
@@ -64,8 +80,8 @@ export function listLegacyAddresses(asked: LegacyChannels): readonly LegacyStati
 }
 
 /**
- * The application that an earlier export has written an address for; undefined for an address of this service's own, and
- * for one that no older server has.
+ * The application that an earlier export has written an address for; undefined for an address of this service's own,
+ * and for one that no older server has.
  *
  * @param path as the export has written it
  */
@@ -85,7 +101,7 @@ export function applicationAtLegacyAddress(path: string, facts: LegacyFacts): st
   return undefined;
 }
 
-/** What stands between `update` and the platform. */
+/** The segments that may stand between `update` and the platform. */
 function prefixesOf(
   { servers, application, defaultApplication }: LegacyChannels,
   keys: readonly string[],
@@ -154,7 +170,7 @@ interface Words {
 /**
  * The addresses that contain the version of the client.
  *
- * @param restOf what stands behind the platform
+ * @param restOf returns the segments behind the platform
  */
 function checksAt(
   front: string,

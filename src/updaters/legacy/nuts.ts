@@ -9,8 +9,12 @@ import {
   parseLegacyMachine,
   parsePrefix,
 } from './legacy-address.ts';
-import { legacyElectron, legacyJson, unknownMachine } from './legacy-dialects.ts';
-import { askLegacyReleases } from './legacy-releases.ts';
+import {
+  askLegacyReleases,
+  legacyElectron,
+  legacyJson,
+  unknownMachine,
+} from './legacy-dialects.ts';
 
 /**
  * Nuts and electron-release-server.

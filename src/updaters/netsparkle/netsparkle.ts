@@ -17,10 +17,19 @@ import {
 import type { Artifact, Release } from '../../domain/release.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
 import { anyMac } from '../any-mac.ts';
-import { APPCAST, type AppcastItem, edSignatureOf, renderAppcast } from '../appcast/appcast.ts';
-import { chooseFile } from '../appcast/appcast-file.ts';
-import { appcastQuery, noAppcastSignature, parseAppcastPath } from '../appcast/appcast-request.ts';
-import { listAppcastAddresses } from '../appcast/appcast-static.ts';
+import {
+  APPCAST,
+  type AppcastItem,
+  chooseFile,
+  edSignatureOf,
+  renderAppcast,
+} from '../appcast/appcast.ts';
+import {
+  appcastQuery,
+  listAppcastAddresses,
+  noAppcastSignature,
+  parseAppcastPath,
+} from '../appcast/appcast-feed.ts';
 import type {
   FeedListing,
   FeedProtocol,
@@ -37,8 +46,8 @@ import { describeNetSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
  * architectures nor versions of the system, so the server does. Without `platform` in the query, the document is for
  * every system and states one release, which each of them gets: see `findCommonRelease`.
  *
- * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document that
- * the publisher signed has one.
+ * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document
+ * that the publisher signed has one.
  */
 export const netsparkle: FeedProtocol = {
   shape: 'feed',
@@ -76,7 +85,8 @@ const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
 
 /**
  * The machines that one document for every system is for. A client takes the first item for its system, whatever the
- * architecture, so of each system only the first of these that has a build is listed: an x64 build runs on every Mac.
+ * architecture. So the document lists, for each system, only the first of these that has a build: an x64 build runs on
+ * every Mac.
  */
 const MACHINES: readonly NamedMachine[] = [
   machineOn('windows', 'x64'),
@@ -90,9 +100,9 @@ function machineOn(platform: Platform, arch: Arch): NamedMachine {
 }
 
 /**
- * Whether a signed document has items for a system. Each job of a build may sign one for its own system, and a release
- * carries only one of them: clients on another system would never find an update in it. A document for every system is
- * served as it is.
+ * True when a signed document has items for a system. Each job of a build may sign one for its own system, and a
+ * release carries only one of them: clients on another system would never find an update in it. A document for every
+ * system is served as it is.
  */
 function listsFor(
   { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },

@@ -19,12 +19,13 @@ import {
   type Question,
 } from '../protocol.ts';
 import {
+  type CheckAnswer,
   type OmahaApp,
   type OmahaRequest,
   type OmahaSystem,
   parseOmahaRequest,
-} from './omaha-request.ts';
-import { type CheckAnswer, renderOmaha } from './omaha-response.ts';
+  renderOmaha,
+} from './omaha-messages.ts';
 import { describeOmahaSetUp } from './omaha-set-up.ts';
 
 /**
@@ -38,7 +39,7 @@ import { describeOmahaSetUp } from './omaha-set-up.ts';
  * names. Other checks are answered with `error-unknownApplication`. Pings and events are accepted, and nothing of them
  * is stored.
  *
- * Omaha's versions have four numbers, and those of releases three: the fourth number of a client does not count.
+ * Omaha's versions have four numbers, and a release's version has three: the fourth number of a client does not count.
  */
 export const omaha: PollProtocol = {
   shape: 'poll',
@@ -71,7 +72,7 @@ const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   linux: ['appimage'],
 };
 
-/** What the answer depends on beside the decision; `Question.document` is its JSON. */
+/** The facts that the answer depends on beside the decision; `Question.document` is their JSON. */
 interface Asked extends Pick<OmahaRequest, 'form' | 'protocol' | 'apps'> {
   /** The place of the application that is asked about among `apps`; -1: none. */
   readonly at: number;
@@ -145,7 +146,7 @@ interface Machine {
 }
 
 /**
- * @param asks whether the client asks for an update; a report may leave the system out
+ * @param asks true when the client asks for an update; a report may leave the system out
  * @throws AppError `unsupported_platform`, and `unknown_format` for a format in the address
  */
 function parseMachine(
@@ -168,7 +169,7 @@ function parseMachine(
   return { platform: known, arch: arch === 'universal' ? null : (arch ?? null), formats };
 }
 
-/** What the words of `platformOf` lack. */
+/** Words of Omaha for systems that `platformOf` does not know. */
 const SYSTEMS: ReadonlyMap<string, Platform> = new Map([
   ['mac os x', 'macos'],
   ['macosx', 'macos'],
@@ -192,7 +193,7 @@ function renderOffer({ document, release, artifact, fileUrl }: PollOffer): Proto
   return render(asked, { status: 'ok', update });
 }
 
-/** Whether the numbers of a version begin with those of a prefix. With `$` at its end, the prefix is the whole version. */
+/** True when a version begins with the numbers of a prefix. With `$` at its end, the prefix is the whole version. */
 function hasPrefix(version: string, prefix: string): boolean {
   if (prefix === '') return true;
   const isWhole = prefix.endsWith('$');

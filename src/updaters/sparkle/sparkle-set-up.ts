@@ -2,7 +2,7 @@ import { escapeXml } from '../../core/xml.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { ChannelFeed, SetUp } from '../set-up.ts';
 
-/** What goes into applications with Sparkle, WinSparkle and NetSparkle. */
+/** The lines that go into applications with Sparkle, WinSparkle and NetSparkle. */
 
 const YOUR_KEY = 'YOUR_PUBLIC_KEY';
 const FIND_KEY =
@@ -81,7 +81,7 @@ const NETSPARKLE_MACHINES = [
   ['Linux', 'linux', 'arm64'],
 ] as const;
 
-/** The constructor takes both. */
+/** The constructor of the updater takes the address and the key. */
 export function describeNetSparkleSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
   const key = publicKeys[SPARKLE_ED25519];
   const address = `${url}/appcast.xml`;

@@ -1,18 +1,16 @@
 import { SPARKLE_APPCAST, SPARKLE_FORMATS } from '../../domain/carried-document.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
-import { APPCAST } from '../appcast/appcast.ts';
-import { chooseFile } from '../appcast/appcast-file.ts';
-import { listAppcastAddresses } from '../appcast/appcast-static.ts';
-import { listedAppcast } from '../appcast/listed-appcast.ts';
+import { APPCAST, chooseFile } from '../appcast/appcast.ts';
+import { listAppcastAddresses, listedAppcast } from '../appcast/appcast-feed.ts';
 import type { FeedProtocol } from '../protocol.ts';
 import { describeSparkleSetUp } from './sparkle-set-up.ts';
 
 /**
  * Sparkle 2 on macOS.
  *
- * `GET {base}/appcast.xml`. The client reads every item, leaves out those that its system or its processor cannot have,
- * and takes the one with the highest version that is newer than its own. It states nothing by itself; an application may
- * add `current_version`, `arch`, `os_version` and `installation_id` to the query. So the document lists the offered
+ * `GET {base}/appcast.xml`. The client reads every item, leaves out items that its system or its processor cannot have,
+ * and takes the one with the highest version that is newer than its own. It states nothing by itself; an application
+ * may add `current_version`, `arch`, `os_version` and `installation_id` to the query. So the document lists the offered
  * release, and older ones for clients whose system the offered one does not support.
  *
  * The client compares bundle versions (`CFBundleVersion`). A release is published with them when its appcast is

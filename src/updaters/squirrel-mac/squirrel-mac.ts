@@ -20,18 +20,18 @@ import {
   type Question,
 } from '../protocol.ts';
 import { describeSquirrelUpdate, squirrelJson } from '../squirrel-json.ts';
+import type { StaticAddress, StaticChannel } from '../static-address.ts';
 import { describeSquirrelMacSetUp } from './squirrel-mac-set-up.ts';
-import { listSquirrelMacAddresses } from './squirrel-mac-static.ts';
 
 /**
  * Squirrel.Mac, which is Electron's `autoUpdater` on macOS.
  *
  * - `{platform}/{arch}/{version}`: 204 for no update, else the JSON of the update. The client installs whatever it is
  *   given, so an unreadable version is an error, and never an update.
- * - `releases.json` (`serverType: 'json'`), also below `{platform}/{arch}/`: the newest release. The client compares the
- *   numbers of the versions, and installs nothing that is older. It does not state its version, unless the address ends
- *   with `?current_version=`: it is offered no release with `requires`. Without an architecture only universal builds
- *   are listed, because one address is for Intel and Apple-silicon machines.
+ * - `releases.json` (`serverType: 'json'`), also below `{platform}/{arch}/`: the newest release. The client compares
+ *   the numbers of the versions, and installs nothing that is older. It does not state its version, unless the address
+ *   ends with `?current_version=`: it is offered no release with `requires`. Without an architecture only universal
+ *   builds are listed, because one address is for Intel and Apple-silicon machines.
  *
  * The version of the system is in the User-Agent that macOS sends: `… CFNetwork/1408.0.4 Darwin/22.5.0`.
  */
@@ -76,7 +76,10 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
     return undefined;
   }
   return askSquirrelUpdate(request, {
-    ...{ platform: macosOf(platform), arch: parseArch(arch), version, formats: FORMATS },
+    platform: macosOf(platform),
+    arch: parseArch(arch),
+    version,
+    formats: FORMATS,
   });
 }
 
@@ -131,7 +134,9 @@ function queryOf(
   const system = platform === 'macos' && darwin !== undefined ? macosVersionOfDarwin(darwin) : null;
   return {
     ...common,
-    ...{ platform, arch, formats },
+    platform,
+    arch,
+    formats,
     osVersion: common.osVersion ?? system ?? null,
   };
 }
@@ -151,4 +156,25 @@ function renderOffer(offer: PollOffer): ProtocolResponse {
 function renderCurrent(version: UpdateQuery['currentVersion']): ProtocolResponse | undefined {
   if (version === null) return undefined;
   return squirrelJson({ currentRelease: versionText(version), releases: [] });
+}
+
+/** The words that Electron has for the architectures of Macs. */
+const ARCHES = ['x64', 'arm64', 'universal'];
+
+/**
+ * Lists an address for each version and architecture, and the documents for `serverType: 'json'`. The newest version
+ * has no document, because the client installs every one: it then reports an error.
+ */
+function listSquirrelMacAddresses({
+  versions,
+}: Pick<StaticChannel, 'versions'>): readonly StaticAddress[] {
+  const below = ARCHES.map((arch) => ['darwin', arch]);
+  return [
+    { path: ['releases.json'] },
+    ...below.flatMap((machine) => [
+      { path: [...machine, 'releases.json'] },
+      { path: [...machine, 'RELEASES.json'] },
+      ...versions.map((version) => ({ path: [...machine, version] })),
+    ]),
+  ];
 }

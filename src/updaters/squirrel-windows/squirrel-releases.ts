@@ -19,17 +19,17 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../pro
  * Squirrel's document `RELEASES`: lines of `SHA1 name size`, the oldest version first. `squirrel-windows.ts` parses the
  * requests.
  *
- * What a client makes of it (Squirrel 1.9.1 and 2.0.1, `UpdateInfo.Create`): it takes the newest version that has a full
- * package. When the deltas that are newer than its own version have fewer bytes, it downloads all of these, and does
- * not compare what they are applied to.
+ * A client (Squirrel 1.9.1 and 2.0.1, `UpdateInfo.Create`) takes the newest version that has a full package. When the
+ * deltas that are newer than its own version have fewer bytes, it downloads all of these, and does not compare the
+ * packages that they are applied to.
  */
 
-/** How a document names its files: by the bare name, below the address of the feed, or by the absolute address. */
+/** A document names its files by the bare name, below the address of the feed, or by the absolute address. */
 export const SQUIRREL_BARE = 'bare';
 export const SQUIRREL_ABSOLUTE = 'absolute';
 export type SquirrelAddresses = typeof SQUIRREL_BARE | typeof SQUIRREL_ABSOLUTE;
 
-/** What a document depends on beside the machine. */
+/** The facts that a document depends on beside the machine. */
 interface ReleasesDocument {
   readonly addresses: SquirrelAddresses;
   /** The version that the client states, as it writes it; null: none. */
@@ -133,13 +133,15 @@ function rulesFor(
   };
 }
 
-/** Whether Squirrel reads the version of the release from the name of a package. */
+/** True when Squirrel reads the version of the release from the name of a package. */
 function isNamedFor(filename: string, version: string): boolean {
   const read = squirrelVersionIn(filename);
   return read !== undefined && compareSquirrelVersions(read, squirrelTextOf(version)) === 0;
 }
 
-/** Velopack's own rule for `RELEASES`: no pre-release with dots, and no build metadata. Its names may have a channel. */
+/**
+ * Velopack's own rule for `RELEASES`: no pre-release with dots, and no build metadata. Its names may have a channel.
+ */
 function isMigrationNamed(filename: string, version: string): boolean {
   const read = squirrelVersionIn(filename) ?? '';
   return (

@@ -13,6 +13,7 @@ import {
   type ProtocolRequest,
   type Question,
 } from '../protocol.ts';
+import type { StaticAddress } from '../static-address.ts';
 import {
   documentOf,
   renderOwnRelease,
@@ -22,7 +23,6 @@ import {
   type SquirrelAddresses,
 } from './squirrel-releases.ts';
 import { describeSquirrelSetUp } from './squirrel-set-up.ts';
-import { listSquirrelAddresses } from './squirrel-static.ts';
 
 /**
  * Squirrel.Windows.
@@ -30,7 +30,7 @@ import { listSquirrelAddresses } from './squirrel-static.ts';
  * `GET {base}/RELEASES?id=&localVersion=&arch=amd64|x86`, and files at `{base}/{name}`. After any failure, the client
  * asks again with the whole address in lower case, so the name of the document and of the parameters have no case.
  *
- * `arch` is that of the operating system, not of the application: a 32-bit application on a 64-bit system sends `amd64`.
+ * `arch` names the operating system, not the application: a 32-bit application on a 64-bit system sends `amd64`.
  * So it counts as not stated, except for x86. An application that needs a certain architecture has it in the address:
  * `{base}/arm64/RELEASES`. Its files are then named by their absolute addresses.
  *
@@ -114,7 +114,7 @@ export function lowerCaseNames(query: ProtocolRequest['query']): Record<string, 
   return { ...all, ...(all.stagingid === undefined ? {} : { stagingId: all.stagingid }) };
 }
 
-/** What a client says to have. */
+/** The version that a client states to have. */
 interface LocalVersion {
   readonly parsed: Version;
   /** See `Question.versions`. */
@@ -141,4 +141,13 @@ function warnOfName(filename: string, read: string | undefined): string | undefi
   if (read !== undefined && /^\d+\.\d+\.\d+/.test(read)) return undefined;
   const what = read === undefined ? 'no version' : `the version ${read}`;
   return `Squirrel reads ${what} from the name ${filename}, so no client of squirrel-windows is offered it. Publish the package under the name that the build tool gave it, such as App-1.0.0-beta1-full.nupkg.`;
+}
+
+/**
+ * Lists `RELEASES` for each way in which an application is told the address of its feed: see `describeSquirrelSetUp`.
+ */
+function listSquirrelAddresses(): readonly StaticAddress[] {
+  return [['RELEASES'], ...['x64', 'ia32', 'arm64'].map((arch) => [arch, 'RELEASES'])].map(
+    (path) => ({ path }),
+  );
 }

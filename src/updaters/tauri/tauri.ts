@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { NamedMachine } from '../../domain/common-release.ts';
+import { admittedArches } from '../../domain/compatible-arches.ts';
 import { type Arch, type Format, parseArch, parsePlatform } from '../../domain/platform.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { MINISIGN } from '../../domain/signature.ts';
@@ -14,17 +15,8 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../protocol.ts';
+import type { StaticAddress, StaticChannel } from '../static-address.ts';
 import { describeTauriSetUp } from './tauri-set-up.ts';
-import { listTauriAddresses } from './tauri-static.ts';
-import {
-  ARCHES,
-  FORMATS_BY_BUNDLE,
-  FORMATS_BY_PLATFORM,
-  INSTALLABLE,
-  LATEST,
-  NOT_STATED,
-  SYSTEMS,
-} from './tauri-words.ts';
 
 /**
  * Tauri 2's updater.
@@ -66,6 +58,52 @@ export const tauri: PollProtocol = {
   renderNoUpdate: () => NO_CONTENT,
 };
 
+/** The document for all clients. */
+const LATEST = 'latest.json';
+
+/**
+ * The formats for a client that does not state its bundle type. On Linux only AppImage: a client that was installed
+ * from an AppImage refuses other formats, and other clients refuse an AppImage.
+ */
+const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
+  windows: ['nsis', 'msi'],
+  macos: ['tar.gz'],
+  linux: ['appimage'],
+};
+
+/** All formats that the client can install, with any bundle type. */
+const INSTALLABLE: typeof FORMATS_BY_PLATFORM = {
+  windows: ['nsis', 'msi'],
+  macos: ['tar.gz'],
+  linux: ['appimage', 'deb', 'rpm'],
+};
+
+/** Formats by Tauri's names of its bundle types. */
+const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
+  app: 'tar.gz',
+  appimage: 'appimage',
+  deb: 'deb',
+  msi: 'msi',
+  nsis: 'nsis',
+  rpm: 'rpm',
+};
+/** Texts in the place of a bundle type that state none. */
+const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
+
+/** The words that the client has for operating systems and architectures. */
+const SYSTEMS: Readonly<Record<string, UpdateQuery['platform']>> = {
+  windows: 'windows',
+  darwin: 'macos',
+  linux: 'linux',
+};
+const ARCHES: Readonly<Record<string, Arch>> = {
+  x86_64: 'x64',
+  aarch64: 'arm64',
+  i686: 'ia32',
+  armv7: 'armv7',
+  universal: 'universal',
+};
+
 /** Architectures that the client knows, and no build can be published for. */
 const WITHOUT_BUILDS = new Set(['riscv64']);
 
@@ -102,14 +140,18 @@ function parseLatest(request: ProtocolRequest): Question {
     query: {
       ...commonQuery(request, tauri),
       currentVersion: current === '' ? null : parseClientVersion(current),
-      ...{ platform: 'windows', arch: null, formats: null },
+      platform: 'windows',
+      arch: null,
+      formats: null,
     },
   };
 }
 
 /** The target of an application with universal builds, as the example in Tauri's own documents has it. */
 const MACOS_UNIVERSAL: NamedMachine = {
-  ...{ name: 'macos-universal', platform: 'macos', arch: 'universal' },
+  name: 'macos-universal',
+  platform: 'macos',
+  arch: 'universal',
   formats: FORMATS_BY_PLATFORM.macos,
 };
 
@@ -121,7 +163,10 @@ const USUAL_MACHINES = Object.entries(SYSTEMS).flatMap(
       ...Object.entries(FORMATS_BY_BUNDLE)
         .filter(([, format]) => INSTALLABLE[platform].includes(format))
         .map(([bundle, format]) => ({
-          ...{ name: `${system}-${word}-${bundle}`, platform, arch, formats: [format] },
+          name: `${system}-${word}-${bundle}`,
+          platform,
+          arch,
+          formats: [format],
         })),
     ]),
 );
@@ -135,8 +180,8 @@ interface TargetWord {
 }
 
 /**
- * `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`. What it
- * states goes before the other variables, because the application chose it.
+ * Parses `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`.
+ * Its words go before the other variables, because the application chose them.
  *
  * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`: the client tries its next address
  */
@@ -185,3 +230,69 @@ function renderOffer({
     }),
   };
 }
+
+type Facts = Pick<StaticChannel, 'builds' | 'versions'>;
+
+/**
+ * Lists `latest.json`, and an address for each version, machine and bundle type. A target that an application has set
+ * is listed when it is `{os}-{arch}`, as in Tauri's own documents; any other one is not known here.
+ */
+function listTauriAddresses(channel: Facts): readonly StaticAddress[] {
+  const { versions } = channel;
+  const machines = machinesOf(channel);
+  const dynamic = versions.flatMap((version, index) => {
+    const older = versions[index + 1] ?? OLDEST;
+    return machines.map(({ target, arch, bundle }) => {
+      const at = (current: string) => [target, arch, current, ...bundle];
+      const standIn = {
+        path: at(older),
+        isNoUpdate: (document: string) => statedVersion(document) === version,
+      };
+      // The client compares the versions, so the document of its own version is "no update".
+      return { path: at(version), standIn };
+    });
+  });
+  return [{ path: [LATEST] }, ...dynamic];
+}
+
+/** Older than every other version, and strict semver. */
+const OLDEST = '0.0.0-0';
+
+function statedVersion(document: string): unknown {
+  const json: unknown = JSON.parse(document);
+  return typeof json === 'object' && json !== null && 'version' in json ? json.version : undefined;
+}
+
+interface Machine {
+  readonly target: string;
+  readonly arch: string;
+  /** Empty when the address does not have it. */
+  readonly bundle: readonly string[];
+}
+
+function machinesOf({ builds }: Facts): readonly Machine[] {
+  return Object.entries(SYSTEMS).flatMap(([system, platform]) => {
+    const files = builds.filter((build) => build.platform === platform);
+    const runs = (admitted: readonly string[]) => files.some(({ arch }) => admitted.includes(arch));
+    // Universal is a kind of build, not the architecture of a machine.
+    const words = Object.entries(ARCHES).filter(
+      ([, arch]) => arch !== 'universal' && runs(admittedArches(platform, arch)),
+    );
+    const ownUniversal = runs(['universal']) ? [`${system}-universal`] : [];
+    const bundles = Object.entries(FORMATS_BY_BUNDLE)
+      .filter(([, format]) => INSTALLABLE[platform].includes(format))
+      .filter(([, format]) => files.some((file) => file.format === format))
+      .map(([bundle]) => [bundle]);
+    return words.flatMap(([arch]) =>
+      [system, `${system}-${arch}`, ...ownUniversal].flatMap((target) =>
+        [...NO_BUNDLE, ...bundles].map((bundle) => ({ target, arch, bundle })),
+      ),
+    );
+  });
+}
+
+/**
+ * The ends of addresses of clients that do not state their bundle type. The last is sent by a client that does not know
+ * the variable.
+ */
+const NO_BUNDLE: readonly (readonly string[])[] = [[], ['unknown'], ['{{bundle_type}}']];

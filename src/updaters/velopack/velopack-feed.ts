@@ -13,17 +13,16 @@ import {
   packageIn,
 } from '../package-chain.ts';
 import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../protocol.ts';
-import { channelInName, packageIdIn } from './velopack-channel.ts';
 
 /**
  * Velopack's `releases.{channel}.json`. `velopack.ts` parses the requests.
  *
- * What a client makes of it (velopack 0.0.1053 to 0.0.1298 and the C# library of 2026): it takes the newest version with
- * a full package, by semver. When the list has a delta of that version, it downloads every delta that is newer than the
- * newest full package that it has.
+ * A client (velopack 0.0.1053 to 0.0.1298 and the C# library of 2026) takes the newest version with a full package, by
+ * semver. When the list has a delta of that version, it downloads every delta that is newer than the newest full
+ * package that it has.
  */
 
-/** What a document depends on beside the machine. */
+/** The facts that a document depends on beside the machine. */
 interface AssetsDocument {
   /** Velopack's own. */
   readonly channel: string;
@@ -66,8 +65,8 @@ export function renderAssets(asked: FeedListing): ProtocolResponse {
 }
 
 /**
- * The question of a client that states no platform: it gets what the release has when that is for one platform, or when
- * one package has the client's channel in its name.
+ * Answers a client that states no platform: it gets the package when the release has packages for one platform only, or
+ * when one package has the client's channel in its name.
  */
 function withOwnMachine(listing: FeedListing): FeedListing {
   const { builds = [], release, document } = listing;
@@ -107,7 +106,8 @@ function rulesFor({
   // A package for Intel runs on every Mac.
   const isAnyMac = platform === 'macos' && arch === null;
   const compare = (a: string, b: string): number => {
-    const [left, right] = [tryParseVersion(a), tryParseVersion(b)];
+    const left = tryParseVersion(a);
+    const right = tryParseVersion(b);
     return left === undefined || right === undefined ? Number.NaN : compareVersions(left, right);
   };
   return {
@@ -171,4 +171,25 @@ function json(assets: readonly object[]): ProtocolResponse {
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: JSON.stringify({ Assets: assets }),
   };
+}
+
+/** `App-1.0.0-win-arm64-full.nupkg`, behind the version. */
+const BEHIND = /^(?:-(.+))?-(?:full|delta)\.nupkg$/i;
+
+/**
+ * The channel that vpk wrote into the name of a package; `win` for none. Undefined when the name does not contain the
+ * version.
+ */
+export function channelInName(filename: string, version: string): string | undefined {
+  const [bare = ''] = version.split('+', 1);
+  const at = filename.lastIndexOf(`-${bare}-`);
+  const behind = at < 0 ? null : BEHIND.exec(filename.slice(at + 1 + bare.length));
+  return behind === null ? undefined : (behind[1] ?? 'win').toLowerCase();
+}
+
+/** The package's id in its name: `App` of `App-1.0.0-full.nupkg`. */
+function packageIdIn(filename: string, version: string): string {
+  const [bare = ''] = version.split('+', 1);
+  const at = filename.lastIndexOf(`-${bare}-`);
+  return at > 0 ? filename.slice(0, at) : filename.replace(/-(?:full|delta)\.nupkg$|\.nupkg$/i, '');
 }

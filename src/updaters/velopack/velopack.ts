@@ -20,26 +20,26 @@ import {
   SQUIRREL_BARE,
 } from '../squirrel-windows/squirrel-releases.ts';
 import { lowerCaseNames, parseLocalVersion } from '../squirrel-windows/squirrel-windows.ts';
-import { parseRuntimeId, parseVelopackChannel, usualChannels } from './velopack-channel.ts';
-import { assetsDocument, renderAssets, renderNoAssets } from './velopack-feed.ts';
+import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { assetsDocument, channelInName, renderAssets, renderNoAssets } from './velopack-feed.ts';
 import { describeVelopackSetUp } from './velopack-set-up.ts';
-import { listVelopackAddresses } from './velopack-static.ts';
 
 /**
  * Velopack.
  *
  * `GET {base}/releases.{channel}.json`, and files at `{base}/{name}`. The channel is Velopack's own, which `vpk pack`
- * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … Its words state the platform and the architecture. A
- * channel of another name needs them in the query, where only the C# library states them. Without both, the client gets
- * what the release has when that is for one platform, or when one package has the client's channel in its name.
+ * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … Its words state the platform and the architecture.
+ * A channel of another name needs them in the query, where only the C# library states them. Without both, the client
+ * gets the package when the release has packages for one platform only, or when one package has the client's channel in
+ * its name.
  *
  * | library | query |
  * | --- | --- |
  * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, and `stagingId` (not yet in 0.0.1053) |
  * | C# | `arch`, `os`, `rid`; `id` and `localVersion` of the newest full package on the machine, when there is one |
  *
- * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes full packages only into
- * them, and no version that Squirrel cannot read.
+ * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes full packages only
+ * into them, and no version that Squirrel cannot read.
  */
 export const velopack: FeedProtocol = {
   shape: 'feed',
@@ -110,7 +110,7 @@ function parseAssets(request: ProtocolRequest, channelName: string): Question {
   return { ...question, query: { ...common, platform, arch } };
 }
 
-/** Applications of Squirrel ask here, so the question is theirs. */
+/** Parses the question of an application of Squirrel, which asks at this address. */
 function parseMigration(request: ProtocolRequest, channelName: string): Question {
   const channel = parseVelopackChannel(channelName);
   const query = lowerCaseNames(request.query);
@@ -124,7 +124,9 @@ function parseMigration(request: ProtocolRequest, channelName: string): Question
     isPersonal: version !== null && text !== squirrelTextOf(versionText(version.parsed)),
     query: {
       ...queryWithFormats(request, query),
-      ...{ currentVersion: version?.parsed ?? null, platform, arch },
+      currentVersion: version?.parsed ?? null,
+      platform,
+      arch,
     },
   };
 }
@@ -154,13 +156,78 @@ function archOfMachine(platform: Platform, arch: Arch | undefined): Arch | null 
   return platform === 'windows' && arch === 'x64' ? null : arch;
 }
 
+/** The words of Velopack's own channel: `win`, `osx`, `linux`, `win-arm64`, `win-x64-stable`, or any other name. */
+interface ChannelWords {
+  /** In lower case. */
+  readonly name: string;
+  readonly platform: Platform | undefined;
+  readonly arch: Arch | undefined;
+}
+
+const SYSTEMS: Readonly<Record<Platform, string>> = {
+  windows: 'win',
+  macos: 'osx',
+  linux: 'linux',
+};
+const ARCHES = ['x64', 'arm64', 'x86'];
+
+/** Velopack's usual channels of a platform: `win`, `win-x64`, … */
+function usualChannels(platform: Platform): readonly string[] {
+  const system = SYSTEMS[platform];
+  return [system, ...ARCHES.map((arch) => `${system}-${arch}`)];
+}
+
+/**
+ * The machines of a channel: the first of its words that names a platform, and the first that names an architecture.
+ */
+function parseVelopackChannel(text: string): ChannelWords {
+  const name = text.toLowerCase();
+  // One word, although it has a separator.
+  const words = name.replace(/x86[-_]64/g, 'x64').split(/[-_.]/);
+  return {
+    name,
+    platform: words.flatMap((word) => platformOf(word) ?? [])[0],
+    arch: words.flatMap((word) => archOf(word) ?? (word === 'win64' ? 'x64' : []))[0],
+  };
+}
+
+/** Reads `rid`, such as `win-x64`, `win10-arm64` or `osx.13-x64`. */
+function parseRuntimeId(rid: string): Omit<ChannelWords, 'name'> {
+  const [system = '', ...rest] = rid.toLowerCase().split('-');
+  return {
+    platform: platformOf(system) ?? platformOf(system.replace(/[\d.]+$/, '')),
+    arch: rest.flatMap((word) => archOf(word) ?? [])[0],
+  };
+}
+
 const USUAL = PLATFORMS.flatMap(usualChannels);
 
-/** Whether a channel is one of a limited number of names, so that its documents may be kept for other clients. */
+/** True when a channel is one of a limited number of names, so that its documents may be kept for other clients. */
 function isUsual(name: string, own: string): boolean {
   const words = own.toLowerCase();
   return (
     name === words ||
     USUAL.some((each) => [each, `${each}-${words}`, `${words}-${each}`].includes(name))
   );
+}
+
+/**
+ * Lists the documents of Velopack's own channels, and of the channels that vpk wrote into the names of packages. When
+ * the name of a channel does not state its platform, only clients that state it in the query get an answer.
+ */
+function listVelopackAddresses({
+  builds,
+  files,
+}: Pick<StaticChannel, 'builds' | 'files'>): readonly StaticAddress[] {
+  const usual = builds
+    .filter(({ format }) => format === 'velopack')
+    .flatMap(({ platform }) => usualChannels(platform));
+  const packed = files
+    .filter(({ format }) => format === 'velopack')
+    .flatMap(({ filename, version }) => channelInName(filename, version) ?? []);
+  const names = [...new Set([...usual, ...packed])];
+  return [
+    ...names.flatMap((name) => [`releases.${name}.json`, `RELEASES-${name}`]),
+    ...(names.length === 0 ? [] : ['RELEASES']),
+  ].map((name) => ({ path: [name] }));
 }

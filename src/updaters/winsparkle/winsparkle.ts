@@ -2,10 +2,8 @@ import { admittedArches, isNativeOn } from '../../domain/compatible-arches.ts';
 import type { Arch, Format } from '../../domain/platform.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
-import type { AppcastItem } from '../appcast/appcast.ts';
-import { chooseFile } from '../appcast/appcast-file.ts';
-import { listAppcastAddresses } from '../appcast/appcast-static.ts';
-import { listedAppcast } from '../appcast/listed-appcast.ts';
+import { type AppcastItem, chooseFile } from '../appcast/appcast.ts';
+import { listAppcastAddresses, listedAppcast } from '../appcast/appcast-feed.ts';
 import type { FeedProtocol, OlderReleases } from '../protocol.ts';
 import { describeWinSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
 
@@ -14,7 +12,7 @@ const FORMATS: readonly Format[] = ['nsis', 'msi'];
 /**
  * WinSparkle.
  *
- * `GET {base}/appcast.xml`. The client takes the newest item whose `sparkle:os` is `windows` or that of its own build,
+ * `GET {base}/appcast.xml`. The client takes the newest item whose `sparkle:os` is `windows` or names its own build,
  * such as `windows-x64`, and whose minimum version its Windows meets. So the document has one item for each
  * architecture that a release has a build for. Older clients read only one enclosure of an item.
  *

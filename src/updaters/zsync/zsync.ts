@@ -13,8 +13,8 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../protocol.ts';
-import { describeZsyncSetUp } from './zsync-set-up.ts';
-import { listZsyncAddresses } from './zsync-static.ts';
+import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { describeZsyncSetUp, ZSYNC_ARCHES } from './zsync-set-up.ts';
 
 /**
  * AppImages that update with zsync: AppImageUpdate, and zsync itself.
@@ -29,9 +29,9 @@ import { listZsyncAddresses } from './zsync-static.ts';
  * - `Filename` is the requested name, so that the client updates the file that it knows.
  *
  * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file, so "no
- * update" is the answer that describes the file that it has, and an older release is a downgrade. There is no "no update"
- * for all clients, so the answer is 404 when the newest release that the client may have is paused or yanked, has a
- * `requires`, or has no zsync file. Both clients then report an error, and leave the file as it is.
+ * update" is the answer that describes the file that it has, and an older release is a downgrade. There is no "no
+ * update" for all clients, so the answer is 404 when the newest release that the client may have is paused or yanked,
+ * has a `requires`, or has no zsync file. Both clients then report an error, and leave the file as it is.
  */
 export const zsync: PollProtocol = {
   shape: 'poll',
@@ -85,7 +85,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   };
 }
 
-/** The last architecture in the name: that of the file goes behind the name of the product. */
+/** The last architecture in the name: the name of the product, which may contain one as well, stands in front. */
 function archInName(name: string): Arch {
   const words = name.replace(/x86[_-]64/gi, 'x64').split(/[^A-Za-z0-9]+/);
   const arches = words.flatMap((word) => {
@@ -133,4 +133,30 @@ function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
   all.set(first);
   all.set(second, first.length);
   return all;
+}
+
+/**
+ * Lists the names that developers probably wrote into their AppImages: the names that `slipway feeds` shows, and the
+ * names of the files with and without their version. Another name is for `slipway export --also`.
+ */
+function listZsyncAddresses({
+  builds,
+  files,
+}: Pick<StaticChannel, 'builds' | 'files'>): readonly StaticAddress[] {
+  const own = files.filter(({ format, kind }) => format === 'appimage' && kind === undefined);
+  const shown = ZSYNC_ARCHES.filter(([arch]) =>
+    builds.some((build) => build.format === 'appimage' && build.arch === arch),
+  ).map(([, word]) => `App-${word}.AppImage`);
+  const named = own.map(({ filename, version }) => filename.replace(beforeVersion(version), ''));
+  const fixed = [...new Set([...shown, ...named])];
+  const versioned = own.map(({ filename }) => filename);
+  return [
+    ...fixed.map((name) => ({ path: [name] })),
+    ...[...new Set([...fixed, ...versioned])].map((name) => ({ path: [`${name}.zsync`] })),
+  ];
+}
+
+/** The version in a name, with the separator before it. */
+function beforeVersion(version: string): RegExp {
+  return new RegExp(`[-_. ]?v?${version.replace(/[.+]/g, '\\$&')}`);
 }

@@ -68,8 +68,11 @@ function open() {
     commit: async (channels: Channels) => {
       clock.advance(60_000);
       await changeCatalog(parts, 'desktop', () => ({
-        change: { kind: 'channel', version: null, channels: [], reason: null },
-        channels,
+        plan: undefined,
+        edit: {
+          change: { kind: 'channel', version: null, channels: [], reason: null },
+          channels,
+        },
       }));
     },
   };

@@ -1,6 +1,7 @@
 import { changeCatalog } from '../../../src/catalog/change.ts';
 import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 
 /** Catalog revisions with thousands of offers. */
@@ -29,15 +30,19 @@ export const offerOf = (number: number): OfferJson => ({
   artifacts: ARTIFACTS,
 });
 
-export function setUpLarge() {
+/** The revision is in a new store in memory unless another store is given. */
+export function setUpLarge(given?: ObjectStore) {
   const clock = createFixedClock();
-  const store = createMemoryStore({ clock });
+  const store = given ?? createMemoryStore({ clock });
   const deps = { store, clock, randomness: createSeededRandomness(1), actor: 'test' };
   const offer = (count: number) => {
     const offers = Array.from({ length: count }, (_, index) => offerOf(index + 1));
     return changeCatalog(deps, 'desktop', () => ({
-      change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
-      channels: { stable: { inherits: null, offers, retired: [] } },
+      plan: undefined,
+      edit: {
+        change: { kind: 'publish', version: '1.0.0', channels: ['stable'], reason: null },
+        channels: { stable: { inherits: null, offers, retired: [] } },
+      },
     }));
   };
   return { deps, store, offer };

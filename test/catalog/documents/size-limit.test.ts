@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
 import {
   REVISION_BYTES_MAX,
   withdrawnBytes,
@@ -8,16 +9,39 @@ import { startRollout } from '../../../src/releases/rollouts/start-rollout.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { offerOf } from './large-revision.ts';
 
+/** Six files with signatures and minimum systems. */
+const sixFiles = (number: number): OfferJson => ({
+  ...offerOf(number),
+  artifacts: offerOf(number).artifacts.filter(({ format }) => format === 'zip'),
+});
+const withRollout = (number: number): OfferJson => {
+  const start = { now: createFixedClock().now(), salt: createSeededRandomness(1).id() };
+  const rollout = { text: '10%@0h,50%@1d,100%@2d', freezeWindows: [] };
+  return {
+    ...sixFiles(number),
+    requires: null,
+    mandatory_for: null,
+    rollout: startRollout(start, rollout),
+  };
+};
+
 describe('the size of a catalog revision', () => {
-  it('has room for 10,000 offers, all of which can be yanked with the longest reason', () => {
-    const offers = Array.from({ length: 10_000 }, (_, index) => offerOf(index + 1));
-    const channels = { stable: { inherits: null, offers, retired: [] } };
-    expect(withdrawnBytes(channels)).toBeLessThanOrEqual(REVISION_BYTES_MAX);
-    const reason = '"'.repeat(REASON_BYTES_MAX);
-    const yanked = offers.map((offer) => ({ ...offer, status: 'yanked' as const, reason }));
-    const worst = JSON.stringify({ stable: { inherits: null, offers: yanked, retired: [] } });
-    expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(channels));
-  });
+  it.each([
+    ['5,000 offers of six files', 5_000, sixFiles],
+    ['4,500 offers of six files with rollouts', 4_500, withRollout],
+    ['3,700 offers of twelve files', 3_700, offerOf],
+  ])(
+    'has room for %s, all of which can be yanked with the longest reason',
+    (_name, count, make) => {
+      const offers = Array.from({ length: count }, (_, index) => make(index + 1));
+      const channels = { stable: { inherits: null, offers, retired: [] } };
+      expect(withdrawnBytes(channels)).toBeLessThanOrEqual(REVISION_BYTES_MAX);
+      const reason = '"'.repeat(REASON_BYTES_MAX);
+      const yanked = offers.map((offer) => ({ ...offer, status: 'yanked' as const, reason }));
+      const worst = JSON.stringify({ stable: { inherits: null, offers: yanked, retired: [] } });
+      expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(channels));
+    },
+  );
 
   it('has room for every draft to be offered with a long plan, and yanked', () => {
     const { status: _status, reason: _reason, ...statement } = offerOf(1);
@@ -30,8 +54,8 @@ describe('the size of a catalog revision', () => {
       opens: 'when_complete' as const,
       rollout: { text, freeze_windows: windows },
     };
-    const deps = { clock: createFixedClock(), randomness: createSeededRandomness(1) };
-    const rollout = startRollout(deps, { text, freezeWindows: windows }, undefined);
+    const start = { now: createFixedClock().now(), salt: createSeededRandomness(1).id() };
+    const rollout = startRollout(start, { text, freezeWindows: windows });
     expect(rollout.steps).toHaveLength(50);
     const reason = '"'.repeat(REASON_BYTES_MAX);
     const yanked = { ...offerOf(1), status: 'yanked' as const, reason, rollout };

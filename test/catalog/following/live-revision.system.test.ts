@@ -3,6 +3,7 @@ import {
   channelsInSteps,
   type RevisionJson,
 } from '../../../src/catalog/documents/revision-document.ts';
+import { fullnessOf } from '../../../src/catalog/documents/revision-size.ts';
 import { liveRevisionSequence } from '../../../src/catalog/following/live-revision.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { revisionSequence } from '../../../src/catalog/sequences.ts';
@@ -68,6 +69,7 @@ describe('a revision as a service reads it', () => {
         channels: runAtOnce(channelsInSteps(signed)),
         drafts: [],
         displayName: null,
+        fullness: fullnessOf(document.byteLength, signed.channels),
         document,
       });
     }

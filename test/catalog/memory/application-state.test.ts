@@ -64,7 +64,15 @@ function makeRevision(
   const stable = { inherits: null, offers: versions.map(offer), retired: [] };
   const channels = runAtOnce(channelsInSteps({ channels: { stable } }));
   const { digest } = seal({ ...signed, channels: { stable } });
-  return { signed, digest, channels, drafts: [], displayName: null, document: Buffer.from('') };
+  return {
+    signed,
+    digest,
+    channels,
+    drafts: [],
+    displayName: null,
+    fullness: 0,
+    document: Buffer.from(''),
+  };
 }
 
 const snapshotOf = (revision: LiveRevision): Snapshot =>

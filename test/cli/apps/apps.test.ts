@@ -5,7 +5,7 @@ import { makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What the command line prints about applications. The tests build on each other. */
+/** The output of the command line about applications. The tests build on each other. */
 describe('slipway apps', () => {
   const key = makeMinisignKey(0x1111);
   const next = makeMinisignKey(0x2222);
@@ -104,7 +104,8 @@ describe('slipway apps', () => {
         return `${name},os=${os},arch=${arch},format=${format}`;
       }),
     );
-  const [setup, image] = ['windows x64 nsis', 'linux x64 appimage'];
+  const setup = 'windows x64 nsis';
+  const image = 'linux x64 appimage';
   const tauri = ['--app', 'tauri'];
   const notesIn = (report: readonly string[]) =>
     report.filter((line) => line.includes('latest.json'));
@@ -172,7 +173,8 @@ describe('slipway apps', () => {
         newest: { version: '1.1.0', channel: 'stable' },
         settings: {
           display_name: null,
-          ...{ tauri_pubkey: next.pubkey, tauri_key_id: next.keyId },
+          tauri_pubkey: next.pubkey,
+          tauri_key_id: next.keyId,
           sparkle_pubkey: null,
         },
       },
@@ -196,7 +198,10 @@ describe('slipway apps', () => {
       `  1.1.0: 1 file signed with ${key.keyId}`,
     ]);
     expect(json(await run('apps', 'set', '--tauri-pubkey', 'none', '--json'))).toMatchObject({
-      ...{ app: 'desktop', changed: true, catalog_revision: 6, other_keys: [] },
+      app: 'desktop',
+      changed: true,
+      catalog_revision: 6,
+      other_keys: [],
       settings: { tauri_pubkey: null },
       settings_before: { tauri_key_id: next.keyId },
     });

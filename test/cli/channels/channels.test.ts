@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What the command line prints about channels. The tests build on each other. */
+/** The output of the command line about channels. The tests build on each other. */
 describe('slipway channels', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (words: readonly string[], typed?: string) =>

@@ -11,13 +11,11 @@ import { afterTab, bash, fishWords, type InteractiveShell, wordsAfter, zsh } fro
 
 /** The completions in the shells themselves. */
 
-const [hasScript, hasBash, hasZsh, hasFish, hasShellcheck] = [
-  await hasProgram('script'),
-  await hasProgram('bash'),
-  await hasProgram('zsh'),
-  await hasProgram('fish'),
-  await hasProgram('shellcheck'),
-];
+const hasScript = await hasProgram('script');
+const hasBash = await hasProgram('bash');
+const hasZsh = await hasProgram('zsh');
+const hasFish = await hasProgram('fish');
+const hasShellcheck = await hasProgram('shellcheck');
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 beforeAll(async () => {

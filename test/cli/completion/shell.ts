@@ -5,7 +5,8 @@ import { expect } from 'vitest';
 /** Shells at a terminal, to press Tab in. */
 
 const TAB = '\t';
-const [HOME, END] = ['\u0001', '\u0005'];
+const HOME = '\u0001';
+const END = '\u0005';
 
 export interface InteractiveShell {
   /** The program and its options, without the files of the user. */
@@ -82,7 +83,7 @@ export async function wordsAfter(
   return completed.slice(before.length).trim().split(/\s+/).sort();
 }
 
-/** What fish offers at the end of the line, by its own command for that. */
+/** The words that fish offers at the end of the line, by its own command for that. */
 export async function fishWords(
   script: string,
   line: string,

@@ -6,7 +6,7 @@ import { makeArtifact, publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { type Finished, json, slipway } from '../support.ts';
 
-/** What `slipway feeds` prints. */
+/** The output of `slipway feeds`. */
 
 let service: TestService;
 let url: string;

@@ -128,7 +128,8 @@ describe('the difference of a dry run', () => {
 
   it('is in the JSON of every change, dry or not', async () => {
     const words = ['publish', '1.2.0', file('1.2.0'), '--json'];
-    const [dry, real] = [json(await run(...words, '--dry-run')), json(await run(...words))];
+    const dry = json(await run(...words, '--dry-run'));
+    const real = json(await run(...words));
     expect(dry.difference).toEqual(real.difference);
     expect(real.difference.changes).toMatchObject([{ kind: 'offer_added', version: '1.2.0' }]);
     const rollout = json(await run('rollout', '1.2.0', '5%', '--json'));
@@ -141,8 +142,10 @@ describe('the difference of a dry run', () => {
     ]);
     const promoted = json(await run('promote', '1.2.0', '--to', 'beta', '--json'));
     expect(promoted.difference.clients[0]).toMatchObject({
-      ...{ channel: 'beta', installed: { newest: expect.any(String) } },
-      ...{ before: { reached: [{ version: '1.2.0', share: 500 }] }, after: { offered: '1.2.0' } },
+      channel: 'beta',
+      installed: { newest: expect.any(String) },
+      before: { reached: [{ version: '1.2.0', share: 500 }] },
+      after: { offered: '1.2.0' },
     });
   });
 });

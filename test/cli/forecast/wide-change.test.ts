@@ -26,7 +26,8 @@ describe('on a terminal', () => {
 
   /** Runs the command with the answer no, and with no answer; returns the question. */
   async function question(words: readonly string[]): Promise<string> {
-    const [before, uploaded] = [await revision(), await uploads()];
+    const before = await revision();
+    const uploaded = await uploads();
     const answers: Finished[] = [];
     for (const typed of ['n\n', '']) answers.push(await run(words, typed));
     for (const { code, stdout, stderr } of answers) {

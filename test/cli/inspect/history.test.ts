@@ -74,8 +74,12 @@ describe('slipway history', () => {
     expect(history).toMatchObject([
       {
         change: {
-          ...{ kind: 'rollback', version: '1.0.0', channels: ['stable', 'internal'] },
-          ...{ targets: ['linux-x64', 'macos-arm64'], summary: 'yanks 1.1.0', reason: REASON },
+          kind: 'rollback',
+          version: '1.0.0',
+          channels: ['stable', 'internal'],
+          targets: ['linux-x64', 'macos-arm64'],
+          summary: 'yanks 1.1.0',
+          reason: REASON,
         },
       },
       { change: { kind: 'promote', summary: '10%' } },

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What the command line prints about drafts. The tests build on each other. */
+/** The output of the command line about drafts. The tests build on each other. */
 describe('drafts on the command line', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (...words: string[]) => slipway(words, { cwd: directory.path });

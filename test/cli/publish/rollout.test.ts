@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { slipway } from '../support.ts';
 
-/** What the command line prints about rollouts. The tests build on each other. */
+/** The output of the command line about rollouts. The tests build on each other. */
 describe('slipway rollout', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (...words: string[]) => slipway(words, { cwd: directory.path });

@@ -11,7 +11,7 @@ import { makeTemporaryDirectory } from '../../support/release.ts';
 import { countChecks, countLinks, createProcess, DAY, keysBelow } from '../../usage/support.ts';
 import { json, type SlipwayOptions, slipway } from '../support.ts';
 
-/** What the command line prints about the counts in a directory. The tests build on each other. */
+/** The output of the command line about the counts in a directory. The tests build on each other. */
 describe('slipway stats', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let store: ObjectStore;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What `slipway notes` prints. The tests build on each other. */
+/** The output of `slipway notes`. The tests build on each other. */
 describe('slipway notes', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (...words: string[]) => slipway(words, { cwd: directory.path });
@@ -41,7 +41,11 @@ describe('slipway notes', () => {
   it('corrects the notes, once', async () => {
     const words = ['notes', 'v1.0.0', '--file', 'new.md', '--reason', 'typing error'];
     expect(json(await run(...words, '--json'))).toMatchObject({
-      ...{ app: 'desktop', version: '1.0.0', channels: ['stable'], manifest: 2, changed: true },
+      app: 'desktop',
+      version: '1.0.0',
+      channels: ['stable'],
+      manifest: 2,
+      changed: true,
       notes: [{ locale: 'und', before: 'Fixes a carsh.\n', after: expect.any(String) }],
       difference: { changes: [{ kind: 'offer_changed', fields: [{ field: 'manifest' }] }] },
     });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What `slipway rollback` prints and asks. The tests build on each other. */
+/** The output and the questions of `slipway rollback`. The tests build on each other. */
 describe('slipway rollback', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = (words: readonly string[], typed?: string) =>
@@ -116,7 +116,11 @@ describe('slipway rollback', () => {
     await publish('1.8.0');
     const done = await run([...WORDS, '--json'], 'n\n');
     expect(json(done)).toMatchObject({
-      ...{ app: 'desktop', to: '1.4.0', channel: 'stable', changed: true, dry_run: false },
+      app: 'desktop',
+      to: '1.4.0',
+      channel: 'stable',
+      changed: true,
+      dry_run: false,
       yanked: [{ version: '1.8.0', channels: ['stable'] }],
       inherited: [],
       clients: expect.arrayContaining([

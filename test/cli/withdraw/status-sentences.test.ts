@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { slipway } from '../support.ts';
 
-/** What commands print about the state of a release. The tests build on each other. */
+/** The output of commands about the state of a release. The tests build on each other. */
 describe('the sentences that commands print about a release', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   const run = async (command: string) => {

@@ -5,7 +5,7 @@ import { json, ROOT, slipway } from '../../cli/support.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 
-/** What admins do to accounts while a service runs on the same directory. Each test goes on from the one before. */
+/** Changes of accounts by admins while a service runs on the same directory. Each test goes on from the one before. */
 describe('slipway accounts', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let service: TestService;

@@ -302,7 +302,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ what: 'clean up' } as const) },
 );
 
-/** What every client is answered in the course of a history. */
+/** The answers to every client in the course of a history. */
 async function live(history: readonly Step[], cleansUp: boolean): Promise<string[]> {
   const clock = createFixedClock();
   const store = createFaultyStore(createMemoryStore({ clock }));

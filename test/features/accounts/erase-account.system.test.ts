@@ -43,7 +43,9 @@ async function setUpHistory(deps: Parts = setUp()) {
   const sessions = createTestSessions(deps);
   await register(deps);
   await setName(deps, ID, NAME);
-  const [one, two, three] = [await login(deps), await login(deps), await login(deps)];
+  const one = await login(deps);
+  const two = await login(deps);
+  const three = await login(deps);
   const next = await refreshWith(sessions, two.refreshToken);
   await sessions.end(ID, three.session, 'signed_out');
   const verifier = createDeveloperKeyVerifier({ ...deps, log: silentLog });

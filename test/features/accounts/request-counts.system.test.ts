@@ -19,7 +19,7 @@ import {
   UNLIMITED,
 } from './routes/account-support.ts';
 
-/** What authenticated requests cost, measured from the route on: store requests and round trips. */
+/** The cost of authenticated requests in store requests and round trips, measured from the route on. */
 
 const CALLS = 1_000;
 const CHECK = { current_version: '1.0.0', platform: 'windows', arch: 'x64', channel: 'insider' };

@@ -47,7 +47,7 @@ export interface Parts extends AppendDeps {
 
 let seeds = 1;
 
-/** What one process has. @param inner default a new memory store */
+/** The parts of one process. @param inner the store; default: a new memory store */
 export function setUp(inner?: ObjectStore, clock = createFixedClock()): Parts {
   const store = createFaultyStore(inner ?? createMemoryStore({ clock }));
   // A seed for each process: equal seeds would make equal ids.
@@ -95,7 +95,7 @@ export async function expectEnded(sessions: Sessions, token: string, why?: strin
   await expect(refreshWith(sessions, token), why).rejects.toMatchObject({ code: 'session_ended' });
 }
 
-/** What `signIn` needs, with the embedded provider. */
+/** The dependencies of `signIn`, with the embedded provider. */
 export function signInDeps(deps: AppendDeps): SignInDeps {
   return {
     ...deps,

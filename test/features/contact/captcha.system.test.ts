@@ -5,7 +5,7 @@ import { RESERVED_SPACE, skipsBrowser, violationsOf } from '../../e2e/website-pa
 
 describe.skipIf(skipsBrowser)('the captcha of the contact form', () => {
   const visits = useVisits();
-  /** What the script of each provider offers, as its documentation has it. */
+  /** The functions that the script of each provider offers, as its documentation has them. */
   const PROVIDERS = [
     ['turnstile', 'turnstile', 'https://challenges.cloudflare.com'],
     ['hcaptcha', 'hcaptcha', 'https://js.hcaptcha.com'],

@@ -9,7 +9,7 @@ import { makeTemporaryDirectory } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { createFakeMailer, keysOf, silent, submission } from './support.ts';
 
-/** What the commands print on a directory store, and their exit codes. */
+/** The output of the commands on a directory store, and their exit codes. */
 describe('slipway contact', () => {
   let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
   let context: TestService;

@@ -10,7 +10,7 @@ import { Secret } from '../../../src/core/secret.ts';
 export interface MailServer {
   readonly url: Secret;
   readonly mails: ReceivedMail[];
-  /** What the server does with the next mails; undefined: it accepts them. */
+  /** The answer of the server to the next mails; undefined: it accepts them. */
   behave(behavior: Behavior | undefined): void;
   /** Stops listening and destroys the open connections. */
   cutOff(): Promise<void>;

@@ -10,7 +10,7 @@ import { createFixedClock, createSeededRandomness } from '../../support/clock.ts
 import { createFaultyStore, failFrom } from '../../support/faulty-store.ts';
 import { accept, createFakeMailer, deliveryOf, keysOf } from './support.ts';
 
-/** What processes and operators do to one message at the same moment. */
+/** Processes and operators that change one message at the same moment. */
 
 const HOUR = 3_600_000;
 
@@ -47,7 +47,8 @@ describe('a superseded process', () => {
   const supersede = async () => {
     const { clock, inner: store } = setUp();
     const [id = ''] = await accept({ store, clock }, 1);
-    const [a, b] = [createSlowMailer(), createSlowMailer()];
+    const a = createSlowMailer();
+    const b = createSlowMailer();
     deliveryOf({ store, clock }, a.mailer).wake(id);
     await expect.poll(() => a.mailer.tried.length).toBe(1);
     const second = deliveryOf({ store, clock }, b.mailer);

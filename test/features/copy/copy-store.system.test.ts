@@ -36,8 +36,13 @@ async function yank(store: ObjectStore, version: string) {
 
 const account = (store: ObjectStore, email: string, password = 'x') =>
   createAccount(parts(store), {
-    ...{ provider: 'embedded', subject: email, email, emailVerified: true },
-    ...{ name: null, providerTier: null, password },
+    provider: 'embedded',
+    subject: email,
+    email,
+    emailVerified: true,
+    name: null,
+    providerTier: null,
+    password,
   });
 
 /** A release with an update document that its publisher signed. */
@@ -95,7 +100,8 @@ describe('a copy', () => {
   it('reads nothing of what is there, except the newest revisions and what they offer', async () => {
     const to = memory();
     await copyStores({ from: source, to, clock });
-    const [from, target] = [createFaultyStore(source), createFaultyStore(to)];
+    const from = createFaultyStore(source);
+    const target = createFaultyStore(to);
     const { written } = await copyStores({ from, to: target, clock });
     expect(written).toEqual([]);
     // Two revisions and three manifests. Equal ETags of the memory store prove the rest.
@@ -104,7 +110,8 @@ describe('a copy', () => {
   });
 
   it('of a private bucket has no releases, and goes on as well', async () => {
-    const [own, to] = [memory(), memory()];
+    const own = memory();
+    const to = memory();
     await account(own, 'ada@example.com');
     await copyStores({ from: own, to, clock });
     await account(own, 'eve@example.com');
@@ -457,7 +464,8 @@ describe('a target that is refused before anything is written', () => {
   };
 
   it('an interrupted copy of another store with the same files', async () => {
-    const [staging, production] = [memory(), memory()];
+    const staging = memory();
+    const production = memory();
     for (const store of [staging, production]) await release(store, '1.0.0');
     for (const prefix of [`${APP}catalog/`, 'changes/']) {
       const killed = await interrupted(untagged(staging), prefix);
@@ -468,7 +476,8 @@ describe('a target that is refused before anything is written', () => {
   });
 
   it('an interrupted copy of another store with the same signed document', async () => {
-    const [staging, production] = [memory(), memory()];
+    const staging = memory();
+    const production = memory();
     for (const store of [staging, production]) await releaseSigned(store, '1.0.0');
     const killed = await interrupted(untagged(staging), `${APP}releases/1.0.0/manifest/`);
     const [key = ''] = await listKeys(production, `${APP}releases/1.0.0/carried/`);
@@ -492,7 +501,8 @@ describe('a target that is refused before anything is written', () => {
   });
 
   it('the private data of another store, with the same addresses', async () => {
-    const [staging, production] = [memory(), memory()];
+    const staging = memory();
+    const production = memory();
     for (const store of [staging, production]) await account(store, 'eve@example.com');
     clock.advance(3_600_000);
     const to = memory();

@@ -47,13 +47,19 @@ describe('copy', () => {
 
     const again = json(await run('copy data backup --json'));
     expect(again).toMatchObject({
-      ...{ from: './data', to: './backup', dry_run: false, unchanged: 6, problems: [] },
+      from: './data',
+      to: './backup',
+      dry_run: false,
+      unchanged: 6,
+      problems: [],
       copied: { objects: 0, bytes: 0 },
     });
     await publish('1.1.0');
     const next = json(await run('copy data backup --json --deep'));
     expect(next.copied.by_kind).toMatchObject({
-      ...{ files: { objects: 2 }, manifests: { objects: 1 }, catalog_revisions: { objects: 1 } },
+      files: { objects: 2 },
+      manifests: { objects: 1 },
+      catalog_revisions: { objects: 1 },
     });
     expect((await run('releases', { DATA_DIR: 'backup' })).stdout).toContain('1.1.0');
   });

@@ -18,8 +18,11 @@ afterAll(() => directory.remove());
 
 const BUCKET = { kind: 's3', bucket: 'backup', prefix: 'slipway' } as const;
 const OWN = {
-  ...{ OBJECT_STORE: 's3', S3_BUCKET: 'releases', S3_PREFIX: 'x' },
-  ...{ S3_ENDPOINT: 'https://own.example.com', S3_REGION: 'eu-west-1' },
+  OBJECT_STORE: 's3',
+  S3_BUCKET: 'releases',
+  S3_PREFIX: 'x',
+  S3_ENDPOINT: 'https://own.example.com',
+  S3_REGION: 'eu-west-1',
 };
 
 async function read(text: string | undefined, env: Record<string, string> = OWN) {
@@ -32,8 +35,11 @@ describe('the settings of one side', () => {
   it('are those of the command, with the bucket that is named', async () => {
     const { config, credentials } = await read(undefined);
     expect(config.store).toMatchObject({
-      ...{ kind: 's3', bucket: 'backup', prefix: 'slipway' },
-      ...{ endpoint: 'https://own.example.com', region: 'eu-west-1' },
+      kind: 's3',
+      bucket: 'backup',
+      prefix: 'slipway',
+      endpoint: 'https://own.example.com',
+      region: 'eu-west-1',
     });
     expect(credentials).toBeUndefined();
   });
@@ -127,10 +133,11 @@ describe('two places', () => {
   });
 
   it('and a link to the same directory', async () => {
-    const [real, link] = ['real', 'link'].map((name) => path.join(directory.path, name));
-    await mkdir(String(real));
-    await symlink(String(real), String(link));
-    await expect(open(String(real), path.join(String(link), 'x'))).rejects.toMatchObject(refused);
+    const real = path.join(directory.path, 'real');
+    const link = path.join(directory.path, 'link');
+    await mkdir(real);
+    await symlink(real, link);
+    await expect(open(real, path.join(link, 'x'))).rejects.toMatchObject(refused);
   });
 
   it('are opened side by side, and in the same bucket of another endpoint', async () => {

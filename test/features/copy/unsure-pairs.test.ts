@@ -11,7 +11,7 @@ const { factsOf } = createKeyReader(FACTS.keys);
 const md5 = (digit: string) => `"${digit.repeat(32)}"`;
 const FILE_TAG = '"1-2-3"';
 const at = (minutes: number) => new Date(minutes * 60_000);
-/** When the target stored the newest revision of `desktop`. */
+/** The time at which the target stored the newest revision of `desktop`. */
 const PROVEN_AT = 30;
 
 function pair(key: string, source: Partial<CopiedObject>, target: Partial<CopiedObject> = {}) {

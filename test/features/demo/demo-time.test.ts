@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DEMO_APPLICATIONS } from '../../../src/features/demo/applications.ts';
 import { spansUntil } from '../../../src/features/demo/count-usage.ts';
 import { after, hoursAgo, on } from '../../../src/features/demo/demo-application.ts';
 import { DAY_MS, HOUR_MS, isWeekend, timesOf } from '../../../src/features/demo/demo-time.ts';
+import { DEMO_APPLICATIONS } from '../../../src/features/demo/fill-demo-store.ts';
 
 const SATURDAY = Date.parse('2026-11-21T09:30:00Z');
 

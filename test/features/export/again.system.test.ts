@@ -108,8 +108,11 @@ describe('an export during which the catalog changes', () => {
     await exportStatic(
       { ...exportDeps(scene), target, onProgress },
       {
-        ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
-        ...{ withAliases: false, also: [] },
+        publicUrl: PUBLIC_URL,
+        application: undefined,
+        isDryRun: false,
+        withAliases: false,
+        also: [],
       },
     );
     await changes;
@@ -138,8 +141,11 @@ describe('an export that ends early', () => {
   it.each([1, 2, 4, 6, 8, 12])('at file %i names no missing file, and is continued', async (at) => {
     const deps = { ...exportDeps(scene), onProgress: () => {} };
     const request = {
-      ...{ publicUrl: PUBLIC_URL, application: undefined, isDryRun: false },
-      ...{ withAliases: false, also: [] },
+      publicUrl: PUBLIC_URL,
+      application: undefined,
+      isDryRun: false,
+      withAliases: false,
+      also: [],
     };
     const directory = () => createStaticDirectory(scene.target, 'public');
     const interrupted = exportStatic({ ...deps, target: failing(directory(), at) }, request);

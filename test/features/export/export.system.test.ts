@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createScene, exported, filesIn, PUBLIC_URL, type Reported, type Scene } from './scene.ts';
 
-/** What an export contains, held against the service that it replaces. */
+/** The contents of an export, compared with the service that it replaces. */
 
 let scene: Scene;
 let files: ReadonlyMap<string, Buffer>;
@@ -31,7 +31,7 @@ afterAll(() => scene.service.close());
 const paths = () => [...files.keys()];
 const text = (name: string) => files.get(name)?.toString();
 
-/** What the service answers a client without an id. */
+/** The answer of the service to a client without an id. */
 async function answer(name: string) {
   const url = `/base/${name.split('/').map(encodeURIComponent).join('/')}`;
   return scene.service.app.http.inject({ url });

@@ -25,7 +25,10 @@ const FEED = 'feeds/desktop/stable/electron';
 async function releaseSigned(version: string): Promise<string> {
   const filename = `My App-${version}.exe`;
   const built = await makeArtifact(`${scene.service.directory}/${version}`, {
-    ...{ platform: 'windows', format: 'nsis', filename, content: filename },
+    platform: 'windows',
+    format: 'nsis',
+    filename,
+    content: filename,
   });
   const text = signFeed({ version, files: [describeContent(encodeURI(filename), filename)] });
   const bytes = Buffer.from(text);

@@ -4,7 +4,7 @@ import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { openTarget } from '../../../src/features/export/open-target.ts';
 import { parsePlaceName } from '../../../src/store/open/place-name.ts';
 
-/** Which places an export may be written to. */
+/** The places to which an export may be written. */
 
 const open = (text: string, env: Record<string, string>) => {
   const config = loadConfig(env, 'command');

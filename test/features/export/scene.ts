@@ -32,7 +32,9 @@ export async function createScene(publicUrl = PUBLIC_URL): Promise<Scene> {
   const env = { DATA_DIR: service.config.dataDirectory, ...settings };
   const key = makeMinisignKey(7);
   return {
-    ...{ service, env, target },
+    service,
+    env,
+    target,
     release: async (version, request) => {
       for (const kind of ['nsis', 'mac', 'appimage'] as const) {
         const bytes = seededBytes(40_000, `${kind} ${version}`);

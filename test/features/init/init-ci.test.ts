@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../../src/cli/program.ts';
-import type { PublishOptions } from '../../../src/cli/publish/publish-options.ts';
+import type { PublishOptions } from '../../../src/cli/publish/run-publish.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
 import { COMPLETE } from '../../../src/features/package-commands.ts';
 import { unpinnedIn } from '../../support/unpinned.ts';

@@ -167,9 +167,12 @@ it.each([
 ])('reports the stored settings %j as corrupt, and changes nothing', async (settings, message) => {
   const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
   await changeCatalog(deps, 'desktop', (channels) => ({
-    change,
-    channels,
-    settings,
+    plan: undefined,
+    edit: {
+      change,
+      channels,
+      settings,
+    },
   }));
   const before = await signedNow();
   await expect(set(OURS.pubkey)).rejects.toMatchObject({ code: 'document_corrupt' });

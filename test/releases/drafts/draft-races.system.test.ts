@@ -6,10 +6,10 @@ import { readManifest, readRevision } from '../../../src/catalog/read.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import type { Artifact } from '../../../src/domain/release.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
-import { parseVersion } from '../../../src/domain/version.ts';
 import type { Holding } from '../../../src/releases/drafts/draft-rules.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { commitRelease } from '../../../src/releases/publish/commit-release.ts';
+import { publishOf } from '../../../src/releases/publish/publish-release.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
@@ -79,27 +79,18 @@ describe('publishers of one release at the same moment', () => {
   const add = (deps: WriterDeps, index: 0 | 1 | 2, holding: Holding) =>
     commitRelease(
       deps,
-      parseVersion(VERSION),
-      { ...ADMISSION, ...holding },
-      {
-        application: 'desktop',
-        version: VERSION,
-        releasedAt: new Date(deps.clock.now()).toISOString(),
-        notes: undefined,
-        described: { name: null, notes: null },
-        carried: [],
-        requires: undefined,
-        mandatoryFor: undefined,
-        endsNative: [],
-        provenance: { commit: null, buildUrl: null },
-        artifacts: [artifactOf(index)],
-      },
-      {
-        isListed: false,
-        ensureInTime: () => undefined,
-        ensureVerified: () => undefined,
-        ensureSigned: async () => {},
-      },
+      publishOf(
+        deps,
+        {
+          ...ADMISSION,
+          ...holding,
+          version: VERSION,
+          artifacts: [],
+          provenance: { commit: null, buildUrl: null },
+        },
+        { artifacts: [artifactOf(index)], carried: [] },
+      ),
+      { isListed: false, ensureSigned: async () => {} },
     );
 
   async function stateOf(store: ObjectStore) {

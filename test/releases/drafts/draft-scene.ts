@@ -88,10 +88,13 @@ export async function createScene() {
   };
   const set = (name: string, edit: (channel: ChannelJson) => ChannelJson) =>
     changeCatalog(parts, 'desktop', (channels: Channels) => ({
-      change: { kind: 'channel', version: null, channels: [name], reason: null },
-      channels: {
-        ...channels,
-        [name]: edit(channels[name] ?? { inherits: null, offers: [], retired: [] }),
+      plan: undefined,
+      edit: {
+        change: { kind: 'channel', version: null, channels: [name], reason: null },
+        channels: {
+          ...channels,
+          [name]: edit(channels[name] ?? { inherits: null, offers: [], retired: [] }),
+        },
       },
     }));
 

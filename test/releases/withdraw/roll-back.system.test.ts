@@ -316,8 +316,11 @@ describe('any rollback', () => {
             beta: { inherits: 'stable', offers: offers.beta, retired: [] },
           };
           await changeCatalog(parts, 'desktop', () => ({
-            change: { kind: 'publish', version: to, channels: [name], reason: null },
-            channels: before,
+            plan: undefined,
+            edit: {
+              change: { kind: 'publish', version: to, channels: [name], reason: null },
+              channels: before,
+            },
           }));
           const request = requestTo(to, name);
           const bad = new Set(

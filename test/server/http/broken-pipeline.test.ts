@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { CHECK_UPDATE } from '../support.ts';
 import { requestText } from './flood.ts';
+import { usesUndocumented } from './node-parts.ts';
 
 const LIVEZ = requestText('GET', '/livez');
 const CHECK = requestText(
@@ -37,7 +38,7 @@ describe('requests before the end of a connection', () => {
     return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => String(status));
   }
 
-  it.each([
+  it.runIf(usesUndocumented).each([
     ['the client sends no more', LIVEZ.repeat(5), ['200', '200', '200', '200', '200']],
     ['a slower one', LIVEZ + CHECK + LIVEZ, ['200', '404', '200']],
     ['a request that is not complete', LIVEZ + CHECK.slice(0, -1), ['200', '400']],

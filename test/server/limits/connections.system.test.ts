@@ -8,6 +8,7 @@ import { connectionLimits } from '../../../src/server/limits/connection-limits.t
 import { READING_RULES } from '../../../src/server/limits/slow-reader.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { closeAll, openMany, openSilent, requestText } from '../http/flood.ts';
+import { usesUndocumented } from '../http/node-parts.ts';
 import { exchange } from '../http/raw-client.ts';
 import { CHECK_UPDATE, DOWNLOAD, get, LATEST_VERSION, release } from '../support.ts';
 
@@ -83,7 +84,10 @@ describe('at the limit of connections', () => {
     closeAll([...busy, ...waiting]);
   });
 
-  it('clients that read nothing lose their places, and probes are answered meanwhile', async () => {
+  it('clients that read nothing lose their places, and probes are answered meanwhile', async ({
+    skip,
+  }) => {
+    skip(!usesUndocumented, 'The service does not see that a client reads nothing.');
     await untilNoneIsOpen();
     const busy = await openBusy(MAX * 0.95);
     const ask = (path: string) =>

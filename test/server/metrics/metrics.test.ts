@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { AggregatorRegistry } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
+import { REVISION_BYTES_MAX } from '../../../src/catalog/documents/revision-size.ts';
 import { systemClock } from '../../../src/core/system.ts';
+import { REASON_JSON_BYTES_MAX } from '../../../src/domain/reason.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
@@ -119,6 +121,22 @@ describe('the metrics of a service', () => {
     expect(await metric(service, NAME)).toEqual(['{app="desktop",channel="stable",platform=""} 1']);
     await setStatus(service, 'resume', '1.0.0');
     expect(await metric(service, NAME)).toEqual([]);
+  });
+
+  it('state how full the catalog is', async () => {
+    const service = await open();
+    const fullness = async () => {
+      const [line = ''] = await metric(service, 'slipway_catalog_fullness_ratio');
+      expect(line).toMatch(/^\{app="desktop"\} 0\.\d+$/);
+      return Number(line.split(' ')[1]);
+    };
+    await release(service, '1.0.0', MACHINES);
+    const before = await fullness();
+    expect(before).toBeLessThan(0.01);
+    await release(service, '1.1.0', MACHINES);
+    const change = (await fullness()) - before;
+    expect(change * REVISION_BYTES_MAX).toBeGreaterThan(REASON_JSON_BYTES_MAX);
+    expect(change * REVISION_BYTES_MAX).toBeLessThan(2 * REASON_JSON_BYTES_MAX);
   });
 
   it('state how long drafts wait, and for what', async () => {

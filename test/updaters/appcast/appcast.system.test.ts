@@ -151,7 +151,8 @@ describe('sparkle', () => {
   it('leaves out a release that the client may not have', async () => {
     await release('1.0.0', ['macos universal zip']);
     await release('2.0.0', ['macos universal zip'], {
-      ...{ requires: '>=1.5.0', allowStranded: true },
+      requires: '>=1.5.0',
+      allowStranded: true,
     });
     expect(shown(await itemsAt('sparkle/appcast.xml'))).toEqual(['1.0.0 macos']);
     const stated = await itemsAt('sparkle/appcast.xml?current_version=1.5.0');
@@ -188,8 +189,13 @@ describe('sparkle', () => {
 
   it('lists a delta only when the feed lists the version that it is applied to', async () => {
     const delta = (base: string) => ({
-      ...{ kind: 'delta' as const, base, stated: [], signatures: signatureOf(base) },
-      ...{ filename: `App3-${base}.delta`, path: `${service.directory}/${base}.delta`, size: 1 },
+      kind: 'delta' as const,
+      base,
+      stated: [],
+      signatures: signatureOf(base),
+      filename: `App3-${base}.delta`,
+      path: `${service.directory}/${base}.delta`,
+      size: 1,
     });
     const { writeFile } = await import('node:fs/promises');
     for (const base of ['10', '15']) await writeFile(`${service.directory}/${base}.delta`, 'x');
@@ -230,10 +236,8 @@ describe('sparkle', () => {
   it('answers HEAD like GET', async () => {
     await release('1.0.0', ['macos universal zip']);
     const url = '/feeds/desktop/stable/sparkle/appcast.xml';
-    const [got, head] = [
-      await service.app.http.inject({ url }),
-      await service.app.http.inject({ url, method: 'HEAD' }),
-    ];
+    const got = await service.app.http.inject({ url });
+    const head = await service.app.http.inject({ url, method: 'HEAD' });
     expect([head.statusCode, head.body]).toEqual([200, '']);
     expect(head.headers.etag).toBe(got.headers.etag);
   });
@@ -327,7 +331,9 @@ describe('renderAppcast', () => {
     fc.assert(
       fc.property(hostile, hostile, hostile, fc.boolean(), (name, notes, text, rendersMarkdown) => {
         const artifact: Artifact = {
-          ...{ platform: 'macos', arch: 'universal', format: 'zip' },
+          platform: 'macos',
+          arch: 'universal',
+          format: 'zip',
           filename: `App${text}.zip`,
           ...{
             size: 5,
@@ -342,9 +348,17 @@ describe('renderAppcast', () => {
           sparkle: { installerArguments: text, criticalUpdate: text },
         };
         const shown: Release = {
-          ...{ application: 'desktop', version: '1.0.0', name, notes: { und: notes } },
-          ...{ releasedAt: '2026-11-22T10:00:00.000Z', notesRemoved: [], requires: null },
-          ...{ mandatoryFor: null, endsNative: [], artifacts: [artifact], carried: [] },
+          application: 'desktop',
+          version: '1.0.0',
+          name,
+          notes: { und: notes },
+          releasedAt: '2026-11-22T10:00:00.000Z',
+          notesRemoved: [],
+          requires: null,
+          mandatoryFor: null,
+          endsNative: [],
+          artifacts: [artifact],
+          carried: [],
           provenance: { commit: null, buildUrl: null },
         };
         const { body } = renderAppcast({

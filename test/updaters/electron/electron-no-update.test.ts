@@ -25,8 +25,12 @@ const installed = fc
 
 function noUpdateFor(headers: Record<string, string>): object {
   const question = electron.parseRequest({
-    ...{ application: 'desktop', channel: 'stable', path: ['latest.yml'], body: undefined },
-    ...{ query: {}, headers },
+    application: 'desktop',
+    channel: 'stable',
+    path: ['latest.yml'],
+    body: undefined,
+    query: {},
+    headers,
   });
   if (question === undefined) throw new Error('not a document');
   const fileUrl = (): string => 'https://updates.example/file';

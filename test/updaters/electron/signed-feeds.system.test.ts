@@ -158,7 +158,8 @@ describe('a client that is offered nothing', () => {
   it('gets it from a restricted channel only with an account that may open it', async () => {
     const table = { free: [], pro: ['channel:desktop/insider'] };
     const restricting = await createTestService({
-      ...{ store, clock: service.clock },
+      store,
+      clock: service.clock,
       env: { TIERS: JSON.stringify(table) },
     });
     try {

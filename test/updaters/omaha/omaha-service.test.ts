@@ -14,7 +14,9 @@ const broken = createBreakableStore(createMemoryStore({ clock }));
 
 beforeAll(async () => {
   service = await createTestService({
-    ...{ store: broken.store, clock, env: { PUBLIC_URL: 'https://updates.example' } },
+    store: broken.store,
+    clock,
+    env: { PUBLIC_URL: 'https://updates.example' },
   });
   await release(service, '1.0.0', ['windows x64 nsis', 'macos universal dmg']);
   await release(service, '2.0.0', ['windows x64 nsis', 'macos universal dmg']);

@@ -47,12 +47,22 @@ const json = (apps: unknown, more: object = {}): string =>
   });
 
 const ARTIFACT: Artifact = {
-  ...{ platform: 'windows', arch: 'x64', format: 'nsis', filename: 'App Setup #1.exe', size: 123 },
-  ...{ sha256: 'ab'.repeat(32), sha512: 'cd'.repeat(64), minimumOsVersion: null },
-  ...{ signatures: [], companions: [], object: '' },
+  platform: 'windows',
+  arch: 'x64',
+  format: 'nsis',
+  filename: 'App Setup #1.exe',
+  size: 123,
+  sha256: 'ab'.repeat(32),
+  sha512: 'cd'.repeat(64),
+  minimumOsVersion: null,
+  signatures: [],
+  companions: [],
+  object: '',
 };
 const RELEASE: Release = {
-  ...{ application: 'desktop', version: '2.0.0', releasedAt: '2026-03-01T00:00:00.000Z' },
+  application: 'desktop',
+  version: '2.0.0',
+  releasedAt: '2026-03-01T00:00:00.000Z',
   ...{
     name: null,
     notes: {},
@@ -61,7 +71,9 @@ const RELEASE: Release = {
     mandatoryFor: null,
     endsNative: [],
   },
-  ...{ provenance: { commit: null, buildUrl: null }, artifacts: [ARTIFACT], carried: [] },
+  provenance: { commit: null, buildUrl: null },
+  artifacts: [ARTIFACT],
+  carried: [],
 };
 
 const fileUrl = (version: string, filename: string) =>
@@ -92,10 +104,18 @@ describe('a request', () => {
     expect(currentVersion && versionText(currentVersion)).toBe('1.0.0');
     expect(question.isPersonal).toBe(true);
     expect(query).toEqual({
-      ...{ application: 'desktop', channel: 'stable', platform: 'windows', arch: 'x64' },
-      ...{ formats: ['nsis', 'msi'], osVersion: '10.0.19045.3693', osGate: 'server' },
-      ...{ installationId: '{u}', isManual: true, allowDowngrade: false },
-      ...{ purpose: 'update', signatureScheme: null },
+      application: 'desktop',
+      channel: 'stable',
+      platform: 'windows',
+      arch: 'x64',
+      formats: ['nsis', 'msi'],
+      osVersion: '10.0.19045.3693',
+      osGate: 'server',
+      installationId: '{u}',
+      isManual: true,
+      allowDowngrade: false,
+      purpose: 'update',
+      signatureScheme: null,
     });
     expect(ask(json([{ appid: ID, version: '1.0.0.4', updatecheck: {} }])).query).toMatchObject({
       ...{
@@ -301,7 +321,9 @@ describe('an answer in JSON', () => {
               status: 'ok',
               urls: { url: [{ codebase: 'https://updates.example/omaha/2.0.0/' }] },
               manifest: {
-                ...{ version: '2.0.0', run: name, arguments: '/S' },
+                version: '2.0.0',
+                run: name,
+                arguments: '/S',
                 actions: {
                   action: [
                     { event: 'install', run: name, arguments: '/S' },
@@ -311,8 +333,11 @@ describe('an answer in JSON', () => {
                 packages: {
                   package: [
                     {
-                      ...{ name, size: 123, hash_sha256: ARTIFACT.sha256 },
-                      ...{ fp: `1.${ARTIFACT.sha256}`, required: true },
+                      name,
+                      size: 123,
+                      hash_sha256: ARTIFACT.sha256,
+                      fp: `1.${ARTIFACT.sha256}`,
+                      required: true,
                     },
                   ],
                 },

@@ -4,11 +4,12 @@ import { netsparkle } from '../../../src/updaters/netsparkle/netsparkle.ts';
 import { sparkle } from '../../../src/updaters/sparkle/sparkle.ts';
 import { winsparkle } from '../../../src/updaters/winsparkle/winsparkle.ts';
 
-/** What `slipway feeds` prints for Sparkle's family. */
+/** The output of `slipway feeds` for Sparkle's family. */
 
 const url = 'https://u.example/feeds/a&b/stable/x';
 const feed = { application: 'a&b', url, isRestricted: false };
-const [known, unknown] = [{ [SPARKLE_ED25519]: 'KEY' }, {}];
+const known = { [SPARKLE_ED25519]: 'KEY' };
+const unknown = {};
 
 describe.each([sparkle, winsparkle, netsparkle])('$name', (protocol) => {
   it('names the address of its appcast, and the key when it is known', () => {

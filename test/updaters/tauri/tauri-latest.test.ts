@@ -108,7 +108,9 @@ describe('latest.json', () => {
   it('is 204 to a client that states the newest version', async () => {
     expect((await ask('?current_version=1.0.0')).body.version).toBe('2.0.0');
     expect(await ask('?current_version=2.0.0')).toEqual({
-      ...{ status: 204, cache: 'private, no-store', body: undefined },
+      status: 204,
+      cache: 'private, no-store',
+      body: undefined,
     });
     expect((await ask('?current_version=two')).status).toBe(400);
   });

@@ -166,8 +166,12 @@ describe('an answer', () => {
   };
   const { platform, arch, formats } = question.query;
   const offer = {
-    ...{ document: question.document, platform, arch, formats },
-    ...{ release, artifact },
+    document: question.document,
+    platform,
+    arch,
+    formats,
+    release,
+    artifact,
     fileUrl: (version: string, name: string) => `https://updates.example/${version}/${name}`,
   };
 

@@ -20,8 +20,12 @@ import { createTestService, type TestService } from '../../support/service.ts';
 
 function ask(file: string, query: Record<string, string> = {}) {
   const asked: ProtocolRequest = {
-    ...{ application: 'desktop', channel: 'stable', path: file.split('/'), query },
-    ...{ headers: {}, body: undefined },
+    application: 'desktop',
+    channel: 'stable',
+    path: file.split('/'),
+    query,
+    headers: {},
+    body: undefined,
   };
   return zsync.parseRequest(asked);
 }
@@ -40,7 +44,10 @@ describe('parseRequest', () => {
     ['constructor.AppImage', 'x64'],
   ])('%s is for %s', (file, arch) => {
     expect(ask(file)?.query).toMatchObject({
-      ...{ platform: 'linux', arch, formats: ['appimage'], currentVersion: null },
+      platform: 'linux',
+      arch,
+      formats: ['appimage'],
+      currentVersion: null,
     });
   });
 
@@ -80,7 +87,11 @@ describe('parseRequest', () => {
 describe('renderOffer', () => {
   it('answers 404 for a release that has no zsync file, and not with an older one', () => {
     const artifact: Artifact = {
-      ...{ platform: 'linux', arch: 'x64', format: 'appimage', filename: 'App.AppImage', size: 1 },
+      platform: 'linux',
+      arch: 'x64',
+      format: 'appimage',
+      filename: 'App.AppImage',
+      size: 1,
       ...{
         sha256: '',
         sha512: '',
@@ -91,9 +102,17 @@ describe('renderOffer', () => {
       },
     };
     const release: Release = {
-      ...{ application: 'desktop', version: '3.0.0', releasedAt: '2026-03-01T00:00:00.000Z' },
-      ...{ name: null, notes: {}, notesRemoved: [], requires: null, mandatoryFor: null },
-      ...{ endsNative: [], provenance: { commit: null, buildUrl: null }, artifacts: [artifact] },
+      application: 'desktop',
+      version: '3.0.0',
+      releasedAt: '2026-03-01T00:00:00.000Z',
+      name: null,
+      notes: {},
+      notesRemoved: [],
+      requires: null,
+      mandatoryFor: null,
+      endsNative: [],
+      provenance: { commit: null, buildUrl: null },
+      artifacts: [artifact],
       carried: [],
     };
     const input = {
@@ -245,7 +264,8 @@ describe('the feed', () => {
     const made = Buffer.from(await makeZsync(facts)).toString('latin1');
     const sidecar = Buffer.from(change(made), 'latin1');
     await expect(publishAppImage('5.0.0', bytes, sidecar)).rejects.toMatchObject({
-      ...{ code: 'invalid_artifact', message: expect.stringMatching(message) },
+      code: 'invalid_artifact',
+      message: expect.stringMatching(message),
     });
   });
 

@@ -9,7 +9,7 @@ export const ACCESS_TOKEN_SECONDS = 600;
 const TOKEN_TYPE = 'at+jwt';
 const PORTAL_TOKEN_TYPE = 'portal+jwt';
 const PORTAL_TOKEN_SECONDS = 60;
-/** How far the clocks of two replicas may differ. */
+/** The seconds by which the clocks of two replicas may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 /** The tokens of this service have about 400 characters. */
 const TOKEN_LENGTH_MAX = 4_096;
@@ -20,14 +20,14 @@ export interface Principal {
   readonly session: string;
   /** The name of a tier in the tier table. */
   readonly tier: string;
-  /** When the owner proved their password, in milliseconds since the epoch. */
+  /** The time at which the owner proved their password, in milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
 export interface AccessTokens {
   issue(principal: Principal): Promise<string>;
   /**
-   * @param expiredMs how long ago it may have expired, in milliseconds; above 0 only for signing out
+   * @param expiredMs the milliseconds by which it may have expired; above 0 only for signing out
    * @throws AppError `not_signed_in` for every problem of the token
    */
   verify(token: string, expiredMs?: number): Promise<Principal>;

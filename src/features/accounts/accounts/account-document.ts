@@ -130,9 +130,9 @@ export function renderAccount(account: Omit<Account, 'revision' | 'tier'>) {
 }
 
 /**
- * Whether a lock, a new password or a sign-out everywhere has ended a session, as the account states.
+ * True when the account states that a lock, a new password or a sign-out everywhere has ended a session.
  *
- * @param startedAt when the session began; milliseconds since the epoch
+ * @param startedAt the time at which the session began, in milliseconds since the epoch
  */
 export function endsSession(
   { sessionsEnded }: Account,

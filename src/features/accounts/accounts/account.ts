@@ -54,7 +54,7 @@ export function accountIdOf(provider: Provider, subject: string): string {
  *
  * Most accounts have one or two documents. This reads both and the end marker in one round trip.
  *
- * @throws AppError `document_newer`, and the store's
+ * @throws AppError `document_newer`
  */
 export async function readAccount(store: ObjectStore, id: string): Promise<Account | undefined> {
   const sequence = accountSequence(id);
@@ -89,7 +89,7 @@ async function readUnlessCorrupt<T>(
 /**
  * The account's next document after a known one, in one request; undefined when nothing changed.
  *
- * @throws AppError `document_corrupt`, and the store's
+ * @throws AppError `document_corrupt`
  */
 export async function readAccountAfter(
   store: ObjectStore,
@@ -105,7 +105,7 @@ export async function readAccountAfter(
  * above the lowest one that a session knows. One request if `earlier` is the newest.
  *
  * @returns undefined when the account was erased
- * @throws AppError `document_newer`, and the store's
+ * @throws AppError `document_newer`
  */
 export async function readAccountFrom(
   store: ObjectStore,
@@ -131,7 +131,6 @@ type NewAccount = Pick<
  * account.
  *
  * @returns `exists` also for an account that was erased within the last hour
- * @throws AppError the store's
  */
 export async function createAccount(
   deps: AppendDeps,

@@ -51,7 +51,7 @@ export interface ChangeDeps extends AppendDeps {
  *
  * @param edit returns undefined when nothing has to change. It is called again on the newer state whenever
  *   another writer was first
- * @throws AppError `unknown_account`, `ended`, those of the guard, and those of `appendDocument`
+ * @throws AppError `unknown_account`, `ended`; the code of the guard when it refuses the change
  */
 export async function changeAccount(
   deps: ChangeDeps,
@@ -88,7 +88,7 @@ export async function changeAccount(
 /**
  * The account that an owner is about to change.
  *
- * @throws AppError `not_signed_in` when the account is locked or erased, those of the guard, and the store's
+ * @throws AppError `not_signed_in` when the account is locked or erased, or the guard refuses the change
  */
 export async function requireOpenAccount(
   { store, guard }: Pick<ChangeDeps, 'store' | 'guard'>,
@@ -100,7 +100,7 @@ export async function requireOpenAccount(
   return account;
 }
 
-/** @throws AppError those of {@link changeAccount} */
+/** @throws AppError `unknown_account`, `ended` */
 export function setName(deps: ChangeDeps, id: string, name: string | null): Promise<Account> {
   return changeAccount(deps, id, (account) =>
     account.name === name ? undefined : { change: 'name', name },
@@ -109,7 +109,7 @@ export function setName(deps: ChangeDeps, id: string, name: string | null): Prom
 
 /**
  * @param tier a tier of the tier table; null when the provider's claim should apply
- * @throws AppError those of {@link changeAccount}
+ * @throws AppError `unknown_account`, `ended`
  */
 export function setTier(deps: AppendDeps, id: string, tier: string | null): Promise<Account> {
   return changeAccount(deps, id, (account) =>

@@ -7,7 +7,7 @@ import type { Account } from './account-document.ts';
 
 /** Finding accounts, for admins. */
 
-/** Whether a text has the form of an account's id. */
+/** True when a text has the form of an account's id. */
 export function isAccountId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
@@ -15,7 +15,7 @@ export function isAccountId(text: string): boolean {
 /**
  * The account with an id, or with a mail address.
  *
- * @throws AppError `unknown_account`, and the store's
+ * @throws AppError `unknown_account`
  */
 export async function findAccount(store: ObjectStore, idOrEmail: string): Promise<Account> {
   const isId = isAccountId(idOrEmail);
@@ -31,7 +31,7 @@ export async function findAccount(store: ObjectStore, idOrEmail: string): Promis
   throw unknownAccount();
 }
 
-/** Every account, in the order of their ids. @throws AppError the store's */
+/** Every account, in the order of their ids. */
 export async function* listAccounts(store: ObjectStore): AsyncIterable<Account> {
   for await (const { of } of listSequences(store, ACCOUNTS_ROOT, parseAccountKey)) {
     const account = await readAccount(store, of);

@@ -77,7 +77,7 @@ const nameOf = (email: string, code: string): InvitationName => ({
  *
  * @param email see `normalizeEmail`
  * @returns the code as well, because it is not stored
- * @throws AppError `account_exists`, `outcome_unknown`, and the store's
+ * @throws AppError `account_exists`, `outcome_unknown`
  */
 export async function invite(
   deps: AppendDeps,
@@ -102,7 +102,7 @@ export async function invite(
   return { ...summaryOf(document), code };
 }
 
-/** @throws AppError `account_exists`, and the store's */
+/** @throws AppError `account_exists` */
 async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
   const id = accountIdOf('embedded', email);
   if ((await readAccount(store, id)) !== undefined) {
@@ -116,9 +116,7 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
 }
 
 /**
- * Whether an address may register with a code. It makes the same two requests for every well-formed code.
- *
- * @throws AppError the store's
+ * True when an address may register with a code. It makes the same two requests for every well-formed code.
  */
 export async function isInvited(
   deps: EndDeps,
@@ -143,10 +141,9 @@ async function readOpen(
 }
 
 /**
- * Ends and deletes the invitations of an address.
+ * Ends and deletes the invitations of an address. After a failure, run it again.
  *
- * @returns how many there were
- * @throws AppError the store's: run it again then
+ * @returns the number of invitations
  */
 export function endInvitations(
   deps: EndDeps,
@@ -156,7 +153,11 @@ export function endInvitations(
   return endInvitationsOf(deps, accountIdOf('embedded', email), reason);
 }
 
-/** Like {@link endInvitations}. @param account the id that an embedded account of the address has */
+/**
+ * Ends and deletes invitations as {@link endInvitations} does.
+ *
+ * @param account the id that an embedded account of the address has
+ */
 export async function endInvitationsOf(
   deps: EndDeps,
   account: string,
@@ -170,7 +171,7 @@ export async function endInvitationsOf(
   return ended;
 }
 
-/** The open invitations, the newest first. @throws AppError the store's */
+/** The open invitations, the newest first. */
 export async function listInvitations(deps: EndDeps): Promise<readonly Invitation[]> {
   const found: Invitation[] = [];
   for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {
@@ -180,7 +181,7 @@ export async function listInvitations(deps: EndDeps): Promise<readonly Invitatio
   return found.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** Ends and deletes the invitations that have expired or are corrupt. @throws AppError the store's */
+/** Ends and deletes the invitations that have expired or are corrupt. */
 export async function endExpiredInvitations(deps: EndDeps): Promise<void> {
   for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {
     if ((await readOpen(deps, name)) !== undefined) continue;

@@ -71,7 +71,7 @@ export function parseKey(text: string): KeyParts | undefined {
   return { account, id, secret };
 }
 
-/** Whether a bearer token has the prefix of developer keys, even if it is not valid. */
+/** True when a bearer token has the prefix of developer keys, even if it is not valid. */
 export function isDeveloperKey(token: string): boolean {
   return token.startsWith(KEY_PREFIX);
 }

@@ -41,7 +41,11 @@ function listSequence(account: string): Sequence<Sealed<ListJson>> {
   });
 }
 
-/** The ids of an account's developer keys. @throws AppError `document_newer`, and the store's */
+/**
+ * The ids of an account's developer keys.
+ *
+ * @throws AppError `document_newer`
+ */
 export async function readKeyList(store: ObjectStore, account: string): Promise<readonly string[]> {
   const { newest, corrupt } = await findNewest(store, listSequence(account));
   if (corrupt.length > 0) return readLiveKeys(store, account);
@@ -53,7 +57,7 @@ async function readLiveKeys(store: ObjectStore, account: string): Promise<readon
   return [...created].filter((id) => !revoked.has(id));
 }
 
-/** The state of an account's keys, from one listing of their objects. @throws AppError the store's */
+/** The state of an account's keys, from one listing of their objects. */
 export async function readKeyObjects(
   store: ObjectStore,
   account: string,
@@ -86,7 +90,7 @@ export function requireRoom(keys: readonly string[]): void {
   );
 }
 
-/** @throws AppError `limit_reached`, and those of `appendDocument` */
+/** @throws AppError `limit_reached` */
 export function addToKeyList(deps: AppendDeps, account: string, id: string): Promise<void> {
   return changeList(deps, account, (keys) => {
     // When the keys were listed from their objects, the new one is among them already.
@@ -96,7 +100,6 @@ export function addToKeyList(deps: AppendDeps, account: string, id: string): Pro
   });
 }
 
-/** @throws AppError those of `appendDocument` */
 export function removeFromKeyList(
   deps: AppendDeps,
   account: string,

@@ -17,11 +17,11 @@ import {
   secretDigest,
 } from './developer-key-document.ts';
 
-/** How long a key is remembered. After a key was revoked, other processes accept it for this long. */
+/** The time for which a key is remembered. After a key was revoked, other processes accept it for this long. */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
-/** What a developer key authenticates: an account, limited to these scopes. */
+/** The account that a developer key authenticates, limited to these scopes. */
 interface KeyHolder {
   readonly account: Account;
   readonly scopes: readonly Scope[];
@@ -30,7 +30,7 @@ interface KeyHolder {
 export interface DeveloperKeyVerifier {
   /** See {@link isDeveloperKey}. */
   isDeveloperKey(token: string): boolean;
-  /** @throws AppError `not_signed_in` for every problem of the key; the store's */
+  /** @throws AppError `not_signed_in` for every problem of the key */
   verify(token: string): Promise<KeyHolder>;
 }
 
@@ -66,7 +66,7 @@ export function createDeveloperKeyVerifier(
   };
 }
 
-/** @throws AppError `not_signed_in`, and the store's */
+/** @throws AppError `not_signed_in` */
 async function readKey(
   { store }: AppendDeps,
   { account, id, secret }: KeyParts,

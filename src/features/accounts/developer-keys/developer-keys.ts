@@ -49,8 +49,7 @@ interface NewDeveloperKey {
  * that: a key that is created between the two is either revoked there, or refused here.
  *
  * @returns the key itself as well, because it is not stored
- * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased, those of the
- *   guard, and the store's
+ * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased
  */
 export async function createDeveloperKey(
   deps: ChangeDeps,
@@ -87,7 +86,7 @@ export async function createDeveloperKey(
   return { ...summaryOf(document, null), key: renderKey({ account, id, secret }) };
 }
 
-/** The keys of an account that were not revoked, the newest first. @throws AppError the store's */
+/** The keys of an account that were not revoked, the newest first. */
 export async function listDeveloperKeys(
   store: ObjectStore,
   account: string,
@@ -107,7 +106,7 @@ export async function listDeveloperKeys(
   return documents.flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** @throws AppError `unknown_key`, `not_signed_in`, those of the guard, and the store's */
+/** @throws AppError `unknown_key`, `not_signed_in` */
 export async function revokeDeveloperKey(
   deps: ChangeDeps,
   account: string,
@@ -120,7 +119,7 @@ export async function revokeDeveloperKey(
   await endDeveloperKeys(deps, account, [id], 'revoked');
 }
 
-/** @throws AppError the store's: run it again then */
+/** Revokes every key of an account. After a failure, run it again. */
 export async function revokeAllDeveloperKeys(deps: AppendDeps, account: string): Promise<void> {
   const listed = await readKeyList(deps.store, account);
   if (listed.length > 0) await endDeveloperKeys(deps, account, listed, 'revoked');

@@ -12,11 +12,15 @@ import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
  * Accounts that do not exist are limited, too. Otherwise the limit would tell which accounts exist.
  */
 export interface Lockout {
-  /** Call before each try. @throws AppError `too_many_requests`, and the store's */
+  /**
+   * Is called before each try.
+   *
+   * @throws AppError `too_many_requests`
+   */
   admit(account: string): Promise<void>;
-  /** Call after a wrong password. @throws AppError the store's */
+  /** Is called after a wrong password. */
   noteFailure(account: string): Promise<void>;
-  /** Call after the right password. It resets the count of wrong ones. */
+  /** Is called after the right password. It resets the count of wrong ones. */
   noteSuccess(account: string): Promise<void>;
 }
 
@@ -72,7 +76,7 @@ export function createLockout(deps: AppendDeps): Lockout {
 
 const MESSAGE = 'Too many tries to sign in. Wait, then try again.';
 
-/** Deletes the lockouts that have ended; returns how many objects. @throws AppError the store's */
+/** Deletes the lockouts that have ended, and returns the number of objects that it deleted. */
 export async function removeOldLockouts(deps: AppendDeps): Promise<number> {
   const oldest = Math.floor(deps.clock.now() / WINDOW_MS);
   let deleted = 0;

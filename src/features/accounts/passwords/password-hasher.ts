@@ -28,23 +28,29 @@ export type HashTurn = <T>(work: () => Promise<T>) => Promise<T>;
  * when its signal is aborted before its turn.
  */
 export interface PasswordHasher {
-  /** The hash in PHC form. @throws AppError `overloaded` */
+  /**
+   * Computes the hash in PHC form.
+   *
+   * @throws AppError `overloaded`
+   */
   hash(password: string, signal?: AbortSignal): Promise<string>;
   /**
-   * Whether the hash is the password's. Without a hash: `false`, after the same time.
+   * True when the hash belongs to the password. Without a hash: `false`, after the same time.
    *
    * @throws AppError `overloaded`
    */
   verify(hash: string | null, password: string, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** How many hashes a process may compute at once: they use at most half of the processors, or one of a single one. */
+/**
+ * The number of hashes that a process may compute at once. They use at most half of the processors, and at least one.
+ */
 export function hashesAtOnce(processors: number): number {
   return Math.min(Math.max(Math.floor(processors / 2), 1), AT_ONCE_MAX);
 }
 
 /**
- * @param options.atOnce how many hashes are computed at once: see {@link hashesAtOnce}
+ * @param options.atOnce the number of hashes that are computed at once: see {@link hashesAtOnce}
  * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
  * @param options.inTurn waits for a turn among the processes of one service; default: there is no other
  */

@@ -7,7 +7,7 @@ import { AppError } from '../../../core/errors.ts';
  */
 
 export const PASSWORD_LENGTH_MIN = 8;
-/** In bytes of UTF-8. Hashing a longer one takes longer, and does not make it safer. */
+/** The bytes of a password in UTF-8, at most. Hashing a longer one takes longer, and does not make it safer. */
 const PASSWORD_BYTES_MAX = 256;
 
 /**
@@ -65,7 +65,7 @@ function withoutSymbols(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** `12345678` for `1-2-3-4-5-6-7-8`: a text whose symbols are all equal, without them. Any other text stays. */
+/** Removes the symbols from a text in which all are equal: `12345678` for `1-2-3-4-5-6-7-8`. Any other text stays. */
 function withoutSeparator(text: string): string {
   const symbols = new Set(text.replace(/[\p{L}\p{N}]/gu, ''));
   return symbols.size === 1 ? withoutSymbols(text) : text;
@@ -92,8 +92,8 @@ const KEYBOARDS = [
 const UNIT_LENGTH_MAX = 8;
 
 /**
- * Whether a text is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`, `qwertyui`. It
- * counts the characters that do not continue the text before them.
+ * True for a text that is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`,
+ * `qwertyui`. It counts the characters that do not continue the text before them.
  */
 function isPredictable(text: string): boolean {
   const characters = [...text];
@@ -126,7 +126,9 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** For each keyboard, the place of a character. NaN for a character on no row, which therefore continues no sequence. */
+/**
+ * For each keyboard, the place of a character. NaN for a character on no row, which therefore continues no sequence.
+ */
 const KEYS = KEYBOARDS.map((keyboard) => (character: string): number => {
   const at = keyboard.indexOf(character);
   return at === -1 ? Number.NaN : at;
@@ -154,7 +156,7 @@ function withoutContext(guess: string, email: string): string {
     .reduce((left, word) => left.replaceAll(word, ''), guess);
 }
 
-/** Attackers try every case and width of the letters. */
+/** A text without the case and width of its letters: attackers try all of them. */
 function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }

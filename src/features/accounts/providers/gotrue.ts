@@ -162,7 +162,7 @@ function createCaller(options: GotrueOptions): Caller {
 }
 
 /**
- * Whether the provider is down or set up wrong. For a wrong API key or URL, the gateway in front of GoTrue answers,
+ * True when the provider is down or set up wrong. For a wrong API key or URL, the gateway in front of GoTrue answers,
  * without an error code of GoTrue.
  */
 function isBroken(status: number, code: string): boolean {

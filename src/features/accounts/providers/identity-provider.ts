@@ -6,15 +6,18 @@ export interface IdentityProvider {
   /**
    * Creates an account for the address if it has none. Does the same work, or takes the same time, in both cases.
    *
-   * @returns must not reach the client: it would tell which addresses are registered
+   * The result must not reach the client: it would tell which addresses are registered.
+   *
    * @throws AppError `weak_password`, `not_configured` when the provider does not register users,
-   *   `identity_provider_unavailable`, `too_many_requests`, and the store's
+   *   `identity_provider_unavailable`, `too_many_requests`
    */
   register(person: NewPerson): Promise<Registered>;
   /**
+   * Verifies a password.
+   *
    * @returns undefined for an unknown address and for a wrong password, after the same time
-   * @throws AppError `email_not_verified` when the password is right;
-   *   `identity_provider_unavailable`, `too_many_requests`, and the store's
+   * @throws AppError `email_not_verified` when the password is right; `identity_provider_unavailable`,
+   *   `too_many_requests`
    */
   verifyPassword(credentials: Credentials): Promise<VerifiedIdentity | undefined>;
   /**
@@ -25,13 +28,13 @@ export interface IdentityProvider {
   requestMail(kind: 'verification' | 'reset', email: string): Promise<void>;
   /** Undefined where the provider keeps the passwords. */
   readonly passwords: PasswordHasher | undefined;
-  /** For the status page. @throws AppError when the provider does not answer */
+  /** Asks the provider for a sign of life, for the status page. It rejects when the provider does not answer. */
   probe(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * `accepted`: the provider does not tell whether the account is new. `not accepted`: it refused for a reason
- * that depends on the address.
+ * The outcome of a registration. `accepted`: the provider does not tell whether the account is new. `not accepted`: it
+ * refused for a reason that depends on the address.
  */
 type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
 

@@ -6,15 +6,16 @@ import { notSignedIn } from '../identity-errors.ts';
  * unknown.
  */
 
-/** Whether the account was erased. */
+/** True for the errors of an erased account. */
 export function isErased(error: unknown): boolean {
   return isAppError(error, 'unknown_account') || isAppError(error, 'ended');
 }
 
 /**
- * For `catch`: an access token outlives its account by some minutes.
+ * Translates an error, for `catch`: an access token outlives its account by some minutes.
  *
- * @throws AppError `not_signed_in` for an erased account; else as {@link tryAgainWhenUnknown}
+ * @throws AppError `not_signed_in` for an erased account; `store_unavailable` in place of `outcome_unknown`; any other
+ *   error unchanged
  */
 export function signedOutWhenErased(error: unknown): never {
   if (isErased(error)) throw notSignedIn(error);
@@ -22,7 +23,7 @@ export function signedOutWhenErased(error: unknown): never {
 }
 
 /**
- * For `catch`: a person can act on "try again", and not on "unknown whether it was done".
+ * Translates an error, for `catch`: a person can act on "try again", and not on "unknown whether it was done".
  *
  * @throws AppError `store_unavailable` in place of `outcome_unknown`; any other error unchanged
  */

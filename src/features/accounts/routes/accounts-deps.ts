@@ -3,7 +3,7 @@ import type { Captcha } from '../../../server/captcha/captcha.ts';
 import type { AddressLimit } from '../../../server/limits/address-limit.ts';
 import type { Identity } from '../identity.ts';
 
-/** What all routes about accounts use. */
+/** The dependencies that all routes about accounts use. */
 export interface AccountsDeps {
   /** Undefined when accounts are off: the routes then answer 501. */
   readonly identity: Identity | undefined;
@@ -17,9 +17,9 @@ export interface AccountsDeps {
 }
 
 export interface CookieSettings {
-  /** Whether clients of platform `web` get their refresh token as a cookie. */
+  /** True when clients of platform `web` get their refresh token as a cookie. */
   readonly enabled: boolean;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
-  /** The exact origins whose pages may use the cookie: those of the website, and the service's own. */
+  /** The exact origins whose pages may use the cookie: the origins of the website, and the service's own. */
   readonly origins: readonly string[];
 }

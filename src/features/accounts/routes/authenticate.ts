@@ -9,7 +9,7 @@ import { notSignedIn } from '../identity-errors.ts';
 import { type GuardedSession, guardSession } from '../sessions/check-session.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
 
-/** Which account sends a request, and what its tier allows. */
+/** Finds the account that sends a request, and checks which features its tier allows. */
 
 /** @throws AppError `not_configured` */
 export function openIdentity(deps: Pick<AccountsDeps, 'identity'>): Identity {

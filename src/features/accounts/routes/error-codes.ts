@@ -3,7 +3,7 @@ import { READING, SIGNED_IN } from '../../../server/access/error-codes.ts';
 
 /** Error codes of routes that change accounts: see also `server/access/error-codes.ts`. */
 
-/** For every route that writes to the store. Such a route reads documents first. */
+/** The codes of every route that writes to the store. Such a route reads documents first. */
 export const WRITING = [
   ...READING,
   'store_full',
@@ -11,14 +11,14 @@ export const WRITING = [
   'document_newer',
 ] as const satisfies readonly ErrorCode[];
 
-/** For every route that accepts a body, even if it ignores the body. */
+/** The codes of every route that accepts a body, even if it ignores the body. */
 export const WITH_BODY = [
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** For every route that requires an access token and changes something. */
+/** The codes of every route that requires an access token and changes something. */
 export const SIGNED_IN_CHANGE = [
   ...SIGNED_IN,
   ...WRITING,

@@ -39,7 +39,7 @@ const schema = {
   },
 };
 
-/** For how long after its expiry an access token still ends every session: the user may have left a page open. */
+/** The time after its expiry in which an access token still ends every session: the user may have left a page open. */
 const LATE_MS_MAX = 3_600_000;
 
 /** The session that a request belongs to, as its token proves. */
@@ -48,7 +48,7 @@ interface ProvenSession {
   readonly session: string;
   /** The number of the refresh token in its session; undefined for an access token. */
   readonly counter?: number;
-  /** Whether the proof is too old to end more than its own session. */
+  /** True when the proof is too old to end more than its own session. */
   readonly isStale: boolean;
 }
 

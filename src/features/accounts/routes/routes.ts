@@ -1,11 +1,12 @@
 import cookie from '@fastify/cookie';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { App } from '../../../server/deps.ts';
 import { forbidCaching } from '../../../server/http/conditional.ts';
 import { registerAccount } from './account.ts';
 import { registerAccountSessions } from './account-sessions.ts';
 import type { AccountsDeps } from './accounts-deps.ts';
+import { openIdentity } from './authenticate.ts';
 import { registerDeveloperKeys } from './developer-keys.ts';
-import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerLogout } from './logout.ts';
 import { registerMailRequests } from './mail-request.ts';
@@ -33,4 +34,16 @@ export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
       registerDeveloperKeys(scope, deps);
     });
   };
+}
+
+const MAX_AGE_SECONDS = 300;
+
+/** The public keys of access tokens, for services that verify them themselves (RFC 7517). */
+function registerJwks(app: App, deps: Pick<AccountsDeps, 'identity'>): void {
+  app.get('/.well-known/jwks.json', { schema: { hide: true } }, (_request, reply) => {
+    const { signingKeys } = openIdentity(deps);
+    reply
+      .header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
+      .send({ keys: signingKeys.publicKeys });
+  });
 }

@@ -61,7 +61,11 @@ export function requireOwnOrigin(
   );
 }
 
-/** Like {@link requireOwnOrigin}; also checks that a script sent the request. @throws AppError `request_forgery` */
+/**
+ * Checks the origin as {@link requireOwnOrigin} does, and also that a script sent the request.
+ *
+ * @throws AppError `request_forgery`
+ */
 export function requireOwnScript(
   request: Pick<FastifyRequest, 'headers'>,
   settings: CookieSettings,

@@ -24,10 +24,10 @@ export interface Device {
 /**
  * Begins a session, under an id that no client can choose.
  *
- * @param provenAt when the request that proved the password arrived, in milliseconds since the epoch; a new
- *   password or a sign-out everywhere after that time ends the session
- * @throws AppError `account_locked` when the account was locked meanwhile, `session_ended` when it was
- *   erased or signed out everywhere; the store's
+ * @param provenAt the time at which the request that proved the password arrived, in milliseconds since the epoch; a
+ *   new password or a sign-out everywhere after that time ends the session
+ * @throws AppError `account_locked` when the account was locked meanwhile, `session_ended` when it was erased or signed
+ *   out everywhere
  */
 export async function beginSession(
   deps: SessionDeps,
@@ -67,7 +67,10 @@ export async function beginSession(
   throw reason === 'account_locked' ? accountLocked() : sessionEnded();
 }
 
-/** Why a new session must end because of changes to the account since it was read; undefined if it continues. */
+/**
+ * The reason for which a new session must end, from changes to the account since it was read; undefined if it
+ * continues.
+ */
 function whyEnded(
   then: Account,
   now: Account | undefined,

@@ -21,7 +21,7 @@ export type GuardedSession = Pick<Principal, 'account' | 'session'> &
  *
  * @param options.isSigningOut checks only the end marker, and not the account. Signing out everywhere changes the
  *   account first, and the same session must be able to try again after a failure
- * @throws AppError `not_signed_in` when the session has ended or the account is locked; the store's
+ * @throws AppError `not_signed_in` when the session has ended or the account is locked
  */
 export function guardSession(
   store: ObjectStore,
@@ -36,11 +36,10 @@ export function guardSession(
 }
 
 /**
- * Whether a session has ended, and whether a refresh token of it is current: the newest token, or the one
- * before it within {@link REFRESH_GRACE_MS}.
+ * Says whether a session has ended, and whether a refresh token of it is current: the newest token, or the one before
+ * it within {@link REFRESH_GRACE_MS}.
  *
- * @param counter that of the refresh token; undefined for an access token, which is always `current`
- * @throws AppError the store's
+ * @param counter the number of the refresh token; undefined for an access token, which is always `current`
  */
 export async function standingOf(
   { store, clock }: EndDeps,

@@ -7,20 +7,20 @@ import { REFRESH_GRACE_MS, SESSION_IDLE_MS } from './session-lifetimes.ts';
 export interface RefreshFacts {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether the session has an end marker. */
+  /** True when the session has an end marker. */
   readonly isEnded: boolean;
   /** The state of the session that the token names; undefined once it was trimmed. */
   readonly presented: SessionJson | undefined;
   /** The state after `presented`. It exists when the token was exchanged before. */
   readonly successor: SessionJson | undefined;
-  /** Whether the successor's token was exchanged, too. */
+  /** True when the successor's token was exchanged, too. */
   readonly isSuccessorExchanged: boolean;
   /**
-   * Whether this process wrote the successor and could not confirm that to the client, because the store
-   * failed. See `UnconfirmedRefreshes`.
+   * True when this process wrote the successor and could not confirm that to the client, because the store failed. See
+   * `UnconfirmedRefreshes`.
    */
   readonly isUnconfirmed: boolean;
-  /** Whether the request comes from the device that the token was issued to. */
+  /** True when the request comes from the device that the token was issued to. */
   readonly isSameDevice: boolean;
   readonly platform: ClientPlatform;
   /** The account, if it changed after the state that the token names; `erased` when it is gone. */

@@ -20,8 +20,6 @@ export type EndReason =
 /**
  * Ends a session permanently. Ending it again changes nothing. Its access tokens are valid until they expire, ten
  * minutes after they were issued at the latest.
- *
- * @throws AppError the store's
  */
 export async function endSession(
   deps: EndDeps & { readonly log?: Log },
@@ -37,8 +35,7 @@ export async function endSession(
 /**
  * Ends one session of an account at the owner's request from another session.
  *
- * @throws AppError `unknown_session` when the account has no such session, `not_signed_in`, those of the
- *   guard, and the store's
+ * @throws AppError `unknown_session` when the account has no such session, `not_signed_in`
  */
 export async function endOneSession(
   deps: ChangeDeps,
@@ -53,10 +50,9 @@ export async function endOneSession(
 }
 
 /**
- * Ends every session of an account.
+ * Ends every session of an account. After a failure, some may have ended.
  *
  * @param except a session that continues
- * @throws AppError the store's: some may have ended
  */
 export async function endAllSessions(
   deps: EndDeps,
@@ -73,7 +69,6 @@ export async function endAllSessions(
  * Signs the owner out everywhere: ends every session of the account, including one that begins meanwhile.
  *
  * @param own the session that sent the request. It ends last, so that the owner can try again after a failure
- * @throws AppError those of `changeAccount`, and the store's
  */
 export async function signOutEverywhere(deps: ChangeDeps, id: string, own: string): Promise<void> {
   const before = new Date(deps.clock.now()).toISOString();

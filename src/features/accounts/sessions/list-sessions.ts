@@ -8,7 +8,7 @@ import { SESSION_IDLE_MS } from './session-lifetimes.ts';
 
 /** The sessions of one account. These are listings of the store, which a refresh never waits for. */
 
-/** How many requests one listing sends to the store at once: an account may have any number of sessions. */
+/** The number of requests that one listing sends to the store at once: an account may have any number of sessions. */
 export const STORE_CALLS_AT_ONCE = 8;
 
 export interface SessionSummary {
@@ -52,7 +52,7 @@ async function readOpen(store: ObjectStore, account: string): Promise<readonly S
   return documents.flatMap((document) => (document === undefined ? [] : [document.signed]));
 }
 
-/** The sessions that can be refreshed, the last refreshed first. @throws AppError the store's */
+/** The sessions that can be refreshed, the last refreshed first. */
 export async function listSessions(
   { store, clock }: EndDeps,
   account: string,
@@ -71,7 +71,6 @@ export async function listSessions(
  * The lowest account revision that an open session has copied: sessions need the documents above it.
  *
  * @returns infinity when the account has no open session
- * @throws AppError the store's
  */
 export async function lowestAccountRevision(store: ObjectStore, account: string): Promise<number> {
   const documents = await readOpen(store, account);

@@ -17,7 +17,7 @@ export interface OpenSession {
   readonly emailVerified: boolean;
   /** As stored. It may be missing in the present tier table. */
   readonly tier: string | null;
-  /** When the owner proved their password; milliseconds since the epoch. */
+  /** The time at which the owner proved their password, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly refreshToken: string;
   /** Milliseconds since the epoch. */

@@ -31,8 +31,10 @@ interface RefreshDeps extends SessionDeps {
  * creation of document N+1: when refreshes with one token are concurrent, one of them creates it, and all answer with
  * the same token.
  *
- * @param claims those of `request.token`
- * @throws AppError `session_ended`; the store's, after which the session continues
+ * After an error of the store, the session continues.
+ *
+ * @param claims the claims of `request.token`
+ * @throws AppError `session_ended`
  */
 export async function refreshSession(
   deps: RefreshDeps,
@@ -110,7 +112,7 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
 /**
  * It does not matter which refresh created the state: the token is the same.
  *
- * @throws AppError the store's; `store_unavailable` when the state may be there
+ * @throws AppError `store_unavailable`, also when the state may be there
  */
 async function createState(deps: RefreshDeps, key: string, state: SessionJson): Promise<void> {
   const sequence = sessionSequence(state.account, state.session);

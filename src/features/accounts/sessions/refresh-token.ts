@@ -19,7 +19,7 @@ export interface RefreshClaims {
   readonly counter: number;
   /** The number of the newest account document that the session's state knows. A refresh looks for changes above it. */
   readonly accountRevision: number;
-  /** When the session expires; seconds since the epoch. */
+  /** The time at which the session expires, in seconds since the epoch. */
   readonly expiresAt: number;
 }
 

@@ -1,4 +1,4 @@
-/** How long sessions and their refresh tokens are valid. */
+/** The times for which sessions and their refresh tokens are valid. */
 
 const DAY_MS = 86_400_000;
 
@@ -11,5 +11,5 @@ export const SESSION_LIFE_MS = 90 * DAY_MS;
  * lost, or two tabs of one client may have refreshed at once. A later use is theft, and ends the session.
  */
 export const REFRESH_GRACE_MS = 60_000;
-/** How long the end marker of a session is kept: longer than any of its tokens is valid. */
+/** The time for which the end marker of a session is kept: longer than any of its tokens is valid. */
 export const SESSION_END_KEPT_MS = SESSION_LIFE_MS + DAY_MS;

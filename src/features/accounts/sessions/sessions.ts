@@ -18,7 +18,7 @@ export interface Sessions {
     device: Device,
     provenAt?: number,
   ): Promise<OpenSession>;
-  /** See {@link refreshSession}. @throws AppError `session_ended`, and the store's */
+  /** See {@link refreshSession}. */
   refresh(request: RefreshRequest): Promise<OpenSession>;
   /** See {@link endSession}. */
   end(account: string, session: string, reason: EndReason): Promise<void>;

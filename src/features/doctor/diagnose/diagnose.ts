@@ -1,4 +1,5 @@
 import { readStoreTime } from '../../../catalog/artifact-upload.ts';
+import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/fullness-text.ts';
 import { clockKey } from '../../../catalog/keys.ts';
 import { findMissingRevisions, readApplications, readRevision } from '../../../catalog/read.ts';
 import type { Check, Finding } from '../../../core/check.ts';
@@ -143,6 +144,7 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
   const applications = await readApplications(deps);
   if (applications.length === 0) return ok('No application is published yet.');
   const states: string[] = [];
+  const nearlyFull: string[] = [];
   for (const name of applications) {
     const missing = await findMissingRevisions(deps, name);
     if (missing.length > 0) {
@@ -153,8 +155,15 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     }
     const revision = await readRevision(deps, name);
     states.push(`${name} at revision ${revision?.signed.revision ?? 0}`);
+    const sentence =
+      revision &&
+      fullnessSentence(name, revision.signed.channels, revision.signed.removed_versions);
+    if (sentence !== undefined) nearlyFull.push(sentence);
   }
-  return ok(`${states.join(', ')}.`);
+  const found = `${states.join(', ')}.`;
+  return nearlyFull.length === 0
+    ? ok(found)
+    : warning([found, ...nearlyFull].join(' '), FULLNESS_REMEDY);
 }
 
 /** Whether the website of each channel has a release to give. */

@@ -165,7 +165,8 @@ describe('an account', () => {
   it('changed by two processes at once keeps both changes', async () => {
     const deps = setUp();
     await register(deps);
-    const [one, two] = [setUp(deps.store, deps.clock), setUp(deps.store, deps.clock)];
+    const one = setUp(deps.store, deps.clock);
+    const two = setUp(deps.store, deps.clock);
     for (let round = 0; round < 10; round++) {
       await Promise.all([setTier(one, ID, `tier-${round}`), setName(two, ID, `name ${round}`)]);
       expect(await readAccount(deps.store, ID)).toMatchObject({

@@ -79,7 +79,8 @@ describe('an invitation', () => {
   it('is valid once, for its address only, until it expires or is withdrawn', async () => {
     const deps = setUp();
     const attempt = registering(deps);
-    const [one, two] = [await inviteAda(deps), await inviteAda(deps)];
+    const one = await inviteAda(deps);
+    const two = await inviteAda(deps);
     for (const wrong of [undefined, '', 'sli_', `${one.code}x`, `sli_${'A'.repeat(32)}`]) {
       await expect(attempt(wrong)).rejects.toMatchObject(REFUSED);
     }
@@ -218,8 +219,13 @@ describe('an invitation to a service whose accounts are in GoTrue', () => {
       const deps = setUp();
       const { code } = await inviteAda(deps);
       await createAccount(deps, {
-        ...{ provider: 'gotrue', subject: 'user-ada', email: EMAIL, emailVerified: true },
-        ...{ name: null, providerTier: null, password: null },
+        provider: 'gotrue',
+        subject: 'user-ada',
+        email: EMAIL,
+        emailVerified: true,
+        name: null,
+        providerTier: null,
+        password: null,
       });
       const id = accountIdOf('gotrue', 'user-ada');
       deps.store.setPlan(failFrom(call, 'before'));

@@ -32,7 +32,8 @@ describe('guessing a password', () => {
 
   it('ends after 20 failures with a lockout that every process knows', async () => {
     const deps = setUp();
-    const [here, elsewhere] = [createLockout(deps), createLockout(setUp(deps.store, deps.clock))];
+    const here = createLockout(deps);
+    const elsewhere = createLockout(setUp(deps.store, deps.clock));
     await failOften(here, FAILURES_MAX - 1);
     await here.admit(ACCOUNT);
     expect(await keysOf(deps.store)).toEqual([]);

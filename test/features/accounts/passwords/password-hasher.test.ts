@@ -23,7 +23,8 @@ function watchWork() {
       });
     };
   };
-  const [hash, verify] = [watch(argon2.hash), watch(argon2.verify)];
+  const hash = watch(argon2.hash);
+  const verify = watch(argon2.verify);
   vi.spyOn(argon2, 'hash').mockImplementation(hash as typeof argon2.hash);
   vi.spyOn(argon2, 'verify').mockImplementation(verify);
   return { most: () => most };
@@ -32,7 +33,8 @@ function watchWork() {
 describe('passwords', () => {
   it('are hashed with Argon2id, 19 MiB, two passes, each with its own salt', async () => {
     const { hash, verify } = createPasswordHasher();
-    const [one, two] = [await hash('correct horse'), await hash('correct horse')];
+    const one = await hash('correct horse');
+    const two = await hash('correct horse');
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(two).not.toBe(one);
     expect(await verify(one, 'correct horse')).toBe(true);

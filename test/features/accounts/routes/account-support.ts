@@ -20,7 +20,7 @@ export const UNLIMITED = { AUTH_PER_ADDRESS: '999999' };
 export const WEBSITE = 'https://www.example.com';
 export const COOKIE_ENV = { ...UNLIMITED, COOKIE_MODE: 'true', WEBSITE_ORIGINS: WEBSITE };
 export const COOKIE = '__Host-slipway_session';
-/** What the website's own script sends. */
+/** The headers that the website's own script sends. */
 export const OWN_SCRIPT = { origin: WEBSITE, 'x-slipway-request': '1' };
 
 export interface Asked {
@@ -30,7 +30,7 @@ export interface Asked {
   readonly bearer?: string;
   /** The value of the session's cookie. */
   readonly cookie?: string;
-  /** Where it comes from. */
+  /** The network address that it comes from. */
   readonly address?: string;
 }
 

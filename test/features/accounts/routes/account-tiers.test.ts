@@ -38,7 +38,7 @@ describe('the tier of an account', () => {
   });
   afterAll(() => service.close());
 
-  /** What the next refresh says. */
+  /** The tier that the next refresh states. */
   const tierAfterRefresh = async (): Promise<{ tier: string; access: string }> => {
     const { body } = await refresh(service, person, person.refresh);
     person = { ...person, refresh: body.refresh_token };

@@ -249,7 +249,8 @@ describe('a website in cookie mode', () => {
     });
 
     it('a cookie of another name, and a second one of the same, change nothing', async () => {
-      const [person, attacker] = [await signIn(service, WEB), await signIn(service, WEB)];
+      const person = await signIn(service, WEB);
+      const attacker = await signIn(service, WEB);
       const send = (cookie: string) =>
         refreshByCookie(service, person, undefined, { ...OWN_SCRIPT, cookie });
       // Without the prefix, a sub-domain or plain HTTP could have set it.
@@ -261,7 +262,8 @@ describe('a website in cookie mode', () => {
     });
 
     it('a token sent in the body takes no part where the cookie does', async () => {
-      const [person, attacker] = [await signIn(service, WEB), await signIn(service, WEB)];
+      const person = await signIn(service, WEB);
+      const attacker = await signIn(service, WEB);
       const asked = { headers: OWN_SCRIPT };
       const web = { device: attacker.device, platform: 'web' } as const;
       const alone = await refresh(service, web, attacker.refresh, asked);

@@ -131,7 +131,8 @@ describe('whether an address has an account', () => {
 
   // Compares the work, because times vary.
   it.each(['login', 'register'])('is not visible in the work that a %s costs', async (path) => {
-    const [hash, verify] = [vi.spyOn(argon2, 'hash'), vi.spyOn(argon2, 'verify')];
+    const hash = vi.spyOn(argon2, 'hash');
+    const verify = vi.spyOn(argon2, 'verify');
     const work = async (email: string) => {
       hash.mockClear();
       verify.mockClear();

@@ -64,7 +64,8 @@ describe('the billing portal', () => {
 
   it('gets a new token id each time, and the current tier', async () => {
     await setTier(service, person.id, 'pro');
-    const [first, second] = [await verify(await enter()), await verify(await enter())];
+    const first = await verify(await enter());
+    const second = await verify(await enter());
     expect(first.payload.jti).not.toBe(second.payload.jti);
     expect(first.payload.tier).toBe('pro');
     await setTier(service, person.id, null);

@@ -41,7 +41,7 @@ describe('with the access token of an ended session', () => {
   let service: TestService;
   let changes: string[];
   let person: Person;
-  /** What a change names: a key and another device. */
+  /** A key and another device, which changes name. */
   let named: { readonly key: string; readonly session: string };
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('with the access token of an ended session', () => {
     expect((await send(`DELETE ${ACCOUNT}`)).status).toBe(204);
   });
 
-  /** What each change writes first, and what later: the check must hold for all of it. */
+  /** The writes of each change, the first ones and the later ones: the check must hold for all of them. */
   const steps: readonly (readonly [string, RegExp])[] = [
     [`PATCH ${ACCOUNT}`, /^accounts\/[^/]+\/\d/],
     [`DELETE ${ACCOUNT}`, /^accounts\/[^/]+\/\d/],

@@ -54,7 +54,8 @@ describe('registration', () => {
   });
 
   it('is refused in the same way for every invalid invitation', async () => {
-    const [known, other] = [newEmail(), newEmail()];
+    const known = newEmail();
+    const other = newEmail();
     const used = await codeFor(invited, known);
     await register(invited, { email: known, invitation: used });
     const others = await codeFor(invited, other);

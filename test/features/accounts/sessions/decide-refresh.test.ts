@@ -86,7 +86,7 @@ function createModel() {
     write,
     refresh: (counter: number, now: number, isUnconfirmed = false) =>
       write(decideRefresh(read(counter, now, isUnconfirmed))),
-    /** What trimming does. */
+    /** Deletes all states but the newest ones, as trimming does. */
     keepNewest: (count: number) => {
       for (const counter of [...states.keys()].slice(0, -count)) states.delete(counter);
     },

@@ -60,7 +60,10 @@ describe('the brand of the pages', () => {
     const change = { kind: 'settings', version: null, channels: [], reason: null } as const;
     for (const display_name of ['Acme\nNotes', 'x'.repeat(81), '']) {
       await changeCatalog({ ...service, actor: 'test' }, 'editor', (channels) => ({
-        ...{ change, channels, settings: { display_name } },
+        plan: undefined,
+        edit: {
+          ...{ change, channels, settings: { display_name } },
+        },
       }));
       await service.refresh();
       const { status, html } = await page(service, '/apps/editor');

@@ -50,7 +50,10 @@ class SignInElement extends ServiceElement {
     'form',
     { id: 'sign-in', part: 'form', hidden: true },
     field('Mail address', {
-      ...{ name: 'email', type: 'email', autocomplete: 'username', maxlength: 254 },
+      name: 'email',
+      type: 'email',
+      autocomplete: 'username',
+      maxlength: 254,
     }),
     field('Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
     this.#submit,
@@ -63,10 +66,15 @@ class SignInElement extends ServiceElement {
     { id: 'change', part: 'form' },
     this.#user,
     field('Current password', {
-      ...{ name: 'password', type: 'password', autocomplete: 'current-password' },
+      name: 'password',
+      type: 'password',
+      autocomplete: 'current-password',
     }),
     field('New password', {
-      ...{ name: 'new_password', type: 'password', autocomplete: 'new-password', minlength: 8 },
+      name: 'new_password',
+      type: 'password',
+      autocomplete: 'new-password',
+      minlength: 8,
     }),
     button('Change it'),
   );
@@ -145,7 +153,8 @@ class SignInElement extends ServiceElement {
   }
 
   async #enter(): Promise<void> {
-    const [email, password] = [input(this.#signIn, 'email'), input(this.#signIn, 'password')];
+    const email = input(this.#signIn, 'email');
+    const password = input(this.#signIn, 'password');
     markFields(this.#signIn, []);
     await this.#session.signIn(email.value.trim(), password.value).catch((error) => {
       this.#mark(this.#signIn, error);
@@ -160,7 +169,8 @@ class SignInElement extends ServiceElement {
   }
 
   async #changePassword(): Promise<void> {
-    const [current, next] = [input(this.#change, 'password'), input(this.#change, 'new_password')];
+    const current = input(this.#change, 'password');
+    const next = input(this.#change, 'new_password');
     markFields(this.#change, []);
     await this.#session.changePassword(current.value, next.value).catch((error) => {
       this.#mark(this.#change, error);
@@ -171,7 +181,7 @@ class SignInElement extends ServiceElement {
     setText(this.#note, 'Your password is changed. Your other devices are signed out.');
   }
 
-  /** Marks the field that the service did not accept. @throws the error */
+  /** Marks the field that the service did not accept, and throws the error again. */
   #mark(form: HTMLFormElement, error: unknown): never {
     if (error instanceof Refused) {
       const name = WRONG_FIELDS.get(error.code);

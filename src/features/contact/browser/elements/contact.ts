@@ -35,7 +35,10 @@ class ContactElement extends ServiceElement {
     { id: 'contact', part: 'form' },
     field('Your name', { name: 'name', autocomplete: 'name', maxlength: 100 }),
     field('Your mail address', {
-      ...{ name: 'email', type: 'email', autocomplete: 'email', maxlength: 254 },
+      name: 'email',
+      type: 'email',
+      autocomplete: 'email',
+      maxlength: 254,
     }),
     field('Subject', { name: 'subject', maxlength: 150 }),
     field('Message', { name: 'message', rows: 8, maxlength: 5000 }),

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
-/** What `slipway publish` and `slipway show` say about block maps. */
+/** The warnings of `slipway publish`, and the column of `slipway show`, about block maps. */
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
 const run = (...words: string[]) => slipway(words, { cwd: directory.path });

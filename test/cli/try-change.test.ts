@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitWords } from '../../src/cli/split-words.ts';
+import { splitWords } from '../../src/cli/try-change.ts';
 
 describe('the words of a line', () => {
   it.each<[string, readonly string[]]>([

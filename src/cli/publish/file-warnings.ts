@@ -1,0 +1,158 @@
+import { isDifferential } from '../../domain/companion.ts';
+import { isNativeOn, nativeArches } from '../../domain/compatible-arches.ts';
+import { PLATFORMS } from '../../domain/platform.ts';
+import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
+import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
+import { type Target, targetName } from '../../domain/target.ts';
+import { checkCommonRelease } from '../../releases/publish/check-common-release.ts';
+import type { PublishResult } from '../../releases/publish/publish-release.ts';
+import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
+import { sparkleVersionOf } from '../../updaters/appcast/appcast.ts';
+import { isServed, PROTOCOLS } from '../../updaters/registry.ts';
+import { tauri } from '../../updaters/tauri/tauri.ts';
+
+/** The remarks of `slipway publish` about files that clients would not get, or would download as a whole. */
+
+/** Warns of files that clients of the feeds would not get: the publisher would not notice. */
+export function feedWarnings(release: Release): readonly string[] {
+  const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
+    release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
+  );
+  return [...misnamed.map((sentence) => `Warning: ${sentence}`), ...unservedWarnings(release)];
+}
+
+function unservedWarnings({ artifacts }: Release): readonly string[] {
+  const unserved = artifacts.filter((artifact) => !isServed(artifact));
+  const served = artifacts.filter(isServed);
+  const targets = new Map(unserved.map((artifact) => [buildName(artifact), artifact]));
+  return [...targets].map(([name, { platform, arch }]) => {
+    const formats = unserved.filter((a) => buildName(a) === name).map(({ format }) => format);
+    const what = `no updater feed can serve ${formats.join(', ')} for ${name}`;
+    const machines = machinesOf({ platform, arch });
+    const lacking = machines.filter((machine) => !served.some((a) => isFor(a, machine)));
+    if (lacking.length === 0) {
+      const others = served.filter((a) => machines.some((machine) => isFor(a, machine)));
+      const beside = [...new Set(others.map(({ format }) => format))].join(', ');
+      return `Note: ${what}; its updaters get the ${beside}.`;
+    }
+    const where =
+      lacking.length === machines.length ? 'there' : `for ${lacking.map(targetName).join(', ')}`;
+    return `Warning: ${what}, and the release has nothing else ${where}. Downloads and check-update do offer it; "slipway feeds" shows what each updater takes.`;
+  });
+}
+
+/** The name of a build, which may be universal: a target is never. */
+export function buildName({ platform, arch }: Build): string {
+  return `${platform}-${arch}`;
+}
+
+type Build = Pick<Artifact, 'platform' | 'arch'>;
+
+const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
+  nativeArches(arch).map((each) => ({ platform, arch: each }));
+
+/** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
+const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
+  artifact.platform === platform && isNativeOn(arch, artifact);
+
+/**
+ * Warns of a release that the clients of Sparkle and WinSparkle do not take for an update, because it was published
+ * without the appcast that states its bundle version, or with a lower one.
+ */
+export function bundleVersionWarnings(
+  release: Release,
+  { previous }: Pick<EarlierReleases, 'previous'>,
+): readonly string[] {
+  if (previous === undefined) return [];
+  return PLATFORMS.flatMap((platform) => {
+    const ofPlatform = (file: Artifact): boolean => file.platform === platform;
+    const before = previous.artifacts
+      .filter((file) => ofPlatform(file) && file.bundleVersion !== undefined)
+      .map((file) => sparkleVersionOf({ release: previous, file }));
+    const now = release.artifacts
+      .filter(ofPlatform)
+      .map((file) => sparkleVersionOf({ release, file }));
+    const [first] = before;
+    const isNewer = now.some((each) =>
+      before.every((other) => compareSparkleVersions(each, other) > 0),
+    );
+    if (first === undefined || now.length === 0 || isNewer) return [];
+    return [
+      `Warning: for ${platform}, ${previous.version} has the bundle version ${first}, and ${release.version} has ${now[0]}: Sparkle and WinSparkle compare these, and install no version that is not higher. Publish the appcast of ${release.version} with its files, or raise CFBundleVersion.`,
+    ];
+  });
+}
+
+/** Warns of files without a block map where the release before had one: no client reports that it downloads more. */
+export function blockmapWarnings(
+  { artifacts }: Pick<Release, 'artifacts'>,
+  { previous }: Pick<EarlierReleases, 'previous'>,
+): readonly string[] {
+  if (previous === undefined) return [];
+  return artifacts
+    .filter((artifact) => {
+      const before = findArtifact(previous, artifact);
+      return before !== undefined && isDifferential(before) && !isDifferential(artifact);
+    })
+    .map(
+      ({ filename, format }) =>
+        `Warning: ${filename} has no block map, and the ${format} of ${previous.version} has one: clients download the whole file. ${remedyOf(format, filename)}`,
+    );
+}
+
+function remedyOf(format: string, filename: string): string {
+  if (format === 'appimage') {
+    return 'electron-builder writes the block map into the AppImage: publish the file as it was built.';
+  }
+  return format === 'nsis-web'
+    ? 'electron-builder writes the block map into the package (….nsis.7z): publish it as it was built.'
+    : `Publish ${filename}.blockmap of the same build beside it.`;
+}
+
+/**
+ * Says why Tauri's latest.json, which has one version for all platforms, does not state the release to some clients:
+ * one sentence for each reason.
+ */
+export function latestJsonWarnings({
+  application,
+  channel,
+  version,
+  after,
+  held,
+}: Pick<
+  PublishResult,
+  'application' | 'channel' | 'version' | 'after' | 'held'
+>): readonly string[] {
+  const address = { path: ['latest.json'], query: {}, headers: {}, body: undefined };
+  const question = tauri.parseRequest({ application, channel, ...address });
+  if (held !== null || question?.machines === undefined) return [];
+  const needs = checkCommonRelease(after, version, question.query, question.machines);
+  if (needs === undefined) return [];
+  const missing = exactNames(needs.missing);
+  const gated = exactNames(needs.needsOsVersion);
+  return [
+    ...(missing.length === 0
+      ? []
+      : [
+          `Note: Tauri's latest.json does not offer ${version} until that release has builds for ${missing.join(', ')}.`,
+        ]),
+    ...(needs.needsVersion
+      ? [
+          `Note: Tauri's latest.json offers ${version} only to clients that state their version, because of --requires. Their address has to end with ?current_version={{current_version}}.`,
+        ]
+      : []),
+    ...(gated.length === 0
+      ? []
+      : [
+          `Note: Tauri's latest.json offers the builds of ${version} for ${gated.join(', ')} only to clients that state the version of their system, because these builds have a minimum system version. Their address needs os_version=….${needs.isHeldByOsVersion ? ` Clients without it are not offered ${version} on any platform.` : ''}`,
+        ]),
+  ];
+}
+
+/**
+ * Leaves out a name when a longer one says more: the release may have another bundle type for `linux-x86_64`, and
+ * `linux-x86_64-appimage` says which one is meant.
+ */
+function exactNames(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));
+}

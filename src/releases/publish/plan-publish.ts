@@ -1,0 +1,305 @@
+import { isDeepStrictEqual } from 'node:util';
+import { REUSE_AGE_MAX_MS } from '../../catalog/artifact-upload.ts';
+import type { CatalogEdit, Channels, WantedManifest } from '../../catalog/change.ts';
+import { type OfferJson, offerJsonOf } from '../../catalog/documents/revision-document.ts';
+import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
+import {
+  type DraftJson,
+  describeDraft,
+  draftIn,
+  type ListedDraft,
+} from '../../catalog/list-drafts.ts';
+import type { ManifestReference } from '../../catalog/read.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Release } from '../../domain/release.ts';
+import type { Target } from '../../domain/target.ts';
+import { parseVersion } from '../../domain/version.ts';
+import {
+  applicationSettingsOf,
+  type PublicKeySettings,
+} from '../applications/application-settings.ts';
+import {
+  type Admission,
+  leftBehindOn,
+  newestAbove,
+  withOffer,
+  withRollout,
+} from '../channels/channel-rules.ts';
+import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
+import {
+  type Holding,
+  isHeld,
+  planDraft,
+  refuseDraftElsewhere,
+  withDraft,
+  withoutDraft,
+} from '../drafts/draft-rules.ts';
+import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
+import { fixedReleases, type PublishState } from './read-publish-state.ts';
+import { refuseOtherBytes } from './refuse-other-bytes.ts';
+import { refuseStranding } from './refuse-stranding.ts';
+
+/** The files that a publisher adds to a release, and the wishes for its channel. */
+export interface Publish extends Admission, Holding {
+  readonly version: string;
+  readonly mine: Contribution;
+  /** The time at which its uploads began, in milliseconds since the epoch; null: it uploads nothing. */
+  readonly uploadsBegan: number | null;
+  /** The keys that verified signatures of its files. Null: the application had none. Undefined: no file has such a signature. */
+  readonly verifiedWith: Readonly<
+    Record<keyof PublicKeySettings, { readonly text: string } | null | undefined>
+  >;
+  /** The salt of a rollout that starts with this publish. */
+  readonly salt: string;
+}
+
+/** The effect of a publish on one state of the catalog. */
+export interface PublishPlan {
+  /** The manifest that the channel has to name. Unless it is kept, it is stored before the change is committed. */
+  readonly manifest: WantedManifest;
+  /** The change of the catalog; undefined when the channel states all of it already. */
+  readonly edit: CatalogEdit | undefined;
+  /**
+   * The release, when its channel does not offer it yet and will: then its stored files have to be verified with the
+   * keys of the application before the commit.
+   */
+  readonly firstOffered: Release | undefined;
+  readonly placed: PlacedRelease;
+}
+
+/** Facts about the channel for the publisher. */
+export interface ChannelFacts {
+  readonly createdChannel: boolean;
+  /** The channel that it inherits from. */
+  readonly inherits: string | null;
+  /** Machines that stay on an older release of the channel, because it has native builds for them. */
+  readonly leftBehind: readonly Target[];
+  /** The newest active release of the channel when it is newer than this one; null otherwise. */
+  readonly newerVersion: string | null;
+  /** The status of the offer: a paused release that gets another platform stays paused. */
+  readonly status: OfferJson['status'] | 'draft';
+  readonly rollout: OfferJson['rollout'];
+  /** The draft that the channel holds back; null when it offers the release. */
+  readonly held: ListedDraft | null;
+  /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Plans a publish. It is pure, and it is the only place that decides: it is called before the upload, so that a publish
+ * which cannot succeed uploads nothing, and again on the newest state inside each attempt of the commit.
+ *
+ * The states that it meets:
+ * - *Draft*: expected builds are missing, or the publisher asked to hold the release back. The channel gets a draft, and
+ *   each publisher adds to the manifest of that draft.
+ * - *Offered*: the release is complete. Its offer takes the place of the draft, if there was one. Files that a channel
+ *   offered are never replaced, so a publisher may only add builds, languages and ended targets.
+ * - *Run again*: the channel states everything already, because this publisher, or another with the same files, ran
+ *   before. There is no `edit`, and the manifest is kept.
+ * - *Raced*: another publisher added files, corrected notes, opened or discarded the draft after this publisher stored its
+ *   manifest. The stored manifest does not state the result, so `manifest.kept` is undefined, and the caller stores
+ *   another one. Whether the release is complete is decided on the newest state: of several publishers that add the last
+ *   builds, exactly one offers it.
+ *
+ * @throws AppError `release_differs` for other files or statements than clients may have; `release_incomplete`;
+ *   `clients_stranded`; `status_forbids` for a draft on another channel, an offer that should become a draft, a rollout of
+ *   a release that is offered to all, or another key of the application; `store_unavailable` for uploads that are too old
+ */
+export function planPublish(state: PublishState, publish: Publish): PublishPlan {
+  const { channels, channel, offered } = state;
+  const { channel: name, version, mode, mine } = publish;
+  refuseOtherKeys(state.settings, publish);
+  refuseOtherBytes(state.former, offered, mine);
+  const existing = channel.offers.find((offer) => offer.version === version);
+  const draft = draftIn(channel, version);
+  const manifest = planManifest(state, publish, existing, draft);
+  if (manifest.kept === undefined) refuseLate(state, publish);
+  const placed = placeOnChannel(state, publish, existing, manifest);
+  const firstOffered =
+    existing === undefined && placed.kind === 'offer' ? manifest.release : undefined;
+  const plan = { manifest, firstOffered, placed };
+  const isStated =
+    placed.kind === 'draft'
+      ? isDeepStrictEqual(draft, placed.draft)
+      : existing !== undefined && isCovered(existing, offered, mine);
+  if (isStated) return { ...plan, edit: undefined };
+  refuseDraftElsewhere(channels, version, name);
+  if (existing !== undefined && mode === 'draft') throw offeredAlready(version, name);
+  const change = {
+    kind: placed.kind === 'draft' ? ('draft' as const) : ('publish' as const),
+    version,
+    channels: [name],
+    reason: null,
+    summary: existing === undefined ? rolloutText(placed) : undefined,
+  };
+  return { ...plan, edit: { change, channels: placed.channels } };
+}
+
+/**
+ * The release as the manifest has to state it: what it has, and what the publisher adds. A release that is a draft gets
+ * the present date: clients are told when it was offered, not when its draft was begun.
+ */
+function planManifest(
+  state: PublishState,
+  { version, mode, mine }: Publish,
+  existing: OfferJson | undefined,
+  draft: DraftJson | undefined,
+): WantedManifest {
+  const { newest, base, offered } = state;
+  const opened = offered.find(({ number }) => number === existing?.manifest.number);
+  // Another publisher opened it: nothing is left to add, whatever other channels offer.
+  if (mode === 'open' && opened !== undefined) return { release: opened.release, kept: opened };
+  const fixed = fixedReleases(state, version);
+  const merged = mergeRelease(base?.release, fixed, mine);
+  const isContinued = mode !== 'open' && base !== undefined && isSameRelease(base.release, merged);
+  const isDated = draft !== undefined && fixed.length === 0 && !isContinued;
+  const release = isDated ? { ...merged, releasedAt: mine.releasedAt } : merged;
+  // The draft's own manifest says when the draft was begun, so it is never the one that is offered.
+  const stored = isDated
+    ? [newest].filter((each) => each?.number !== draft.manifest.number)
+    : [...offered, base, newest];
+  const kept = stored.find(
+    (each) =>
+      each !== undefined &&
+      // An offer of another channel must not be newer: promoting a release compares the numbers.
+      offered.every(({ number }) => number <= each.number) &&
+      isSameRelease(each.release, release),
+  );
+  return { release, kept };
+}
+
+/** A release on a channel: an offer, or a draft. `channels` has the channels as the publish leaves them. */
+type PlacedRelease =
+  | {
+      readonly kind: 'offer';
+      readonly offer: OfferJson;
+      readonly channels: Channels;
+      /** Older versions that the channel drops, because it keeps only its newest offers; newest first. */
+      readonly dropped: readonly string[];
+    }
+  | { readonly kind: 'draft'; readonly draft: DraftJson; readonly channels: Channels };
+
+/**
+ * Offers the release on the channel, or holds it back. A draft has to pass every check that an offer passes, so that it
+ * can be opened later.
+ */
+function placeOnChannel(
+  { channels, channel, now }: PublishState,
+  publish: Publish,
+  existing: OfferJson | undefined,
+  { release, kept }: WantedManifest,
+): PlacedRelease {
+  const { channel: name, salt } = publish;
+  // The number and the digest of a manifest that is not stored yet are never committed.
+  const stated = offerJsonOf(release, kept ?? { number: 0, digest: '' });
+  const keeping = { added: parseVersion(stated.version), now };
+  const start = { now, salt };
+  if (existing !== undefined) {
+    const offer = withRollout(start, withKept(stated, existing), existing, publish);
+    const offered = withOffer(channels, name, channel, offer);
+    return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
+  }
+  const draft = planDraft(publish, channel, stated, now);
+  const rollout = draft.rollout && {
+    text: draft.rollout.text,
+    freezeWindows: draft.rollout.freeze_windows,
+  };
+  const offer = withRollout(start, stated, undefined, { ...publish, rollout });
+  const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
+  const after = withoutOldOffers(offered, name, keeping);
+  if (!publish.allowStranded) refuseStranding(after.channels, name, offer);
+  if (!isHeld(draft, publish)) return { kind: 'offer', offer, ...after };
+  const isNew = !Object.hasOwn(channels, name);
+  const held = withDraft(isNew ? { ...channel, hidden: true } : channel, draft);
+  return { kind: 'draft', draft, channels: { ...channels, [name]: held } };
+}
+
+/**
+ * Keeps the status of the offer: a paused release that gets another platform stays paused. Native builds that ended
+ * stay ended, even when the release that ended them was withdrawn.
+ */
+function withKept(offer: OfferJson, existing: OfferJson): OfferJson {
+  const { status, reason, ends_native: ended = [] } = existing;
+  return { ...offer, status, reason, ends_native: [...(offer.ends_native ?? []), ...ended] };
+}
+
+/** The plan of the rollout that a new release or draft starts with, for the history. */
+function rolloutText(placed: PlacedRelease): string | undefined {
+  return placed.kind === 'draft' ? placed.draft.rollout?.text : placed.offer.rollout?.plan;
+}
+
+/** Collects the facts about the channel. They parse thousands of offers, so a plan that is not committed has none. */
+export function channelFacts(
+  { channels, channel }: PublishState,
+  { channel: name, version }: Publish,
+  { placed, edit }: PublishPlan,
+): ChannelFacts {
+  const createdChannel = !Object.hasOwn(channels, name);
+  const { inherits } = channel;
+  if (placed.kind === 'draft') {
+    return {
+      createdChannel,
+      inherits,
+      leftBehind: [],
+      newerVersion: null,
+      status: 'draft',
+      rollout: undefined,
+      held: describeDraft(name, placed.draft),
+      dropped: [],
+    };
+  }
+  const parsed = parseVersion(version);
+  return {
+    createdChannel,
+    inherits,
+    leftBehind: leftBehindOn(placed.channels, name, parsed),
+    newerVersion: newestAbove(channel, parsed),
+    status: placed.offer.status,
+    rollout: placed.offer.rollout,
+    held: null,
+    dropped: edit === undefined ? [] : placed.dropped,
+  };
+}
+
+/** Reports whether the offered manifest already states everything that this publisher adds. */
+function isCovered(
+  { manifest }: OfferJson,
+  offered: readonly ManifestReference[],
+  mine: Contribution,
+): boolean {
+  const current = offered.find(({ number }) => number === manifest.number);
+  if (current === undefined) return false;
+  return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
+}
+
+/** The error for files that are to be held back while clients are offered the release. */
+function offeredAlready(version: string, channel: string): AppError {
+  return new AppError(
+    'status_forbids',
+    `${channel} offers ${version} already, so clients would get these files at once. To add them, leave out --draft. To hold files back, publish a new version.`,
+  );
+}
+
+/** Clients with another key refuse the files. The key may have been replaced after it verified the signatures. */
+function refuseOtherKeys(settings: SettingsJson, { verifiedWith }: Publish): void {
+  const present = applicationSettingsOf(settings);
+  for (const setting of ['tauriPubkey', 'sparklePubkey'] as const) {
+    const key = present[setting];
+    const verified = verifiedWith[setting];
+    if (key === null || verified === undefined || key.text === verified?.text) continue;
+    const whose = setting === 'tauriPubkey' ? 'Tauri' : 'Sparkle';
+    throw new AppError(
+      'status_forbids',
+      `Another process set the public key ${'keyId' in key ? key.keyId : key.text} for ${whose} signatures meanwhile. Run the same command again, to verify the signatures with it.`,
+    );
+  }
+}
+
+/** An upload that no manifest names is safe for a day only, and the machine may have slept since. */
+function refuseLate({ now }: PublishState, { uploadsBegan }: Publish): void {
+  if (uploadsBegan === null || now - uploadsBegan <= REUSE_AGE_MAX_MS) return;
+  throw new AppError(
+    'store_unavailable',
+    'Publishing took more than a day, and uploads without a manifest are safe for a day only. Run the same command again.',
+  );
+}

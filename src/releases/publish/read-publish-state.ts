@@ -1,0 +1,181 @@
+import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
+import { type DraftJson, draftIn } from '../../catalog/list-drafts.ts';
+import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
+import type { Revision } from '../../catalog/sequences.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import { findArtifact, type Release } from '../../domain/release.ts';
+import { parseVersion } from '../../domain/version.ts';
+import {
+  type Admission,
+  admitToChannel,
+  offersOf,
+  refuseRemoved,
+} from '../channels/channel-rules.ts';
+import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
+import type { Contribution } from './merge-release.ts';
+import { addsFiles, wasListed } from './refuse-other-bytes.ts';
+
+/** Reads the documents that decide what a publish does. It decides nothing but whether the channel admits the version. */
+
+/** The state of a catalog, and the channel that a version may be published to. */
+export interface Admitted {
+  readonly channels: Channels;
+  readonly removedVersions: readonly string[];
+  readonly settings: SettingsJson;
+  /** The present channel; a new one when the publish creates it. */
+  readonly channel: ChannelJson;
+}
+
+/** The state from which a publish is planned. */
+export interface PublishState extends Admitted {
+  /** By the store's clock; milliseconds since the epoch. */
+  readonly now: number;
+  /** The newest manifest that the publisher may continue, offered or not; undefined for none. */
+  readonly newest: ManifestReference | undefined;
+  /** The manifest that the publisher adds to: the draft's; without a draft, the newest one. Undefined for a new release. */
+  readonly base: ManifestReference | undefined;
+  /** The manifests that channels offer, by number. */
+  readonly offered: readonly ManifestReference[];
+  /** Every release that was made of a version which a channel listed and lists no longer; empty otherwise. */
+  readonly former: readonly Release[];
+}
+
+/**
+ * Admits a version to a channel, on the state of the catalog that the publish will change. It needs no file, so it comes
+ * before the files are hashed.
+ *
+ * @throws AppError as {@link admitToChannel} and {@link refuseRemoved}; `unknown_version` when the request opens a draft
+ *   and the channel has none
+ */
+export function admit(
+  { channels, removedVersions, settings }: Omit<Admitted, 'channel'>,
+  request: Admission & Holding & { readonly version: string },
+): Admitted {
+  if (request.mode === 'open') refuseUndrafted(channels, request);
+  const channel = admitToChannel(channels, parseVersion(request.version), request);
+  refuseRemoved(channels, removedVersions, request.version);
+  return { channels, removedVersions, settings, channel };
+}
+
+function refuseUndrafted(
+  channels: Channels,
+  { channel: name, version }: Admission & { readonly version: string },
+): void {
+  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  // Another publisher may have opened it already.
+  if (channel?.offers.some((offer) => offer.version === version)) return;
+  if (channel === undefined || draftIn(channel, version) === undefined) {
+    throw noDraft(channels, version, name);
+  }
+}
+
+/** The state of a catalog; without a revision, the state of a new application. */
+export function catalogState(revision: Revision | undefined): Omit<Admitted, 'channel'> {
+  const {
+    channels = {},
+    removed_versions: removedVersions = [],
+    settings = {},
+  } = revision?.signed ?? {};
+  return { channels, removedVersions, settings };
+}
+
+/**
+ * Reads the manifests of the version. A draft is continued as it is listed, without files whose publisher has not
+ * committed them.
+ *
+ * @param stored the newest manifest
+ * @throws AppError `document_corrupt`, with the option that allows it
+ */
+export async function readPublishState(
+  deps: WriterDeps,
+  admitted: Admitted,
+  mine: Contribution,
+  stored: ManifestReference | undefined,
+): Promise<PublishState> {
+  const { channels, channel, removedVersions } = admitted;
+  const { application, version } = mine;
+  const newest = continued(channels, version, stored);
+  const offered = await readOffered(deps, mine, channels, newest);
+  const draft = draftIn(channel, version);
+  const base = draft === undefined ? newest : await readDraft(deps, mine, draft);
+  const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
+  const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
+  return { ...admitted, now: deps.clock.now(), newest, base, offered, former };
+}
+
+/**
+ * The releases whose bytes clients may have: releases that a channel lists no longer, then those offered now. The last
+ * one has the statements that clients see.
+ */
+export function fixedReleases(
+  { channels, removedVersions, newest, offered }: PublishState,
+  version: string,
+): readonly Release[] {
+  return [
+    ...(wasListed(channels, removedVersions, version) && newest ? [newest.release] : []),
+    ...offered.map(({ release }) => release),
+  ];
+}
+
+/**
+ * Reads the manifests that channels offer of a version, by number. Leaves out a corrupt manifest when a sound one
+ * followed it that has every build of the offer. Also leaves it out when the operator allows it with `--skip-corrupt`.
+ *
+ * @param newest the newest sound manifest; undefined for none
+ * @throws AppError `document_corrupt`, with the option that allows it
+ */
+async function readOffered(
+  deps: WriterDeps,
+  { application, version }: Contribution,
+  channels: Channels,
+  newest: ManifestReference | undefined,
+): Promise<readonly ManifestReference[]> {
+  const offers = [...offersOf(channels, version).values()];
+  const distinct = [...new Map(offers.map((offer) => [offer.manifest.number, offer])).values()];
+  const found = await Promise.all(
+    distinct.map(async (offer) => {
+      try {
+        return await readManifest(deps, application, version, offer.manifest);
+      } catch (error) {
+        if (!isAppError(error, 'document_corrupt')) throw error;
+        const { number } = offer.manifest;
+        if (isContinued(offer, newest) || deps.skipCorrupt?.includes(number)) return undefined;
+        throw new AppError(
+          'document_corrupt',
+          `${error.message} This manifest lists the files of ${version}. To make it again from the files of this command alone, add --skip-corrupt ${number}. Then publish the other platforms of ${version} again.`,
+          { cause: error },
+        );
+      }
+    }),
+  );
+  return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
+}
+
+/** Reports whether a newer manifest has every build of an offer. A publisher that was interrupted may leave one without. */
+function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
+  if (newest === undefined || newest.number <= offer.manifest.number) return false;
+  return offer.artifacts.every(
+    ({ os: platform, arch, format }) =>
+      findArtifact(newest.release, { platform, arch, format }) !== undefined,
+  );
+}
+
+async function readDraft(
+  deps: WriterDeps,
+  { application, version }: Contribution,
+  { manifest }: DraftJson,
+): Promise<ManifestReference | undefined> {
+  try {
+    return await readManifest(deps, application, version, manifest);
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    if (deps.skipCorrupt?.includes(manifest.number)) return undefined;
+    throw new AppError(
+      'document_corrupt',
+      `${error.message} It lists the files of the draft ${version}. To make it again from the files of this command alone, add --skip-corrupt ${manifest.number}. Then publish the other platforms of ${version} again.`,
+      { cause: error },
+    );
+  }
+}
