@@ -31,7 +31,7 @@ export const SUMMARY_LENGTH_MAX = 200;
 const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
 
 // Commands print the fields in this order.
-export const offerSchema = z.object({
+const offerSchema = z.object({
   version: offeredVersion,
   status: z.enum(OFFER_STATUSES),
   reason: z.string().nullable().describe('Why it has this status, as the publisher stated it.'),
@@ -267,7 +267,7 @@ export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
 }
 
 /** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
-export function createOfferParser(): (json: OfferJson) => Offer {
+function createOfferParser(): (json: OfferJson) => Offer {
   const ranges = new Map<string, VersionRange>();
   const lists = new Map<string, readonly OfferedArtifact[]>();
   const rangeOf = (text: string | null, pointer: string): VersionRange | null => {
