@@ -28,7 +28,7 @@ export interface MachineOffers {
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
-/** Where a search continues after an offer without a native build of an architecture: ascending indices of offers. */
+/** A search continues here after an offer without a native build of an architecture: ascending indices of offers. */
 interface Jumps {
   /** Offers before which the native builds changed. */
   readonly changes: readonly number[];

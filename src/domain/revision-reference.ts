@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 
 /**
- * How a person names a catalog revision: by its number, or by a time at which it was the newest.
+ * A person names a catalog revision by its number, or by a time at which it was the newest.
  *
  * The time is text here: the package that reads it is loaded when a command runs, and not for its help.
  */

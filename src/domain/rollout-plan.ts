@@ -22,7 +22,7 @@ export interface RolloutPlan {
 
 /** The progress of a plan. */
 export interface PlanClock {
-  /** When the clock was read, by the store's time; milliseconds since the epoch. */
+  /** The time at which the clock was read, by the store's time; milliseconds since the epoch. */
   readonly at: number;
   /** The run time of the plan then; milliseconds. */
   readonly elapsedMs: number;

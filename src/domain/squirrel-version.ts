@@ -26,7 +26,7 @@ export function squirrelVersionIn(filename: string): string | undefined {
   return AT_END.exec(filename.replace(SUFFIX, '').slice(-NAME_LENGTH_MAX))?.[0];
 }
 
-/** Whether Squirrel can read a text as a version. */
+/** True when Squirrel can read a text as a version. */
 export function isSquirrelVersion(text: string): boolean {
   return text.length <= TEXT_LENGTH_MAX && WHOLE.test(text);
 }

@@ -121,8 +121,8 @@ interface TieredView {
 }
 
 /**
- * What a tier sees of a channel: nothing when it is closed to the tier; else its offers and those of the inherited
- * channels that are open to the tier.
+ * A channel as a tier sees it: without offers when it is closed to the tier; otherwise with its own offers and with the
+ * offers of the inherited channels that are open to the tier.
  *
  * @param tier null: the client is not signed in
  */

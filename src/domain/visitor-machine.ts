@@ -9,7 +9,7 @@ export type VisitorMachine =
   | { readonly kind: 'unknown' };
 
 /** https://wicg.github.io/ua-client-hints/. A browser may leave out each hint, or state it as an empty text. */
-export interface ClientHints {
+interface ClientHints {
   readonly platform?: string | undefined;
   readonly isMobile?: boolean | undefined;
   readonly architecture?: string | undefined;
@@ -17,7 +17,7 @@ export interface ClientHints {
 }
 
 /** The values that a browser states about its machine, in headers or to a script. */
-export interface BrowserFacts {
+interface BrowserFacts {
   readonly hints: ClientHints;
   readonly agent: string | undefined;
   /** The fingers that the screen tells apart; absent: only scripts can read this number. */

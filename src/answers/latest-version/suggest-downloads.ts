@@ -2,10 +2,10 @@ import type { Arch, Platform } from '../../domain/platform.ts';
 import { type ArtifactIdentity, type FileIdentity, isSameFile } from '../../domain/release.ts';
 import { USUAL_ARCHES } from '../../domain/visitor-machine.ts';
 
-/** Which files a visitor is offered first. The pages of the service and the code for browsers both decide it here. */
+/** Chooses the files that a visitor is offered first, for the pages of the service and for the code for browsers. */
 
 /** A file that a visitor can download. */
-export interface ListedFile {
+interface ListedFile {
   readonly artifact: ArtifactIdentity & FileIdentity;
 }
 
@@ -21,8 +21,8 @@ export interface SuggestionQuery {
  * The files to offer first: one; none when no file runs on the machine; or two, Apple silicon first, for a Mac with an
  * unknown processor. Safari and Firefox do not tell an Intel Mac from one with Apple silicon.
  *
- * @param list lists the files for an architecture of the platform, or for null those for every machine, as `listLatest`
- *   sorts them; without a file for the architecture, it lists none
+ * @param list lists the files that run on an architecture of the platform, or the files for every machine when it is
+ *   null. `listLatest` sorts them.
  */
 export async function suggestDownloads<Listed extends ListedFile>(
   { platform, arch, formats }: SuggestionQuery,
