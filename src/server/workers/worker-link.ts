@@ -33,7 +33,7 @@ export interface WorkerLink {
 }
 
 /** The actions of the worker that the primary process asks for. */
-export interface LinkedWorker {
+interface LinkedWorker {
   lead(): void;
   /** Another worker leads from now on. */
   stopLeading(): void;
