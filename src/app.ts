@@ -53,13 +53,13 @@ export interface AppDeps {
   readonly accessLog?: AccessLogSettings | undefined;
   /** For tests. Default: the store that the configuration names. */
   readonly store?: ObjectStore;
-  /** For tests, which use cheaper hashes. Default: that of production. */
+  /** Tests use cheaper hashes. Default: the cost of production. */
   readonly passwordCost?: PasswordCost;
   /** Default: what this process can afford. */
   readonly limits?: ConnectionLimits;
   /** Too much load is answered with 503. Default: measured in this process. */
   readonly load?: Load;
-  /** When this process is one of several workers. */
+  /** Present when this process is one of several workers. */
   readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface BuiltApp extends OpenedService {
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
-  /** What the log says about the parts when the service listens, by name. */
+  /** The facts about the parts that the log states when the service listens, by name. */
   readonly facts: Readonly<Record<string, string>>;
   /** Runs in the background: counts, delivers, probes, cleans up. */
   readonly background: {

@@ -18,7 +18,7 @@ export interface FoundUpdate extends SeenChannel {
   readonly decision: Decision;
   /** The verified release and the artifact for this client; undefined unless the decision is an offer. */
   readonly offered: { readonly release: LoadedRelease; readonly artifact: Artifact } | undefined;
-  /** How far the rollouts of the channel are. */
+  /** The progress of the channel's rollouts. */
   readonly stage: RolloutStage;
 }
 
@@ -29,7 +29,7 @@ export interface FoundUpdate extends SeenChannel {
  * process. A release that does not match its digest is not offered: the decision is made again without it.
  *
  * @param tier of the requesting account; null when the client is not signed in
- * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`, and the store's
+ * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `store_*` when the store fails
  */
 export function findUpdate(
   deps: ServiceDeps,
@@ -60,7 +60,7 @@ function join(
 }
 
 /**
- * The artifact of a release that was chosen among those of its offer.
+ * Finds the artifact of a release that was chosen from the artifacts of its offer.
  *
  * @throws AppError `document_corrupt`: an offer names the digest of its manifest and copies the artifacts from it, so
  *   the two cannot differ

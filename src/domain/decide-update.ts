@@ -35,7 +35,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Why a client cannot have an offer. */
+/** The reason for which a client cannot have an offer. */
 type Obstacle = Exclude<Outcome, 'offer' | 'no_native_build'>;
 
 /** An offer that was considered, and the result. */
@@ -50,7 +50,7 @@ export type Decision =
       readonly reason: 'offer';
       readonly offer: Offer;
       readonly artifact: OfferedArtifact;
-      /** Whether the publisher wants no client to stay on this client's version. */
+      /** True when the publisher wants no client to stay on this client's version. */
       readonly mandatory: boolean;
       readonly path: readonly Step[];
     }
@@ -65,7 +65,7 @@ const STEPS_MAX = 20;
  * Decides which newer release a client is offered, if any.
  *
  * Pure, total and deterministic: equal questions get equal answers. It goes through the offers from the newest, and
- * the first offer that every rule admits wins. Without one, the reason is that of the newest offer above the client's
+ * the first offer that every rule admits wins. Without one, the reason is the reason of the newest offer above the client's
  * version. A closed channel is checked first: any other answer would reveal something about it.
  *
  * @param now by the store's clock; milliseconds since the epoch
@@ -120,7 +120,7 @@ export function decideUpdate(
 }
 
 /**
- * Whether the client may get a version older than its own. A client that asks for it gets what a new installation of
+ * Reports whether the client may get a version older than its own. A client that asks for it gets what a new installation of
  * the channel gets; but no client leaves a release that the channel lists, even when the release is paused or held.
  */
 export function mayGoBack(
@@ -134,7 +134,7 @@ export function mayGoBack(
 }
 
 /**
- * Why a client that installs what it is offered must not be offered a release; false when it may be. It may have each
+ * Says why a client that installs every offer must not be offered a release; false when it may be. It may have each
  * newer release that has a build for its machine and whose rollout has reached it: it was offered the release before it
  * was paused or yanked, or a person installed it by hand. The plan of a yanked rollout goes on, so it counts for more
  * clients than were offered it.
@@ -205,7 +205,7 @@ function judgeOffer(
   return obstacleFor(offer, query, isReached) ?? choice.artifact;
 }
 
-/** What keeps the release from the client even on a machine that it has a build for. */
+/** Finds what keeps the release from the client even on a machine that it has a build for. */
 export function obstacleFor(
   offer: Offer,
   query: UpdateQuery,
@@ -227,14 +227,14 @@ export function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   };
 }
 
-/** Whether the client may update straight to the release. */
+/** Reports whether the client may update straight to the release. */
 export function meetsRequirement({ requires }: Offer, query: UpdateQuery): boolean {
   if (requires === null || query.purpose !== 'update') return true;
   // Without its version it is unknown whether the client meets the requirement.
   return query.currentVersion !== null && inRange(query.currentVersion, requires);
 }
 
-/** Whether a rollout has reached the client: it hashes the client's id once, for all releases. */
+/** Reports whether a rollout has reached the client. It hashes the client's id once, for all releases. */
 export function reachedBy(
   query: UpdateQuery,
   channel: ChannelView,
@@ -250,7 +250,7 @@ export function reachedBy(
   };
 }
 
-/** Whether the client gets a release before its rollout reaches the installation, unless the share is 0 %. */
+/** Reports whether the client gets a release before its rollout reaches the installation, unless the share is 0 %. */
 export function hasEarlyAccess(
   { isManual }: UpdateQuery,
   { givesEarlyAccess }: ChannelView,
@@ -292,7 +292,7 @@ export function newestFor(
   return undefined;
 }
 
-/** Whether no client has to wait for the release. */
+/** Reports whether no client has to wait for the release. */
 export function isForAllClients({ status, rollout }: Offer, now: number): boolean {
   return status === 'active' && (rollout === null || shareAt(rollout.ramp, now) === ALL_CLIENTS);
 }

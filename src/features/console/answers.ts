@@ -235,11 +235,11 @@ export interface AdoptedVersion {
 /** `GET /console/api/apps/{app}/explain?version&platform&arch&channel&format&os_version&id&manual&allow_downgrade&tier&at` */
 export interface Explained {
   readonly explanation: ExplanationJson;
-  /** What the client gets, as a sentence. */
+  /** A sentence that says which release the client gets. */
   readonly headline: string;
   /** For each release of the explanation, what each of its rules compared; empty for a rule that was not checked. */
   readonly compared: readonly (readonly string[])[];
-  /** What else is to know, and what would change the answer. */
+  /** Sentences about further facts, and about changes that would give another answer. */
   readonly remedies: readonly string[];
 }
 

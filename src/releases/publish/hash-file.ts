@@ -15,7 +15,7 @@ const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 interface FileDigests {
   readonly sha256: string;
   readonly sha512: string;
-  /** When they were asked for. */
+  /** Present when the caller asked for them. */
   readonly sha1?: string;
   readonly blake2b512?: string;
 }

@@ -11,7 +11,7 @@ export interface RequestedRollout {
   readonly isFromBuild?: boolean;
 }
 
-/** When a rollout starts, and which installations are the first. */
+/** The start of a rollout: its time, and the salt that decides which installations are the first. */
 export interface RolloutStart {
   /** By the store's clock; milliseconds since the epoch. */
   readonly now: number;

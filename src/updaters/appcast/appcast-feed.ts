@@ -19,7 +19,7 @@ import {
   renderAppcast,
 } from './appcast.ts';
 
-/** What the dialects of Sparkle, WinSparkle and NetSparkle have in common: their requests, addresses and errors. */
+/** The dialects of Sparkle, WinSparkle and NetSparkle share their requests, addresses and errors. */
 
 interface AppcastRequest {
   readonly document: typeof APPCAST | typeof APPCAST_SIGNATURE;
