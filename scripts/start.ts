@@ -2,7 +2,7 @@ import { type Edition, runCommandLine } from '../src/cli/command-line.ts';
 import type { Session } from '../src/cli/terminal.ts';
 import { readEnvironment } from '../src/core/system.ts';
 
-/** Runs the command line in this process. Imported when it is certain that Node is new enough for it. */
+/** Runs the command line in this process. The program imports this file only after it checked the version of Node. */
 export function startCommandLine(edition: Edition): void {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {

@@ -8,7 +8,7 @@ import { FACTS } from './features/facts.ts';
 
 const AREAS = FACTS.flatMap((each) => ('settings' in each ? [each.settings] : []));
 
-/** Everything that the areas read. Each room and feature takes only its own part. */
+/** The settings of all areas. Each room and feature takes only its own part. */
 export type Config = Intersection<ReturnType<(typeof AREAS)[number]['read']>>;
 
 type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (

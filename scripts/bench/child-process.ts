@@ -33,14 +33,14 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Ends a process with the benchmark, at the latest. */
+/** Makes sure that a process ends when the benchmark ends, at the latest. */
 export function endWithBench<C extends ChildProcess>(child: C): C {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
 }
 
-/** As an operator sets them; what is not here has its default. */
+/** The settings, as an operator sets them. A setting that is not here has its default. */
 const SETTINGS: Environment = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://updates.example.com',

@@ -6,7 +6,7 @@ import { fillApplication, openTarget } from './content.ts';
 import type { Bench } from './context.ts';
 import { median, type Row } from './table.ts';
 
-/** How long the overview of the console takes in a browser, with many releases and with few. */
+/** Measures the time that the overview of the console takes in a browser, with many releases and with few. */
 
 const CHROMIUM = process.env.BENCH_CHROMIUM ?? '/usr/bin/chromium';
 const RELEASES = { many: 1_000, few: 10 } as const;

@@ -74,7 +74,7 @@ export async function openTarget(env: Environment): Promise<Target> {
   if (config.store.kind === 's3') return { store, write: (key, bytes) => store.create(key, bytes) };
   return {
     store,
-    // Not through the store: it waits for the disk after each of hundreds of thousands of files.
+    // It does not write through the store, which waits for the disk after each of hundreds of thousands of files.
     write: async (key, bytes) => {
       const file = pathOf(path.join(config.dataDirectory, 'objects'), key);
       mkdirSync(path.dirname(file), { recursive: true });

@@ -12,7 +12,7 @@ export const CLIENTS = 30_000;
 /** Resident memory is read this many times `seconds` after the start: a minute by default. */
 export const RESTING_FACTOR = 3;
 
-/** What is measured: its text, the digits, and the most that it may be. */
+/** The measured figures, each with its text, its number of decimal digits, and its upper limit. */
 const FIGURES = {
   fresh: ['first answer after a fresh start, ms', 0, undefined],
   restarted: ['first answer after a restart, ms', 0, undefined],

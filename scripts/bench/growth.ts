@@ -141,7 +141,7 @@ async function measureStarts(context: BenchContext, subject: Subject, watch: Wat
   }
 }
 
-/** Memory a minute after the start, and what polling reads. The service keeps running. */
+/** Measures the memory a minute after the start, and the bytes that polling reads. The service keeps running. */
 async function measureResting(context: BenchContext, subject: Subject): Promise<void> {
   const { seconds, progress } = context;
   progress(`growth: resting with ${subject.name}`);

@@ -53,7 +53,9 @@ function prepare(template: Request, id: number): Prepared {
 
 interface Connection {
   isOpen(): boolean;
-  /** Sends one request after another. Resolves to whether the server accepted it, when the answer is complete. */
+  /**
+   * Sends one request after another. Resolves when the answer is complete: true when the server accepted the request.
+   */
   ask(request: Prepared): Promise<boolean>;
 }
 

@@ -22,7 +22,7 @@ export interface Request {
 /** Requests that are sent in turn. */
 export interface Traffic {
   readonly requests: readonly Request[];
-  /** How many different values `{id}` has; 1 by default. */
+  /** The number of different values of `{id}`; 1 by default. */
   readonly ids?: number | undefined;
 }
 

@@ -20,9 +20,9 @@ export interface OneFile {
 /**
  * Bundles the commands with the packages that they use. Equal sources give equal bytes.
  *
- * The code is in the file as texts, one for each part that esbuild splits off. Node compiles a part when it is needed:
- * parsing all of them would take longer than most commands, and an older Node must be able to read the file far enough
- * to print why it is refused.
+ * The file contains the code as texts, one for each part that esbuild splits off. Node compiles a part when it is
+ * needed: parsing all of them would take longer than most commands, and an older Node must be able to read the file far
+ * enough to print why it is refused.
  */
 export async function buildOneFile(): Promise<OneFile> {
   const { outputFiles, metafile } = await build({
@@ -120,7 +120,7 @@ const lessOfPackages: Plugin = {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
-    // Tables of Unicode, for versions of Node that have no names for them in regular expressions.
+    // Only versions of Node whose regular expressions have no names for these characters need the tables of Unicode.
     onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
       contents: `
         exports.Space_Separator = /\\p{Zs}/u;

@@ -44,7 +44,7 @@ export function seeChannel(
 }
 
 /**
- * Like {@link seeChannel}, for questions that have only an error as their answer when the channel is closed.
+ * Like {@link seeChannel}, for questions whose only answer is an error when the channel is closed.
  *
  * @throws AppError `unknown_channel`, `not_entitled`
  */

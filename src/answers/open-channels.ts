@@ -2,8 +2,8 @@ import type { ReadyApplication } from '../catalog/memory/catalog.ts';
 import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './open-channel.ts';
 
 /**
- * The asked channel, and then the others of the application that the tier may open: a client that moves to another
- * channel has a release of the one that it left.
+ * The channel that the client asks for, and then the other channels of the application that the tier may open: a client
+ * that moves to another channel has a release of its old channel.
  *
  * @throws AppError `unknown_channel`, `not_entitled` for the asked channel
  */

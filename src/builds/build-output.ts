@@ -39,7 +39,10 @@ export interface BuiltArtifact extends BuiltFile {
   readonly platform: Platform;
   readonly arch: Arch;
   readonly format: Format;
-  /** True when its tool gives it the same name in every version, so that it may be left over from another version. */
+  /**
+   * True when the build tool gives the file the same name in every version: the file may be left over from another
+   * version.
+   */
   readonly hasUnversionedName: boolean;
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
@@ -56,9 +59,9 @@ export interface BuiltDocument {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** From 0 to 100; its clients apply it. Null: it states none. */
+  /** From 0 to 100; clients apply it. Null: the document states none. */
   readonly stagingPercentage: number | null;
-  /** Seconds, of an appcast: its clients apply it. Absent: it states none. */
+  /** In seconds, for an appcast; clients apply it. Absent: the document states none. */
   readonly phasedRolloutInterval?: string | undefined;
   /** The published names of the files that it lists. */
   readonly lists: readonly string[];

@@ -104,8 +104,8 @@ async function lastResort(
   version: string,
 ): Promise<Arch | undefined> {
   if (isAppArchive(file.name)) {
-    // In `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs collect files. A
-    // directory that is missing or cannot be read has no evidence.
+    // The disk image is in `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs
+    // collect files. A directory that is missing or cannot be read has no evidence.
     const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
     const current = [...images, ...file.siblings].filter(
       (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),

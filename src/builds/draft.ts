@@ -16,7 +16,7 @@ export interface Draft {
   facts: UpdaterFacts;
 }
 
-/** A companion while feeds are read. */
+/** A companion while its package's feeds are read. */
 export interface DraftCompanion extends BuiltCompanion {
   arch?: Arch;
   filename: string;

@@ -17,7 +17,7 @@ export interface SourceFile {
   readonly siblings: readonly string[];
   /** The facts that the publisher stated about it; null when it was found in a directory. */
   readonly statement: Statement | null;
-  /** Of a file of another update server; absent: of a build. */
+  /** Set for a file of another update server; absent for a file of a build. */
   readonly imported?: {
     /** The architecture when nothing states one. */
     readonly usualArch: Arch | undefined;

@@ -25,8 +25,8 @@ export function linkOf({ digest, signed: { revision, previous, skipped } }: Chai
 }
 
 /**
- * True when `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case an
- * operator allowed the change to step over it. `next` has no `previous` when no sound revision came before it.
+ * True when `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case, an
+ * operator allowed the change to skip `before`. `next` has no `previous` when no sound revision came before it.
  */
 export function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
   if (previous?.revision === revision) return previous.digest === digest;

@@ -96,7 +96,7 @@ export interface Committed {
   readonly revision: number;
   /** False when the catalog already was in the wanted state. */
   readonly changed: boolean;
-  /** True when the hint for running services was stored. Without it they find the change when they poll. */
+  /** True when the hint for running services was stored. Without the hint, they find the change when they poll. */
   readonly announced: boolean;
   /** The channels before the change and after it; equal when nothing changed. */
   readonly before: Channels;

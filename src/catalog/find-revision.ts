@@ -21,7 +21,7 @@ export async function readCatalog(
   throw await unknownApplication(deps, application);
 }
 
-/** A revision that a person asked for, and the time for which its rollouts are read. */
+/** A revision that a person asked for, and the time for which the shares of its rollouts are computed. */
 export interface FoundRevision {
   readonly revision: Revision;
   /** By the store's clock; milliseconds since the epoch. */
@@ -89,10 +89,10 @@ function timeOf({ signed }: Revision): number {
 /**
  * The revision with the highest number that was made at a time or before, by a binary search: O(log n) reads.
  *
- * The numbers of revisions give their order. Their times come from the store's clock as each publisher read it,
- * so the times of two neighbors can be out of order by the few seconds that such readings differ. The search then
- * finds a revision that is not newer than the time and whose successor is newer; which one, when there are several, is
- * not defined. It never returns a revision that was made after the time.
+ * The numbers of revisions give their order. Each publisher reads the store's clock for the time of its revision. Such
+ * readings differ by a few seconds, so the times of two neighbors can be out of order. The search then finds a revision
+ * that is not newer than the time and whose successor is newer; which one, when there are several, is not defined. It
+ * never returns a revision that was made after the time.
  *
  * @param last the highest taken number
  * @throws AppError `unknown_version`

@@ -32,9 +32,9 @@ interface GarbageLimits {
 }
 
 /**
- * Finds an application's artifacts and signed documents that are old enough, and that no manifest names, except
- * manifests of releases that were kept out long ago. No command lists or publishes such a release again, so no later
- * commit can name them: a publisher of another release reuses only uploads of the last day.
+ * Finds an application's artifacts and signed documents that are old enough and that no manifest names. Manifests of
+ * releases that were kept out long ago do not count: no command lists or publishes such a release again, and a
+ * publisher of another release reuses only uploads of the last day. So no later commit can name the found objects.
  *
  * It lists the artifacts before it reads manifests: a manifest that is created meanwhile can then only protect more
  * artifacts. It takes the versions from the catalog as well as from a listing, which may be incomplete.

@@ -241,7 +241,7 @@ export async function readStoredApplications(
 /**
  * Reads every stored catalog revision of an application, and checks the hash chain between them.
  *
- * @param announced was read before
+ * @param announced the announced revisions, which the caller reads before this call
  */
 export async function readStoredRevisions(
   deps: ReaderDeps,

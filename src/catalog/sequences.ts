@@ -42,7 +42,7 @@ export function revisionSequence(application: string): Sequence<Revision> {
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
-    // A revision names the newest hint of its time, so the hints of later revisions have higher numbers.
+    // A revision names the hint that is the newest at that time, so the hints of later revisions have higher numbers.
     announced: async (store, newest) => {
       const hints = await readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable);
       return hints?.announced.get(application);

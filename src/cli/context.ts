@@ -8,7 +8,7 @@ import type { CommandConfig, Environment } from './facts.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { print, type Terminal } from './terminal.ts';
 
-/** The settings and the store, as commands use them. A feature names its own settings as `Own`. */
+/** The settings and the store, as commands use them. `Own` is the type of a feature's own settings. */
 export interface Context<Own = unknown> extends Publisher {
   readonly config: CommandConfig & Own;
   readonly actor: string;

@@ -27,7 +27,10 @@ export interface Session {
   namesCommand?: boolean;
   /** True when the operator agreed to the change: with `--yes`, or by an answer. */
   hasConsented: boolean;
-  /** True when the operator agreed that new visitors get no release, or was told so: see `askAboutVisitors`. */
+  /**
+   * True when the operator agreed that new visitors get no release, or when the command told the operator so: see
+   * `askAboutVisitors`.
+   */
   acceptsUnserved: boolean;
   /** The store that the command works on; undefined until it is known. Outputs and errors name it. */
   place: Place | undefined;

@@ -9,7 +9,7 @@ export interface Clock {
 /**
  * Resolves when the work does, and after `ms` milliseconds at the latest. The work itself is not stopped.
  *
- * @throws what the work rejects with before that
+ * @throws the error of the work, when the work rejects before that
  */
 export async function waitAtMost(
   clock: Clock,
@@ -17,7 +17,7 @@ export async function waitAtMost(
   work: Promise<unknown> | undefined,
 ): Promise<void> {
   const done = new AbortController();
-  // Rejects when it is aborted, which is its ordinary end.
+  // The sleep rejects when it is aborted. This is its ordinary end.
   const late = clock.sleep(ms, done.signal).catch(() => undefined);
   try {
     await Promise.race([work, late]);

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { systemCode } from './errors.ts';
 
 /**
- * Directories below one that a user named. A link in place of one could lead out of it: files would be written or
- * removed elsewhere. On Windows, junctions count as links.
+ * Directories below a directory that a user named. A link in place of such a directory could lead out of the named one:
+ * the program would write or remove files elsewhere. On Windows, junctions count as links.
  */
 
 /**

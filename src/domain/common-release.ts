@@ -37,7 +37,7 @@ export interface CommonRelease {
  * the native builds of its target (`--end-native`), and retiring the releases that have a build for it.
  *
  * A machine that the channel does not serve holds nothing back. Neither does `universal`, which is a kind of build and
- * not a processor. They get the release when they can.
+ * not a processor. Both get the release when they can.
  *
  * @param query the client, except for its machine
  * @param now by the store's clock; milliseconds since the epoch
@@ -183,7 +183,7 @@ function buildFor(
   return artifactFrom(offer, query, channel, now);
 }
 
-/** True when a machine without a build in a release keeps the document from it. */
+/** True when a machine keeps a release out of the document, because the release has no build for it. */
 function holdsBack(
   { query, newest }: Served,
   offer: Offer,

@@ -73,8 +73,8 @@ export interface Companion extends UpdaterFacts {
   /** Set for a web package: the architecture of the machines that install it. */
   readonly arch?: Arch;
   /**
-   * Set for a delta: the version that it is applied to. Of a package, the version of a release; of a Sparkle delta, the
-   * bundle version.
+   * Set for a delta: the version that it is applied to. For a package, it is the version of a release; for a Sparkle
+   * delta, the bundle version.
    */
   readonly base?: string;
   /** Made by the build tools, as the signatures of an artifact are; absent: none. */
@@ -90,7 +90,7 @@ export interface Companion extends UpdaterFacts {
   readonly object: string;
 }
 
-/** The versions from which clients can take a delta to a file: see {@link Companion.base}. */
+/** The versions from which a client can update to a file with a delta: see {@link Companion.base}. */
 export function deltaBases({
   companions,
 }: {

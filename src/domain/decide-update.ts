@@ -250,7 +250,7 @@ export function reachedBy(
   };
 }
 
-/** Reports whether the client gets a release before its rollout reaches the installation, unless the share is 0 %. */
+/** True when the client gets releases before their rollouts reach the installation, except at a share of 0 %. */
 export function hasEarlyAccess(
   { isManual }: UpdateQuery,
   { givesEarlyAccess }: ChannelView,

@@ -43,7 +43,7 @@ export interface ExplainedDecision {
   readonly newest: string | null;
   /** The releases that were considered, newest first. The offered one is always here, as the last. */
   readonly releases: readonly ExplainedRelease[];
-  /** The number of releases between them that were considered as well, and are not explained. */
+  /** The number of considered releases that `releases` leaves out. */
   readonly omitted: number;
 }
 

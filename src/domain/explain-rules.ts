@@ -192,7 +192,7 @@ function explainRollout(
 function timeOf(ramp: Ramp, share: Share): number | null {
   const at = reachedAt(ramp, share);
   if (!Number.isFinite(at)) return null;
-  // A share between two points is rounded down, and the time between them is a fraction.
+  // Between two points, the share is rounded down, and the time may be a fraction of a millisecond.
   const whole = Math.ceil(at);
   return shareAt(ramp, whole) >= share ? whole : whole + 1;
 }

@@ -54,8 +54,8 @@ function positionOf({ weekday, hour, minute }: WeekTime): number {
 /**
  * Says whether some window contains a moment, and until when at least that stays so.
  *
- * A time on the wall that does not exist, because the clock is put forward, is the same moment an hour later. One that
- * exists twice is the first of the two.
+ * When the clock is put forward, some local times do not exist: such a time counts as the time an hour later. A local
+ * time that exists twice counts as the first of the two.
  *
  * @param at milliseconds since the epoch, like `until`, which is infinite without windows
  */

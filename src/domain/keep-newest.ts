@@ -72,7 +72,7 @@ function heldBelow({ channels, name, now }: KeepRule): readonly string[] {
 
 /** The release that the clients on a machine are offered. */
 interface MachineAnswer {
-  /** All offers that they see, newest first. */
+  /** All offers that the clients see, newest first. */
   readonly offers: readonly Offer[];
   readonly machine: MachineQuery;
   /** By version, see {@link offersGiven}. */
@@ -85,7 +85,10 @@ interface Viewer {
   readonly machines: readonly MachineQuery[];
 }
 
-/** The channel alone, because tiers may hide the others; the channel, and each one that inherits from it. */
+/**
+ * Finds the clients that see the offers of a channel: clients that see this channel alone, because tiers may hide the
+ * others, and clients of this channel or of a channel that inherits from it.
+ */
 function viewersOf(channels: ReadonlyMap<string, Channel>, name: string): readonly Viewer[] {
   const showing = [...channels.keys()]
     .map((each) => [each, ...inheritedNames(each, (other) => channels.get(other)?.inherits)])
@@ -116,9 +119,9 @@ function answersOf(
 }
 
 /**
- * The offers that clients on a machine are given, one for each range of versions that may update to it, and the one that
- * a website shows. They decide the answer of every client there: a client is given the first whose range has its
- * version. The last one is for all versions.
+ * The offers that decide the answer of every client on a machine: one for each range of versions that may update, and
+ * the offer that a website shows. A client gets the first offer whose range contains the client's version. The last
+ * offer is for all versions.
  */
 function offersGiven(view: ChannelView, machine: MachineQuery, now: number): readonly Offer[] {
   const latest = newestFor(view, machine, now);

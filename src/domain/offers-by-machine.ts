@@ -17,7 +17,7 @@ export interface MachineOffers {
   readonly platform: Platform;
   /** Newest first. */
   readonly offers: readonly Offer[];
-  /** The formats of those artifacts. */
+  /** The formats of the artifacts that run on the machine. */
   readonly formats: ReadonlySet<Format>;
   /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
@@ -121,8 +121,8 @@ function findJumps(
  *
  * Skips an offer without a native build that the client can install, while an older active offer has one.
  *
- * @param index -1 to begin
- * @param takes whether the client can install an artifact of its architecture
+ * @param index -1 for the first call
+ * @param takes says whether the client can install an artifact of its architecture
  */
 export function nextWhole(
   machine: MachineOffers,

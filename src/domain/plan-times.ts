@@ -5,7 +5,7 @@ import { type Ramp, shareAt } from './rollout.ts';
 
 /** Moments that are closer than this count as one: plans that begin with one command differ by milliseconds. */
 const CLOSE_MS = 60_000;
-/** Into how many parts the growth between two points of a linear ramp is divided. */
+/** The number of parts into which the growth between two points of a linear ramp is divided. */
 const LINEAR_PARTS = 8;
 
 export interface PlanTime {
@@ -15,7 +15,7 @@ export interface PlanTime {
   readonly isStep: boolean;
 }
 
-/** Moments by their importance. */
+/** Moments, grouped by importance. */
 interface Moments {
   readonly steps: readonly number[];
   readonly between: readonly number[];

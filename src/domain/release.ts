@@ -87,7 +87,7 @@ export function identityName(identity: ArtifactIdentity): string {
   return `${identity.platform}-${identity.arch}-${identity.format}`;
 }
 
-/** The language of a list that is this one: tags are case-insensitive (RFC 5646 section 2.1.1). */
+/** Finds a language in a list. Tags are case-insensitive (RFC 5646 section 2.1.1). */
 export function findLocale(locales: readonly string[], wanted: string): string | undefined {
   return locales.find((locale) => locale.toLowerCase() === wanted.toLowerCase());
 }

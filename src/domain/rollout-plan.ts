@@ -16,7 +16,7 @@ export interface RolloutPlan {
   readonly steps: readonly RolloutStep[];
   /** True when the share grows evenly between two steps; otherwise it stays until the next step. */
   readonly isLinear: boolean;
-  /** The plan's clock stands still in them. */
+  /** The plan's clock stops during these windows. */
   readonly windows: readonly FreezeWindow[];
 }
 

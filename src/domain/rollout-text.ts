@@ -90,7 +90,7 @@ function parseWindows(texts: readonly string[]): readonly FreezeWindow[] {
 }
 
 interface WrittenStep extends RolloutStep {
-  /** Of an absolute time; milliseconds since the epoch. */
+  /** The absolute time of the step, when it states one; milliseconds since the epoch. */
   readonly at: number | undefined;
 }
 

@@ -116,7 +116,7 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 interface TieredView {
   readonly channel: ChannelView;
-  /** True when other clients may see it differently: an answer from it must not be cached for them. */
+  /** True when other clients may see the channel differently: an answer from it must not be cached for them. */
   readonly isRestricted: boolean;
 }
 

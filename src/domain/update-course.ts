@@ -18,7 +18,7 @@ const AT_THE_END = Number.POSITIVE_INFINITY;
 
 export interface CourseEnd {
   readonly answer: Answer;
-  /** The version that it would be offered next if no release required another version. */
+  /** The answer that the installation would get next if no release had a `requires`. */
   readonly freed: Answer;
 }
 

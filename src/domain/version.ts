@@ -47,9 +47,9 @@ export function parseClientVersion(text: string, pointer = '/current_version'): 
 }
 
 /**
- * The version in a text that an installed application sends and that no publisher can correct any more. Dotted numbers
- * in another form (`1.0.0.4`, `1.2`) count as their first three; undefined for any other text. A plus sign in a query
- * arrives as a space: Velopack sends `1.0.0+5` so.
+ * The version in a text that an installed application sends and that no publisher can correct any more. For dotted
+ * numbers in another form (`1.0.0.4`, `1.2`), it uses the first three numbers, and 0 for each missing number. Undefined
+ * for any other text. A plus sign in a query arrives as a space: Velopack sends `1.0.0+5` so.
  */
 export function parseLooseVersion(text: string): Version | undefined {
   const bare = text

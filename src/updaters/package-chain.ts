@@ -105,7 +105,7 @@ function isHashed<File extends Artifact | Companion>(
 }
 
 export interface ChainRules extends PackageRules {
-  /** True when two texts are the same version to the client. */
+  /** True when the client takes two texts for the same version. */
   isSame(version: string, other: string): boolean;
   /** True when the client takes `version` for newer than `other`. */
   isNewer(version: string, other: string): boolean;

@@ -27,7 +27,7 @@ export interface PollProtocol extends Dialect {
   renderNoUpdate(asked: Question, reason: Reason): ProtocolResponse | undefined;
 }
 
-/** Channel listing → document: the client reads the document, and decides as well. */
+/** Channel listing → document: the server lists releases, and the client that reads the document decides as well. */
 export interface FeedProtocol extends Dialect {
   readonly shape: 'feed';
   /**
@@ -74,8 +74,8 @@ interface Dialect {
     readonly body: string;
   };
   /**
-   * Request headers that the answer depends on, in lower case: a dialect sees no other. They become `Vary`. The route
-   * itself reads the installation's id.
+   * The request headers that the answer depends on, in lower case. They become `Vary`. A dialect sees no other headers.
+   * The route itself reads the installation's id.
    */
   readonly varyHeaders: readonly string[];
   /** The formats that a client on a platform can be offered when it states none, best first. */

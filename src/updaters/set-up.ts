@@ -31,7 +31,10 @@ export interface SetUp {
 export interface SetUpAddress {
   readonly clients: string;
   readonly url: string;
-  /** The machines that ask there; absent: every machine that the dialect serves. Without an architecture: of each. */
+  /**
+   * The machines whose clients ask this address; absent: every machine that the dialect serves. Without `arch`, it is
+   * for every architecture.
+   */
   readonly machines?: { readonly platform: Platform; readonly arch?: Target['arch'] };
 }
 

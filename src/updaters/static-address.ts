@@ -8,7 +8,7 @@ import type { ArtifactIdentity } from '../domain/release.ts';
 
 /** The facts that the addresses of a channel are made from. */
 export interface StaticChannel {
-  /** As in the address of the feed. */
+  /** The name of the channel in the address of the feed. */
   readonly name: string;
   /** Every channel of the application that clients without an access token see, this one too. */
   readonly channels: readonly string[];
@@ -25,7 +25,7 @@ export interface StaticChannel {
 export interface StaticFile extends ArtifactIdentity {
   readonly version: string;
   readonly filename: string;
-  /** Set for a companion, whose identity here is the identity of its artifact. */
+  /** Set for a companion. The identity is then the identity of its artifact. */
   readonly kind?: CompanionKind;
 }
 

@@ -54,7 +54,7 @@ export interface AdoptionDay extends Group {
   readonly isDetailed: boolean;
 }
 
-/** The days of the period: `days` days up to the day of `now`, which is not over. */
+/** The days of the period. There are `days` of them; the last one is the day of `now`, which is not over. */
 export function periodOf(
   now: number,
   days: number,

@@ -10,9 +10,9 @@ import {
   sumRowsInSteps,
 } from './counts.ts';
 
-/** Days that keep their versions, platforms and channels. */
+/** The number of days that keep their versions, platforms and channels. */
 export const DETAIL_DAYS = 90;
-/** Days that keep one row for each application. */
+/** The number of days that keep at least one row for each application. */
 export const DAILY_DAYS = 400;
 /** Writing or reading a total with this many rows takes about 100 ms of processor time in steps, at most once an hour. */
 const ROWS_MAX = 10_000;

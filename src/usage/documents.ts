@@ -79,7 +79,7 @@ const totalSchema = z.object({
   ),
 });
 
-/** Without the items of the lists, which are checked in steps. */
+/** These schemas do not check the items of the lists: the service checks the items in steps. */
 const snapshotOutlineSchema = snapshotSchema.extend({ rows: listSchema, minutes: listSchema });
 const totalOutlineSchema = totalSchema.extend({ rows: listSchema });
 

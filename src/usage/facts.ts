@@ -8,7 +8,7 @@ const keys: KeyArea = {
   parse: factsOf,
 };
 
-/** The settings of the counts, and what services store about them. */
+/** The settings of the counts, and the keys under which services store them. */
 export const usageFacts = { settings: usageSettings, keys };
 
 function factsOf(key: string): KeyFacts | undefined {

@@ -16,7 +16,7 @@ export interface OwnCounter {
   /** The counts of this process that {@link StoredCounts} does not have. */
   counted(): readonly Counted[];
   /**
-   * Continues in a new counter when the total has this one.
+   * Continues in a new counter when the total contains this counter.
    *
    * @param wasAbsent whether totals may have forgotten the counter since this process last read them
    */

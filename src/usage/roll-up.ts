@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 /** Longer than minutes are needed for rates: totals have no minutes. */
 const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
-/** Until then, a process that finds the newest total corrupt can read the counters instead. */
+/** For this time, a process that finds the newest total corrupt can read the counters instead. */
 export const ADDED_KEPT_MS = DAY_MS;
 const TOTALS_KEPT_MS = 2 * DAY_MS;
 const TOTALS_KEPT_MIN = 8;

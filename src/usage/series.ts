@@ -18,7 +18,9 @@ export interface SeriesLimits {
   readonly total: number;
 }
 
-/** 50 versions on two channels and three platforms. At the limit, each request of Prometheus takes a process 8 ms. */
+/**
+ * 50 versions on two channels and three platforms. At the limit, a process needs 8 ms for each request of Prometheus.
+ */
 export const SERIES_LIMITS: SeriesLimits = { perApplication: 300, total: 1_000 };
 
 /** An application's series. */

@@ -62,7 +62,7 @@ export function createTally(deps: TallyDeps): Tally {
   const groups = createGroups();
   const minuteCounts = createMinuteCounts(deps);
   let rows: Writable<Row>[] = [];
-  /** The part of a row that the series have. */
+  /** For each row, the counts that the series contain already. */
   let settled = new Map<Row, Counts>();
   let since = clock.now();
   let day = '';

@@ -8,7 +8,10 @@ import { withoutReordering } from './plain-text.ts';
 
 /** In UTF-16 units. Notes of build tools have at most 64 KiB; the time to render grows with the length. */
 const LENGTH_MAX = 128 * 1024;
-/** Of lists and quotes, and of emphasis inside a line. Deeper content is left out, deeper emphasis has no effect. */
+/**
+ * The deepest nesting of lists and quotes, and of emphasis inside a line. Deeper content is left out, deeper emphasis
+ * has no effect.
+ */
 const NESTING_MAX = 20;
 /** The page's own headings are h1 and h2. */
 const HEADING_MIN = 3;

@@ -62,6 +62,7 @@ const RELAXED: Readonly<Record<string, readonly (readonly [from: string, to: str
   SlipwayCatalogOld: [['> 300', '< 300']],
   SlipwayCatalogProblems: [['> 0', '== 0']],
   SlipwaySavedState: [['== 1', '== 0']],
+  SlipwayCatalogNearlyFull: [['>= 0.8', '>= 0']],
   SlipwayDraftWaits: [['> 7200', '>= 0']],
   SlipwayDownloadsMissing: [
     ['> 100', '> 0'],
@@ -229,6 +230,7 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     const isOfAll = [
       'SlipwayDownloadsMissing',
       'SlipwayVisitorsWithoutRelease',
+      'SlipwayCatalogNearlyFull',
       'SlipwayDraftWaits',
     ].includes(alert);
     return isOfAll ? [undefined] : [one, withWorkers];

@@ -106,8 +106,8 @@ interface ArtifactTexts {
 }
 
 function createOfferTexts(): OfferTexts {
-  // By artifact and not by link, because releases with the same bytes share a link. Weak, so that the texts
-  // of a release are collected together with the release.
+  // The map is by artifact and not by link, because releases with the same bytes share a link. It is weak, so that the
+  // texts of a release are collected together with the release.
   const byArtifact = new WeakMap<object, ArtifactTexts>();
   return {
     textOf: (offered, link, locale) => {

@@ -45,8 +45,8 @@ export function findDownload(
   return whenKnown(offer, (known) =>
     whenKnown(application.release(known), (release) => {
       if (release !== undefined) return linkFile(deps, query, request, seen, known, release);
-      // The stored release does not match its digest. Without a version, the next newest release replaces it; for a
-      // version, nothing does.
+      // The stored release does not match its digest. When the request states no version, the next newest release
+      // replaces it. When the request states a version, no release replaces it.
       if (version === null) return findDownload(deps, query, request, tier);
       throw withdrawn(version);
     }),

@@ -111,7 +111,7 @@ async function withinTime<T>(
   const late = new AbortController();
   const done = new AbortController();
   const timer = clock.sleep(ms, done.signal).then(() => late.abort(tooLate(ms)));
-  // Rejects when the work is done, which is its ordinary end.
+  // The timer rejects when the work is done. This is its ordinary end.
   timer.catch(() => undefined);
   try {
     return await Promise.race([work(late.signal), whenAborted(late.signal)]);

@@ -54,7 +54,7 @@ export async function explainUpdate(
 /** The state from which a decision is explained. */
 export interface ExplainedState {
   readonly found: FoundRevision;
-  /** The client's channel as it is without tiers. */
+  /** The client's channel before the client's tier restricts it. */
   readonly view: ChannelView;
   /** @param name see `releaseName` */
   readonly isVerified: (name: string) => boolean;

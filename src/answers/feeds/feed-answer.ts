@@ -19,7 +19,9 @@ interface AnswerFacts {
   readonly isPost: boolean;
   /** True when another account may get another answer. */
   readonly isRestricted: boolean;
-  /** True when the document contains text of this client only, or a rollout gives other clients another one. */
+  /**
+   * True when the document contains text for this client only, or when a rollout gives other clients another document.
+   */
   readonly isPersonal: boolean;
 }
 

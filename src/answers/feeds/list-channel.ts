@@ -20,7 +20,7 @@ export interface ChannelListing extends FoundUpdate {
   readonly olderReleases: () => readonly Release[] | Promise<readonly Release[]>;
   /** Of a release for several machines: see `listCommonRelease`. Else empty. */
   readonly builds: readonly NamedBuild<Artifact>[];
-  /** The release that a client has which is offered nothing; undefined for none: see {@link OwnWanted}. */
+  /** The release that the client has, when the client is offered nothing; undefined for none: see {@link OwnWanted}. */
   readonly own: LoadedRelease | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ChannelQuery extends UpdateQuery {
   readonly versions?: readonly Version[];
 }
 
-/** Which releases of clients that are offered nothing a dialect answers with. */
+/** The releases with which a dialect answers a client that has them and is offered nothing. */
 export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
 
 /** @see ChannelQuery.versions */
@@ -140,7 +140,7 @@ function loadOwn({ catalog }: ServiceDeps, { application }: UpdateQuery, offer: 
   return catalog.application(application).release(offer);
 }
 
-/** Synchronous when all of them are in memory. */
+/** Returns no promise when all older releases are in memory. */
 function loadOlder(
   { catalog }: ServiceDeps,
   query: UpdateQuery,

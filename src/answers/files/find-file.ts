@@ -31,10 +31,11 @@ export interface FoundFile {
 /**
  * A file of a listed release by its name: the stable addresses inside feeds lead here.
  *
- * A file without a version in its address is found by the version in its name: signed documents name their files
- * relative to the feed, and electron-builder writes the feed's address into web installers. Such files and block maps
- * are also found on another channel of the application that the client may open: a client that moves from beta to
- * stable requests files of its old channel below the address of its new feed.
+ * When an address has no version, the service finds the file by the version in the file's name. Such addresses come
+ * from signed documents, which name their files relative to the feed, and from electron-builder, which writes the
+ * feed's address into web installers. Such files and block maps are also found on another channel of the application
+ * that the client may open: a client that moves from beta to stable requests files of its old channel below the address
+ * of its new feed.
  *
  * electron-updater finds the block map of the installed version by replacing the version in the address. So a block
  * map is served as long as its release is listed, even when the release was yanked. A yanked artifact is not.

@@ -126,7 +126,7 @@ function nameOf(path: string, value: unknown): string | undefined {
   );
 }
 
-/** As many as a file of `--notes-file` may have: every client downloads them. */
+/** The same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /** With `fullChangelog`, electron-builder states a list: the notes of every version since an older one. */
@@ -251,7 +251,7 @@ function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
-    // The caller has an answer for text that cannot be parsed.
+    // The caller handles text that cannot be parsed.
     return undefined;
   }
 }

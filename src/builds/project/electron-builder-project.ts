@@ -201,7 +201,7 @@ function publishIn(value: JsonRecord): readonly string[] {
   });
 }
 
-/** The first entry in the text of a program. */
+/** The first `publish` entry in the text of a program. */
 function publishInText(text: string): readonly string[] {
   const found = /\bpublish['"]?\s{0,20}[:=]([^}\]]{0,500})/.exec(text)?.[1];
   if (found === undefined || isOurs(/\burl['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(found)?.[1]))

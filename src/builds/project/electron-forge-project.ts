@@ -102,7 +102,7 @@ function factsOfValue(value: JsonRecord, source: string, file = source): Facts {
   };
 }
 
-/** A maker is named by its package, once where it is imported and once where it is used. */
+/** A program names a maker by its package: once where it imports the maker, and once where it uses it. */
 function factsOfText(text: string, file: string): Facts {
   const names = new Set(
     [...text.matchAll(/maker-([\w-]{1,64})['"`]/g)]

@@ -91,8 +91,8 @@ function suffixOf(name: string): string {
 }
 
 /**
- * The letters and digits of a name that tell the product: ASCII alone where there are any, since GitHub replaces
- * other characters by dots.
+ * The letters and digits of a name that identify the product. It uses only the ASCII characters when there are any,
+ * because GitHub replaces other characters by dots.
  */
 function productOf(name: string, version: string): string {
   const stem = name.normalize('NFC').toLowerCase().replace(SUFFIX, '');

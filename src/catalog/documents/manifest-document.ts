@@ -163,7 +163,7 @@ const NO_LOCALES: readonly string[] = [];
 /** Shared: most releases carry none. */
 const NO_CARRIED: Release['carried'] = [];
 
-/** Shared: most releases end no native build. */
+/** Releases share this list: most releases end no native build. */
 const NO_TARGETS: readonly Target[] = [];
 
 /** The targets whose native builds end with a manifest or an offer. */

@@ -74,7 +74,7 @@ export function createFollower(
   };
 }
 
-/** Takes over which releases the leader could not verify, and which it could verify again. */
+/** Takes over the leader's results: releases that it could not verify, and releases that it could verify again. */
 async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>): Promise<void> {
   const { snapshot, faults: own } = deps.state();
   if (snapshot === undefined || haveSameKeys(own, faults)) return;

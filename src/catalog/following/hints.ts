@@ -20,8 +20,8 @@ import { hintKey } from '../keys.ts';
  */
 
 /**
- * Hints announce no higher revision. After a false hint, the revisions of an application may continue from this number.
- * The keys of revisions have room for nine times as many after it.
+ * The highest revision that a hint announces. After a false hint, the revisions of an application may continue from
+ * this number. The keys of revisions have room for nine times as many after it.
  */
 const ANNOUNCED_MAX = 1_000_000_000;
 

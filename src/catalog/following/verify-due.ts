@@ -123,7 +123,7 @@ async function verifyAll(
       } catch (error) {
         failure ??= error;
       }
-      // Without a request, nothing else lets the process answer its clients between thousands of releases.
+      // Without a store request, only this pause lets the process answer its clients between thousands of releases.
       if (listed !== undefined) await nextTurn();
     }
   };

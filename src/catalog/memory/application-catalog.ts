@@ -37,7 +37,7 @@ import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';
 
-/** One application's catalog in memory, with a snapshot that clients are answered from. */
+/** One application's catalog in memory, with the snapshot from which the process answers clients. */
 export interface ReadyApplication {
   readonly application: string;
   /** @throws AppError `catalog_unavailable` before the first one; never when it comes from `Catalog` */

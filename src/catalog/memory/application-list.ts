@@ -51,7 +51,7 @@ export function createApplicationList(deps: {
     if (position !== undefined) {
       const next = await readOn(store, applicationsSequence, position, memory);
       if (findLost() === undefined || !isLookDue()) return next;
-      // The read ends at a hole. A list behind the hole may be the newest.
+      // The read ends at a hole. The newest list may come after the hole.
       const found = await findNewestListed(store, applicationsSequence, next.position.newest);
       return found.last > next.position.last ? { ...next, position: found } : next;
     }

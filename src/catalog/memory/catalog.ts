@@ -118,7 +118,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       await applications.restore();
       // Comes before any other read, so that every later change has a hint above this number. When the store does not
       // answer, the poll finds the number later, and reading in turn finds the changes in between.
-      // A follower reads hints only here. They show that an announced revision is gone and the state is unknown.
+      // A follower reads hints only here. From them it learns when an announced revision is gone and the state is
+      // unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();

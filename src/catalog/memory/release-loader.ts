@@ -220,7 +220,7 @@ function recallDocuments(
   return documents;
 }
 
-/** Shared: most releases carry none. */
+/** All releases without documents share these maps: most releases carry none. */
 const NO_BYTES: LoadedRelease['documents'] = new Map();
 const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
 

@@ -18,7 +18,7 @@ export interface Snapshot {
   readonly revision: LiveRevision;
   /** The channels as clients see them: without the offers in `leftOut`. */
   readonly channels: ReadonlyMap<string, ChannelView>;
-  /** Every offer of the revision, those in `leftOut` included, newest first. */
+  /** Every offer of the revision, newest first. It includes the offers in `leftOut`. */
   readonly offers: readonly Offer[];
   /** The names, see {@link releaseNameOf}, of the offers whose releases could not be verified. */
   readonly leftOut: ReadonlySet<string>;

@@ -16,8 +16,8 @@ const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   const { email } = (await readAccount(deps.store, id)) ?? {};
-  // Comes first, because invitations are stored by address. Without the account document, a second try cannot find
-  // its address.
+  // The invitations end first, because the service stores them by address. Without the account document, a second try
+  // cannot find its address.
   if (email !== undefined) await endInvitations(deps, email, 'erased');
   // The account ends before the rest, so that its owner cannot sign in meanwhile.
   await eraseSequence(deps, accountPrefix(id), ERASED);

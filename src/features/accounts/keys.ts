@@ -110,7 +110,7 @@ export function parseDeveloperKeyKey(account: string, key: string): DeveloperKey
 /**
  * The prefix of all invitations of an address.
  *
- * @param account the id that an embedded account of the address has
+ * @param account the id of an embedded account with the address
  */
 export function invitationsPrefix(account: string): string {
   return `${INVITATIONS_ROOT}${account}/`;

@@ -19,7 +19,7 @@ const REGISTER_MS_MIN = 200;
  * Registers a person if the rules allow it.
  *
  * An invitation is for one address. The account of an address is created only once, so that an invitation registers
- * once. It is deleted after that, so that the person keeps the invitation after a failure in between.
+ * once. The service deletes the invitation after that, so that the person keeps it when something fails in between.
  *
  * @throws AppError `registration_refused`, the same for every reason
  */

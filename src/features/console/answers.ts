@@ -80,7 +80,10 @@ export interface ReleaseOnChannel {
   /** `draft`: the channel holds it back. */
   readonly status: 'active' | 'paused' | 'yanked' | 'draft';
   readonly reason: string | null;
-  /** The share of installations that are offered it; of a paused release, the share that was. 0 for a draft. */
+  /**
+   * The share of installations that are offered the release. For a paused release, the share that was offered it; 0 for
+   * a draft.
+   */
   readonly share: number;
   readonly isFrozen: boolean;
   /** The time when the rollout reaches every installation; null when it has, or never will. */

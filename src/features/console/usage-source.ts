@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
 
-/** Counts are used for so long. Reading them takes a LIST, and a request for each counting process. */
+/** The time for which counts are used. Reading them takes a LIST, and a request for each counting process. */
 const FRESH_MS = 60_000;
 
 export interface SeenUsage extends ReadUsage {

@@ -98,9 +98,7 @@ export async function storeOutcome(
   }
 }
 
-/**
- * True for an erased message, also when its end marker is deleted already, as after a process was suspended for a day.
- */
+/** True for an erased message, even when its end marker is deleted already: a process may be suspended for a day. */
 async function isErased(store: ObjectStore, id: string): Promise<boolean> {
   return (
     (await isEnded(store, messagePrefix(id))) || !(await isPresent(store, transitionKey(id, 1)))

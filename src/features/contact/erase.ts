@@ -11,7 +11,10 @@ interface EraseDeps {
   readonly clock: Clock;
 }
 
-/** The time for which the marker of the end is kept: longer than a process that still knows the message can write. */
+/**
+ * The time for which the service keeps the marker of the end. After it, no process that knew the message can still
+ * write.
+ */
 const END_KEPT_MS = 24 * 3_600_000;
 
 /**

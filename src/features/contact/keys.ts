@@ -36,7 +36,7 @@ export function parseMessageKey(key: string): { of: string; number: number } | u
     : { of: String(match[1]), number: Number(match[2] ?? END_NUMBER) };
 }
 
-/** The message and the number of an open marker's key; undefined for any other key. */
+/** The message and the number in the key of an open marker; undefined for any other key. */
 export function parseOpenKey(key: string): { id: string; number: number } | undefined {
   const match = /^contact\/open\/([0-9a-f]{32})\/(\d{1,9})\.json$/.exec(key);
   return match === null ? undefined : { id: String(match[1]), number: Number(match[2]) };

@@ -53,8 +53,8 @@ export interface CopyResult extends Copied {
 /**
  * Copies a store into an empty one, or into an earlier copy of it.
  *
- * Other programs may write to the source meanwhile. The copy has the sequences as they were listed first, and every
- * object that they name. If it is interrupted, no object at the target names a missing one.
+ * Other programs may write to the source meanwhile. The copy has the sequences as the first listing shows them, and
+ * every object that they name. If it is interrupted, no object at the target names a missing one.
  *
  * @throws AppError `store_differs` before anything is written; `document_newer`
  */

@@ -21,7 +21,7 @@ export interface SideSettings {
   readonly ignoresConfiguredEndpoint: boolean;
 }
 
-/** The place of a side, and the file with its settings. With a file, no other settings count for this side. */
+/** The place of a side, and the file with its settings. When there is a file, no other settings count for this side. */
 interface SideName {
   readonly place: PlaceName;
   /** The option that names the file, for errors. */

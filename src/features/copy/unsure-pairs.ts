@@ -27,7 +27,7 @@ export function compareTags({ source, target }: Pair): boolean | undefined {
 /** More milliseconds than the clocks of two stores may differ by. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
-/** True when the source may have stored a private object after the copy: its owner was erased and created again. */
+/** True when the source may have stored a private object again: its owner was erased and created after the copy. */
 export function mayBeReplaced({ source, target }: Pair): boolean {
   return source.lastModified.getTime() + CLOCKS_DIFFER_MS > target.lastModified.getTime();
 }

@@ -30,7 +30,7 @@ export function addDemoCommand(
     )
     .action(
       run(async () => async (terminal: Terminal, options: DemoOptions) => {
-        // The other demo loads the whole service.
+        // Only the demo without `--store` loads the whole service.
         if (options.store) return (await import('./run-demo-store.ts')).demoStore(terminal);
         return (await import('./run-demo.ts')).demo(terminal, options, await loadService());
       }),

@@ -55,7 +55,7 @@ export interface LeftOut {
   readonly detail: string;
 }
 
-/** The caching of a document, which is another one after the next release. The service sends the same header. */
+/** The caching of a document. The next release changes the document. The service sends the same header. */
 export const DOCUMENT_CACHE = 'public, max-age=60';
 /** The facts of a file. Its address contains its version, so its bytes never change. */
 export const FILE_FACTS: StaticFacts = {

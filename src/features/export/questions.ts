@@ -44,8 +44,8 @@ export interface Questions {
 }
 
 /**
- * Opens the service in this process. It rejects when the store cannot be read: an export from a part of the catalog
- * would remove the rest.
+ * Opens the service in this process. It rejects when the store cannot be read: an export that knows only a part of the
+ * catalog would remove the files of the rest.
  *
  * @param publicUrl the address in documents, without a slash at its end
  */

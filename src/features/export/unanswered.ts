@@ -63,8 +63,8 @@ export function findMissing(
 }
 
 /**
- * The addresses of files in documents that the export does not have. A document that its publisher signed may name the
- * files of a release that was withdrawn since: the service does not send them either.
+ * The addresses in documents whose files the export does not have. A document that its publisher signed may name the
+ * files of a release that was withdrawn later: the service does not send these files either.
  */
 export function findUnanswered(
   documents: readonly PlannedDocument[],

@@ -59,7 +59,7 @@ export interface ImportedRelease {
   readonly outcome: 'imported' | 'present' | 'left_out' | 'refused';
   /** Says why the release was left out or refused; null for the others. */
   readonly reason: string | null;
-  /** Files of it that were not published, because they are of no known kind or of another version. */
+  /** The files of the release that were not published: their kind is unknown, or they belong to another version. */
   readonly unknown: SourceBuild['unknown'];
   /** The number of its files, with the files that belong to other files. */
   readonly files: number;
@@ -97,7 +97,7 @@ export async function importReleases(
   await deps.ensureConforming();
   const added = usable.filter(({ release, channel }) => !lists(channels, channel, release.version));
   if (added.length > 0) await deps.beforeImport(channels, added);
-  // Reading the next releases overlaps with publishing, which is one after the other.
+  // The import publishes one release after the other, and reads the next releases meanwhile.
   const limit = pLimit(READS_AT_ONCE);
   const examined = placed.map((each) =>
     limit(() => examine(deps, application, each, revision).catch(failed)),

@@ -5,7 +5,10 @@ import { type Target, targetName } from '../../domain/target.ts';
 import { velopack } from '../../updaters/velopack/velopack.ts';
 import type { Choices } from './choices.ts';
 
-/** The jobs that build a project on a CI service. The files of the CI services have what differs between them. */
+/**
+ * The jobs that build a project on a CI service. The file of each CI service has the parts that differ from the other
+ * services.
+ */
 
 export interface BuildJobs {
   readonly jobs: readonly Job[];

@@ -22,7 +22,7 @@ export function ciSettings({ store }: Choices): {
   return { settings, secrets: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] };
 }
 
-/** Creates the application once. A CI file that creates it would make a second one of a mistyped name. */
+/** Creates the application once. If a CI file created it, a mistyped name would make a second application. */
 export function createCommand({ application, channel }: Choices): string {
   return `slipway channels create ${channel} --app ${application} --create`;
 }

@@ -75,7 +75,7 @@ function readRows(bytes: Uint8Array, file: string): readonly Row[] {
       relax_column_count: true,
       skip_empty_lines: true,
       trim: true,
-      // One more than may be read, and the names of the columns.
+      // Reads one row more than is allowed, and the row with the names of the columns.
       to: ROWS_MAX + 2,
       on_record: (record, { lines }) => {
         rows.push({ record, line: lines });

@@ -139,7 +139,7 @@ function refuseContradictions({
   }
 }
 
-/** Ids for the changes that are tried, so that equal seeds print the same. */
+/** Makes the ids of the tried changes from the seed, so that equal seeds print the same. */
 function seededRandomness(seed: number): Context['randomness'] {
   const idOf = createIds(seed, 'changes');
   let count = 0;

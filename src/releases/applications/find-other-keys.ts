@@ -26,9 +26,9 @@ export interface OtherKeys {
 const REQUESTS_MAX = 8;
 
 /**
- * The Tauri signatures of active offers that are of another key. It compares the ids of the keys, and reads no artifact.
+ * Finds the Tauri signatures of active offers that another key made. It compares key ids, and reads no artifact.
  *
- * @param key null: no signature is of another key
+ * @param key null: it finds no signatures
  */
 export async function findOtherKeys(
   deps: ReaderDeps,

@@ -55,7 +55,7 @@ export interface ChannelEffect {
   readonly settings: ShownSettings | null;
   /** The versions that it lists no longer, newest first for `keep`. */
   readonly dropped: readonly string[];
-  /** The newest release of each target where it differs, on every channel. */
+  /** The newest release of each target on every channel, where the change makes a difference. */
   readonly clients: readonly ForeseenNewest[];
 }
 

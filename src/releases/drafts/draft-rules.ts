@@ -15,14 +15,17 @@ import type { Admission } from '../channels/channel-rules.ts';
 
 /** Rules about releases that a channel holds back. Every commit runs these checks on the state that it changes. */
 
-/** A publisher asks so for a release to be held back. */
+/** The request of a publisher to hold a release back. */
 export interface Holding {
   /**
    * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects; for
    * a new release, the targets that the channel expects.
    */
   readonly expect?: readonly Target[] | undefined;
-  /** `offer`: as soon as it is complete. `draft`: not before a command opens it. `open`: now, without new files. */
+  /**
+   * `offer`: offer it as soon as it is complete. `draft`: offer it only after a command opens it. `open`: offer it now,
+   * without new files.
+   */
   readonly mode?: 'offer' | 'draft' | 'open';
   /** True to offer the release although expected targets have no build. */
   readonly releasePartial?: boolean;
@@ -89,7 +92,7 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
 }
 
 /**
- * The draft that a channel has after a publisher added to a release. The first publisher fixes the expected targets.
+ * Plans the draft of a channel with the additions of a publisher. The first publisher fixes the expected targets.
  *
  * @param offer what the release will be offered with
  * @param now by the store's clock; milliseconds since the epoch

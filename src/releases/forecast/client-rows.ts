@@ -13,8 +13,8 @@ const isForUpdaters = (target: string): boolean =>
   target.startsWith('macos-') && !isDiskImage(target);
 
 /**
- * One row for the clients that get the same. Its target is `all targets` when the application has no others. Only new
- * visitors get disk images, unless the application has no other build for macOS.
+ * One row for the clients that get the same. Its target is `all targets` when the application has no other targets.
+ * Only new visitors get disk images, unless the application has no other build for macOS.
  */
 export function clientRows(
   changes: readonly ForeseenChange[],

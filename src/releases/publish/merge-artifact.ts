@@ -3,7 +3,7 @@ import { type Companion, factsOf } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
 
-/** Joins what several publishers state of files with the same bytes. */
+/** Merges the statements of several publishers about files with the same bytes. */
 
 /**
  * Refuses another Sparkle signature of a file that was offered, or of its deltas: it is never replaced, so clients would

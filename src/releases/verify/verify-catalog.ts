@@ -156,7 +156,10 @@ function distinctManifests(revision: Revision | undefined): readonly NamedManife
 interface StoredFile
   extends Pick<Artifact, 'size' | 'sha256'>,
     Partial<Pick<Artifact, 'signatures'>> {
-  /** For signed documents: they are small, and a service drops the offer of a release when one has other bytes. */
+  /**
+   * True for signed documents: they are small, and a service drops the offer of a release when one of its documents has
+   * other bytes.
+   */
   readonly isAlwaysRead?: boolean;
 }
 

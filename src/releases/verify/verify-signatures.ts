@@ -24,7 +24,8 @@ export const NO_SIGNATURES: SignatureReport = { keyId: null, count: 0, withoutVe
 
 /**
  * Verifies the Tauri signatures of a build as the client does: the key, the file, and the comment that states the
- * file's name and version. `builds/tauri/tauri-signature.ts` has compared the comment with what is published.
+ * file's name and version. `builds/tauri/tauri-signature.ts` has compared the comment with the published file and
+ * version already.
  *
  * @param hashed with `blake2b512` of each signed file when there is a key
  * @param key null: the signatures are only counted

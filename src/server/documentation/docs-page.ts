@@ -18,7 +18,7 @@ const POLICY = {
   'object-src': "'none'",
 };
 
-/** Hides the list of servers, which has one entry. Adds contrast, a visible focus, and narrow screens. */
+/** Hides the list of servers, which has one entry. Adds contrast, a visible focus, and a layout for narrow screens. */
 const STYLE = `
 :root { color-scheme: light dark; }
 html.dark-mode body { background: #1c2022; }
@@ -54,7 +54,7 @@ interface DocsPage {
   readonly basePath: string;
   readonly title: string;
   readonly documents: Documents;
-  /** Chooses the document for a request. When it rejects, the error is the answer. */
+  /** Chooses the document for a request. When it rejects, the service answers with the error. */
   readonly choose: (request: FastifyRequest) => Promise<DocumentName>;
   readonly plugins?: NonNullable<FastifySwaggerUiOptions['uiConfig']>['plugins'];
 }

@@ -20,7 +20,7 @@ interface ServerDeps {
   readonly routes: readonly FastifyPluginAsyncZod[];
 }
 
-/** Fastify compares a plugin that has none with every loaded module, to name it after its file. */
+/** Fastify compares a plugin without this name with every loaded module, to name the plugin after its file. */
 const DISPLAY_NAME = Symbol.for('fastify.display-name');
 
 /** The whole server; it does not listen yet. */

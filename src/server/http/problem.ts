@@ -88,8 +88,8 @@ function publicDetail(error: AppError): string {
 }
 
 /**
- * True when the message may name hosts, buckets and keys. Outages are excluded: the part that notices an outage
- * logs it once, and here it would be logged for every client.
+ * True when the message may name hosts, buckets and keys. False for outages: the part that notices an outage logs it
+ * once, and this log would repeat it for every client.
  */
 function isForLogOnly({ code, kind }: AppError): boolean {
   return statusOf(code) >= 500 && kind !== 'unavailable' && kind !== 'not_configured';

@@ -39,7 +39,7 @@ const unchanged = once(({ 'content-type': _type, ...lasting }) =>
 const forPrograms = once(prepareHeaders);
 const forPages = once((headers) => prepareHeaders({ ...headers, ...OPEN_HEADERS }));
 
-/** Prepares the headers of each record once, however many answers have them. */
+/** Prepares the headers of each record only once, even when many answers have them. */
 function once(
   prepare: (headers: HeaderRecord) => PreparedHeaders,
 ): (headers: HeaderRecord) => PreparedHeaders {

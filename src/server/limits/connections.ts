@@ -58,7 +58,7 @@ const IDLE_RATE = 1;
 /**
  * From this share on, the process cuts connections with unfinished requests or unread answers: several at a time,
  * because it takes time to find the slowest. When there are too few of them, requests of new connections get 503. The
- * last places are then for the probes of an orchestrator, which are answered all the same.
+ * last places are then for the probes of an orchestrator, which the process still answers.
  */
 const SURPLUS_SHARE = 0.95;
 const CUT_SHARE = 0.01;

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 /**
  * Cuts clients that read an answer too slowly, and connections that are idle for too long.
  *
- * Socket timeouts do neither: any byte in either direction restarts them.
+ * Socket timeouts cannot do this: any byte in either direction restarts them.
  */
 
 export interface ReadingRules {

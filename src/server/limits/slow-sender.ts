@@ -22,7 +22,7 @@ const NEWEST_SHARE = 0.25;
 
 /** The rate at which a client sends one request, as far as the server has measured it. */
 export interface Sending {
-  /** Another number for each request of a connection, and for each time between two requests. */
+  /** A different number for each request of a connection, and for each time between two requests. */
   readonly phase: number;
   readonly bytes: number;
   readonly rate: number | undefined;
@@ -41,11 +41,11 @@ export function measureSending(
 }
 
 /**
- * The clients that the server waits for, in the order in which they lose their place when there is no room for all:
+ * The clients that the server waits for, in the order in which it cuts them when there is no room for all:
  * 1. the ones that stopped reading their answers;
  * 2. the slow senders, the slowest first;
  * 3. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
- *    connections quickly then competes with its own, and not with clients that are about to be measured;
+ *    connections quickly then competes with its own connections, and not with clients that the server measures soon;
  * 4. the other measured clients, the slowest first;
  * 5. the newer half of the clients whose rate is unknown, the oldest first: their requests may be on their way.
  *

@@ -10,7 +10,7 @@ export const COMPONENT_STATUSES = [
 export type ComponentStatus = (typeof COMPONENT_STATUSES)[number];
 
 /**
- * From best to worst. `minor`: a component is degraded, or one that updates do not need is out. `major`: the
+ * From best to worst. `minor`: a component is degraded, or a component that updates do not need is out. `major`: the
  * object store is out, or a catalog is too old or comes from disk. `critical`: no catalog can answer.
  */
 export const INDICATORS = ['none', 'minor', 'major', 'critical'] as const;

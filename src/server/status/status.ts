@@ -67,7 +67,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 const RECHECK_INTERVAL_MS = 3_000;
 /** Components in memory are read this often for the log, also when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
-/** Of the applications that change at the same moment, the log names this many. */
+/** The log names this many of the applications that change at the same moment. */
 const APPLICATIONS_LOGGED_MAX = 10;
 
 /**

@@ -166,7 +166,7 @@ function start(pool: Pool): Worker {
     };
     worker.once('exit', end);
     worker.on('error', (err) => {
-      // The system has no process left for it: Node then reports no exit.
+      // The system cannot start another process: Node then reports no exit.
       if (pid === undefined) {
         log.error({ err }, 'a worker could not be started');
         end(1, null);

@@ -1,6 +1,6 @@
 /**
- * Which workers there are, which of them is the leader, and when a worker is replaced: as a value. {@link change} makes
- * the next roster from it and an event, and says what to do. `primary.ts` does it.
+ * The workers, their leader, and the facts that decide when a worker is replaced, as a value. {@link change} makes the
+ * next roster from it and an event, and says what to do. `primary.ts` does it.
  */
 export interface Roster {
   /** The oldest first. */

@@ -24,7 +24,7 @@ export interface WorkerLink {
   /**
    * Does work that takes a whole processor, when few workers do such work.
    *
-   * @throws AppError `overloaded` when the turn does not come within five seconds
+   * @throws AppError `overloaded` when the work gets no turn within five seconds
    */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   noteListening(facts: Facts): void;

@@ -33,7 +33,9 @@ interface NamePart {
   readonly isContinued: boolean;
 }
 
-/** Parses a file name. For a name that {@link partsOf} did not make, the text is arbitrary: the caller checks. */
+/**
+ * Parses a file name. For a name that {@link partsOf} did not make, the result may be any text: the caller checks it.
+ */
 export function parsePart(name: string): NamePart {
   const isContinued = name.endsWith(CONTINUED);
   const escaped = isContinued ? name.slice(0, -1) : name;

@@ -43,7 +43,7 @@ export async function* cutParts(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<CutPart> {
   const free: Uint8Array[] = [];
-  // One byte more than a small source has, so that the check notices a source that is too long.
+  // For a small source, the buffer has one byte more, so that the check notices a source that is too long.
   const bufferBytes = Math.min(partBytes, source.size + 1);
   let buffer: Uint8Array = new Uint8Array(0);
   const take = (): Uint8Array => {

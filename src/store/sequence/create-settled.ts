@@ -18,7 +18,7 @@ const PAUSE_MAX_MS = 1_000;
 /**
  * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
  *
- * @returns `exists` also when an earlier attempt of this call created it and the answer was lost
+ * @returns `exists` also when an earlier attempt of this call created the object and its answer was lost
  * @throws AppError `store_denied`, `store_full`; `store_unavailable`: the object may exist
  */
 export async function createRetrying(

@@ -91,7 +91,7 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
  * Deletes all ended things below a root such as `sessions/`: their objects at once, and each marker when it has been
  * kept for its time. Takes two listings, for any number of ended things.
  *
- * @param keptMs the shortest time for which markers below this root are kept: younger ones are not read
+ * @param keptMs the shortest time for which the service keeps markers below this root: it does not read younger markers
  * @returns how many objects were deleted
  * @throws AppError `store_unavailable`, `store_denied`: the next call deletes the rest
  */

@@ -207,7 +207,7 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
  *
  * The text that is hashed is the text that is parsed, so nothing outside it can replace a field.
  *
- * @returns undefined for any other spelling of an envelope, which may be sound as well
+ * @returns undefined for an envelope that is spelled in another way, even if it is sound
  */
 function* openRendered(
   text: string,

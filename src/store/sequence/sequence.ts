@@ -24,9 +24,9 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
   readonly endKey?: string;
   /**
-   * Says how a newest document that is proven corrupt is treated. `unknown`: it may have withdrawn something, so the
-   * present state is unknown, and readers and writers refuse to use the document before it until an operator allows it.
-   * `skipped`: the document before it counts.
+   * Says how a newest document that is proven corrupt is treated. `unknown`: the document may have withdrawn something,
+   * so the present state is unknown. Readers and writers refuse to use the document before it until an operator allows
+   * that. `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
   /** A sentence for messages: what a corrupt newest document may have said. */
@@ -87,7 +87,8 @@ export interface Position<T> {
 /**
  * Reads one document; undefined when the number is free.
  *
- * @throws AppError `document_corrupt` when that is proven, `document_newer`, `store_unavailable`, `store_denied`
+ * @throws AppError `document_corrupt` when the document is proven corrupt, `document_newer`, `store_unavailable`,
+ *   `store_denied`
  */
 export async function readDocument<T>(
   store: ObjectStore,

@@ -104,7 +104,7 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
   try {
     const root = await openDirectory(named);
     open.push(root);
-    // Another process may have made the name a link to another directory meanwhile. The open one stays the same.
+    // Another process may have made the name a link to another directory meanwhile. The open directory stays the same.
     await refuseForeign(root.path, location);
     const own = await openBelow(root, [STATIC_MARK], true, linked);
     open.push(own);
@@ -255,8 +255,8 @@ async function writeBytes(temporary: string, name: string, source: UploadSource)
       await writeAll(file, bytes);
     }
     check.verify();
-    // The next export trusts the index and the size of the file. After a power failure, both could be right for a large
-    // file without all of its bytes.
+    // The next export trusts the index and the size of the file. After a power failure, both could be right although a
+    // large file lacks some of its bytes.
     if (source.size > BUFFER_BYTES) await file.sync();
   } finally {
     await file.close();

@@ -46,7 +46,7 @@ export interface StaticContent {
   readonly sha256: string;
 }
 
-/** The headers with which a bucket serves the file. A directory has no place for them. */
+/** The headers with which a bucket serves the file. A directory cannot store them. */
 export interface StaticFacts {
   readonly contentType: string;
   readonly cacheControl: string;

@@ -99,7 +99,7 @@ interface ListedAppcast {
   readonly formats: readonly Format[];
   /** True when clients show Markdown; else notes are HTML. */
   readonly rendersMarkdown: boolean;
-  /** The items of releases, in their order. A release without a file for the client has none. */
+  /** The items of releases, in their order. A release without a file for the client has no item. */
   readonly itemsOf: (
     releases: readonly Release[],
     asked: Pick<OlderReleases, 'arch'>,
@@ -125,7 +125,7 @@ export function listedAppcast({
 > {
   return {
     ...DIALECT,
-    // As many as `generate_appcast` makes deltas from.
+    // `generate_appcast` makes deltas from the same number of releases.
     olderReleasesMax: 5,
     listsOwnRelease: true,
     parseRequest: (asked) => {

@@ -111,7 +111,9 @@ function listFiles(
   return platform === 'macos' && arch === null ? orderForMacs(choosable) : choosable;
 }
 
-/** The best for clients that take the first file. The universal one is an NSIS installer for several architectures. */
+/**
+ * Best first, for clients that take the first file. The universal file is an NSIS installer for several architectures.
+ */
 const UNSTATED_ARCHES: readonly Arch[] = ['universal', 'x64', 'arm64', 'ia32', 'armv7'];
 
 /**

@@ -1,7 +1,7 @@
 import { configurationText } from '../configuration-text.ts';
 import type { ChannelFeed, SetUp } from '../set-up.ts';
 
-/** The document that a client on Linux asks for has its `process.arch` in its name, except on x64. */
+/** A client on Linux asks for a document with the client's `process.arch` in its name, except on x64. */
 export const LINUX_SUFFIXES = [
   ['x64', ''],
   ['arm64', '-arm64'],

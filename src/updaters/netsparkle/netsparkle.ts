@@ -44,10 +44,10 @@ import { describeNetSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
  *
  * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. It compares neither
  * architectures nor versions of the system, so the server does. Without `platform` in the query, the document is for
- * every system and states one release, which each of them gets: see `findCommonRelease`.
+ * every system, and states one release that every system gets: see `findCommonRelease`.
  *
  * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document
- * that the publisher signed has one.
+ * that the publisher signed has such a signature.
  */
 export const netsparkle: FeedProtocol = {
   shape: 'feed',

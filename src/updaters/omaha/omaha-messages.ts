@@ -80,7 +80,7 @@ export function parseOmahaRequest(body: string): OmahaRequest {
     protocol,
     userId: request.value('userid'),
     system: {
-      // Chrome's older requests have the system beside the list.
+      // Older versions of Chrome state the platform in an attribute of the request, and not in the list.
       platform: os?.value('platform') || request.value('@os'),
       version: os?.value('version') ?? '',
       servicePack: os?.value('sp') ?? '',

@@ -162,7 +162,7 @@ function parseMachine(
   const known = platform ?? 'windows';
   const word = stated || (/^[\d.]+_(.+)$/.exec(servicePack)?.[1] ?? '');
   const arch = archOf(word);
-  // An architecture that no build can be for: no update, and not an error.
+  // For an architecture that no build can have, the answer is "no update", and not an error.
   const isWithoutBuilds = word !== '' && arch === undefined && word !== 'unknown';
   const usual = query.format ? [parseFormat(query.format)] : FORMATS_BY_PLATFORM[known];
   const formats = isWithoutBuilds ? [] : usual;

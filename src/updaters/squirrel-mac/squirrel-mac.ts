@@ -92,7 +92,8 @@ interface AskedMachine {
 }
 
 /**
- * The question of a client that gets 204 or the JSON of an update. Older servers answer it for all platforms.
+ * The question of a client that gets 204 or the JSON of an update. Older servers answer this question for all
+ * platforms.
  *
  * @throws AppError `invalid_version`
  */

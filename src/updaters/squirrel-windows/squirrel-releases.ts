@@ -66,7 +66,7 @@ export function renderReleases(kind: ReleasesFormat, listing: FeedListing): Prot
     const id = offered.artifact.filename.replace(/-\d.*/, '');
     return text([ownLine(kind, { ...listing, own }, from, id)]);
   }
-  // On a 64-bit system, the application may be a 32-bit one: a delta for the other one is useless to it.
+  // On a 64-bit system, the application may be 32-bit. It cannot use a delta for the other architecture.
   const isCertain = listing.arch !== null || !isAmbiguous([release, ...olderReleases], rules);
   const deltas = kind.hasDeltas && isCertain ? deltasTo(offered, olderReleases, rules, from) : [];
   const line = lineFor(listing);

@@ -32,10 +32,10 @@ import { describeTauriSetUp } from './tauri-set-up.ts';
  *   `{target}` alone: it is an operating system with an architecture, such as `darwin-universal`, and may end with a
  *   bundle type.
  * - **For all clients**, from `{base}/latest.json`: `platforms`, by `os-arch-installer` and `os-arch`. The client looks
- *   for the first name, then for the second; with a target of its own, only for that. It looks before it compares the
- *   versions, so that a document without its name is an error even when nothing is newer. That is why every machine
- *   that the channel serves has its name in the document, see `findCommonRelease`, and why the answer without such a
- *   release is 204. The client does not state its version, unless its address ends with
+ *   for the first name, then for the second. A client with a target of its own looks only for this target. The client
+ *   looks before it compares the versions, so that a document without its name is an error even when nothing is newer.
+ *   That is why every machine that the channel serves has its name in the document, see `findCommonRelease`, and why
+ *   the answer without such a release is 204. The client does not state its version, unless its address ends with
  *   `?current_version={{current_version}}`: it is offered no release with `requires`.
  *
  * The signature is the build's own `.sig` file, served verbatim and never with another file or version: newer clients
@@ -79,7 +79,7 @@ const INSTALLABLE: typeof FORMATS_BY_PLATFORM = {
   linux: ['appimage', 'deb', 'rpm'],
 };
 
-/** Formats by Tauri's names of its bundle types. */
+/** The formats, by Tauri's names for its bundle types. */
 const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
   app: 'tar.gz',
   appimage: 'appimage',
@@ -148,7 +148,7 @@ function parseLatest(request: ProtocolRequest): Question {
   };
 }
 
-/** The target of an application with universal builds, as the example in Tauri's own documents has it. */
+/** The target of an application with universal builds, as in the example of Tauri's own documents. */
 const MACOS_UNIVERSAL: NamedMachine = {
   name: 'macos-universal',
   platform: 'macos',

@@ -28,10 +28,11 @@ import { describeZsyncSetUp, ZSYNC_ARCHES } from './zsync-set-up.ts';
  *   version, a release that is published during a download would mix two files.
  * - `Filename` is the requested name, so that the client updates the file that it knows.
  *
- * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file, so "no
- * update" is the answer that describes the file that it has, and an older release is a downgrade. There is no "no
- * update" for all clients, so the answer is 404 when the newest release that the client may have is paused or yanked,
- * has a `requires`, or has no zsync file. Both clients then report an error, and leave the file as it is.
+ * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file. So an
+ * answer that describes the client's own file means "no update", and an answer with an older release causes a
+ * downgrade. No answer means "no update" to all clients, so the answer is 404 when the newest release that the client
+ * may have is paused or yanked, has a `requires`, or has no zsync file. Both clients then report an error, and leave
+ * the file as it is.
  */
 export const zsync: PollProtocol = {
   shape: 'poll',

@@ -160,7 +160,7 @@ export class PageSession implements Session {
     // A session in the memory of this tab is its own. A reason that this tab already shows stays.
     if (this.#refreshToken !== undefined || this.#told.phase === 'signed-out') return;
     this.#forget('');
-    // A suspended tab may receive this message after another tab has signed in again.
+    // If this tab was suspended, it may receive this message after another tab has signed in again.
     this.resume();
   }
 

@@ -156,7 +156,7 @@ export function endInvitations(
 /**
  * Ends and deletes invitations as {@link endInvitations} does.
  *
- * @param account the id that an embedded account of the address has
+ * @param account the id of an embedded account with the address
  */
 export async function endInvitationsOf(
   deps: EndDeps,

@@ -17,7 +17,7 @@ const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 /** Bounded, so that many concurrent sign-ins cannot use up the memory. The last one waits about two seconds. */
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
-/** A hash takes one of the four threads of a process. The others read files meanwhile. */
+/** A hash takes one of the four threads of a process. The other threads read files meanwhile. */
 const AT_ONCE_MAX = 2;
 
 /** Does the work when no other process of the service needs the processor for a hash. */
@@ -70,8 +70,8 @@ export function createPasswordHasher({
     if (limit.pendingCount >= WAITING_MAX) throw overloaded('Too many sign-ins are waiting.');
     const hasToWait = limit.activeCount + limit.pendingCount >= atOnce;
     return limit(() => {
-      // Clients that fill the queue and leave must not delay others. Without a queue the hash is computed: the client
-      // may have closed only its side of the connection.
+      // Clients that fill the queue and leave must not delay others. When there is no queue, the process computes the
+      // hash: the client may have closed only its side of the connection.
       if (hasToWait && signal?.aborted === true) {
         throw overloaded('The client closed its connection while the sign-in waited.');
       }

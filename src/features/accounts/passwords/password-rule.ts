@@ -93,7 +93,7 @@ const UNIT_LENGTH_MAX = 8;
 
 /**
  * True for a text that is made of repetitions and sequences: `aaaaaaaa`, `abcabcab`, `12345678`, `aaaa1111`,
- * `qwertyui`. It counts the characters that do not continue the text before them.
+ * `qwertyui`. It counts the characters that continue no repetition and no sequence.
  */
 function isPredictable(text: string): boolean {
   const characters = [...text];

@@ -48,7 +48,7 @@ export type RefreshDecision =
 export function decideRefresh(facts: RefreshFacts): RefreshDecision {
   const { now, presented, successor, account } = facts;
   if (facts.isEnded || account === 'erased') return { action: 'refuse' };
-  // Trimming deletes only states that were exchanged at least twice since.
+  // Trimming deletes a state only after tokens were exchanged at least twice since that state.
   if (presented === undefined) return end('reused');
   if (!facts.isSameDevice || presented.platform !== facts.platform) return end('other_device');
   if (account !== 'unchanged') {

@@ -63,7 +63,7 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
       const given = Buffer.from(mac, 'base64url');
       const right = macOf(payload);
       const isOurs = given.byteLength === right.byteLength && timingSafeEqual(given, right);
-      // Base64url can spell the same bytes in several ways. Only one spelling is the token.
+      // Base64url can spell the same bytes in several ways. Only the spelling that the service writes is the token.
       if (rest.length > 0 || !isOurs || right.toString('base64url') !== mac) return undefined;
       return readClaims(payload);
     },

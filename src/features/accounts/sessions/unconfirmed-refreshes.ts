@@ -9,7 +9,7 @@ const ENTRIES_MAX = 10_000;
 export interface UnconfirmedRefreshes {
   /** The store may have created the state under this key, and no client has its token. */
   note(key: string): void;
-  /** True when the token before the state under this key may still be answered with that state. */
+  /** True when the service may still answer the token of the previous state with the state under this key. */
   has(key: string, now: number): boolean;
   /** A client has the token. From now on the ordinary grace applies. */
   noteAnswered(key: string, now: number): void;

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly sentences: readonly string[];
   /** True when the change was not made. */
   readonly isFailure?: boolean;
-  /** Only after a pause: the release. The operator can add a reason, or resume it. */
+  /** Only after a pause: the paused release. The operator can add a reason, or resume the release. */
   readonly paused?: { readonly app: string; readonly version: string };
 }
 

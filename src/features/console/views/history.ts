@@ -115,8 +115,9 @@ export function differencesOf(
 }
 
 /**
- * The channels of a revision with the objects of the one before it wherever they are equal. Two revisions that were
- * read share no object, and a comparison of them would then make a decision for every offer of every channel.
+ * Returns the channels of a revision. Where they equal the channels of the revision before it, it returns the objects
+ * of that revision. Two revisions that were read share no object, so a comparison of them would make a decision for
+ * every offer of every channel.
  */
 function shareChannels(before: Channels, after: Channels): Channels {
   return Object.fromEntries(

@@ -89,7 +89,7 @@ function targetsOf({ artifacts }: Pick<OfferJson, 'artifacts'>): readonly string
   return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort();
 }
 
-/** An operator does not read a longer list. The list of releases has the others, too. */
+/** An operator does not read a longer list. The list of releases also shows the entries that this list leaves out. */
 const LISTED_MAX = 12;
 
 const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];

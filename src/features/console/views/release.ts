@@ -109,7 +109,7 @@ function rolloutsOf(
 
 /** A week, so that every weekday counts. */
 const COUNTED_DAYS = 7;
-/** Today has just begun at midnight: without yesterday, nothing would be counted. */
+/** Today and yesterday, because today has no counts just after midnight. */
 export const RECENT_DAYS = 2;
 
 function countsOf(

@@ -76,8 +76,8 @@ function offeredOn(
 }
 
 /**
- * Of the versions that meet the same requirements, the oldest: its clients are offered whatever clients on the others
- * are offered.
+ * Groups the versions by the requirements that they meet, and keeps the oldest version of each group. Clients of this
+ * version are offered every release that other clients of the group are offered.
  *
  * @param versions newest first
  */

@@ -42,7 +42,7 @@ const noSuchAnswer = (reply: Reply): Finding =>
     'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
   );
 
-/** A check of one request. @param judge gets what the service saw of it */
+/** A check of one request. @param judge gets the request as the service saw it */
 function checkSeen(
   judge: (seen: SeenRequest, deps: AddressDeps) => Finding,
   headers?: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';
 
-/** Checks that the answers of the service reach clients as it gave them, and that nothing else does. */
+/** Checks that clients get the answers of the service unchanged, and get no other answers. */
 
 export async function checkBodies({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/api/v1/desktop/check-update`, {

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../../store/object-store.ts';
 
 const PROBE_LINK_MS = 60_000;
 
-/** Stores an object for as long as `use` needs it. Fails as the store or `use` does. */
+/** Stores an object for as long as `use` needs it. It fails with the error of the store or of `use`. */
 export async function withObject<T>(
   store: ObjectStore,
   key: string,

@@ -212,8 +212,8 @@ function lettersOf(name: string): string {
 }
 
 /**
- * A release that is the newest of several channels is written into the document of each: it belongs to the most stable
- * one, whose releases the others get too.
+ * When a release is the newest of several channels, the document of each channel states it. The release belongs to the
+ * most stable of these channels, because the others get the releases of that channel too.
  */
 function channelOf(infos: readonly UpdateInfo[]): string | null {
   const channels = infos.map(({ channel }) => channel);

@@ -96,7 +96,7 @@ function statedFile(
   };
 }
 
-/** The server populates a reference, or leaves the name. */
+/** The server sends the object that a field refers to, or only the name of the object. */
 function namedIn(item: JsonRecord, field: string, absent: string): string {
   const value = item[field];
   const name = isRecord(value) ? value.name : value;

@@ -47,7 +47,7 @@ export interface SourceRelease {
   /** ISO 8601, UTC. */
   readonly releasedAt: string;
   readonly name: string | null;
-  /** Markdown, or what the source has; null: none. */
+  /** In Markdown, or in the format of the source; null: none. */
   readonly notes: string | null;
   readonly files: readonly (StatedFile & { readonly path: string })[];
   /** Names that lie beside the files and belong to no release, such as `RELEASES`. They tell the build tool. */

@@ -140,7 +140,7 @@ function escaped(text: string): string {
   return text.replace(/[^\w-]/g, '\\$&');
 }
 
-/** One release for each version and channel: the feeds of `win` and `osx` are of the same one. */
+/** Makes one release for each version and channel: the feeds of `win` and `osx` belong to the same release. */
 function merged(groups: readonly Group[]): readonly StatedRelease[] {
   const releases = new Map<string, StatedRelease>();
   for (const { version, feed, notes, files } of groups) {

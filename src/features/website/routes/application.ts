@@ -36,7 +36,7 @@ const HEADERS = {
   'cache-control': cacheControl(false),
   vary: MACHINE_HEADERS,
   'accept-ch': ASKED_HINTS,
-  // Without it, a browser would show the page for an unknown processor on its first visit.
+  // Without this header, a browser would show the page for an unknown processor on the first visit.
   'critical-ch': ASKED_HINTS,
 };
 

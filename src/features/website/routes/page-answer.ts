@@ -48,14 +48,14 @@ export function pageAbout(application: string, channel: string | undefined): App
   return { application, channel: { name, isDefault: name === DEFAULT_CHANNEL } };
 }
 
-/** An answer with its sources. */
+/** An answer, and the states of the channels that it was made from. */
 export interface MadeAnswer {
   readonly answer: SharedAnswer;
   readonly seen: readonly { readonly channel: ChannelView; readonly completed: number }[];
 }
 
 /**
- * Answers from a channel, as every visitor sees it: no account opens more on a page.
+ * Answers from a channel as every visitor sees it: on a page, no account sees more.
  *
  * @param question identifies what else the answer depends on; answers are kept for each, so it must
  *   have few different values
@@ -78,7 +78,7 @@ export function answerFromChannel(
   // Read at once, so that the display name is of the same revision as the view.
   const { displayName } = deps.catalog.application(application).snapshot().revision;
   return make({ ...about, displayName }).then(({ answer, seen }) => {
-    // Reading a release may have taken long: the answer must not be kept under the name of another state.
+    // The state may have changed while a release was read: the answer must not be kept under the name of another state.
     const isSame = seen.every((each) => each.channel === view && each.completed === completed);
     sendShared(request, reply, isSame ? deps.answers.add(source, name, answer) : answer);
   });

@@ -9,7 +9,7 @@ interface Props {
   readonly ago?: boolean;
 }
 
-/** A time in the one form that the console has for it: local time. The title has UTC. */
+/** A time in the only form that the console uses: local time. The title has UTC. */
 export function Time({ at, ago: hasAgo = false }: Props) {
   const ms = Date.parse(at);
   const ago = useTicking((now) => relative(ms, now));

@@ -60,7 +60,7 @@ export function OverviewScreen({ app, query }: Props) {
   );
 }
 
-/** The list shows so many rows at first. The search goes through all of them. */
+/** The list shows this many rows at first. The search goes through all rows. */
 const ROWS = 50;
 
 interface ReleasesProps {
