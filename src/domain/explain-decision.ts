@@ -17,7 +17,7 @@ import { versionText } from './version.ts';
  * Explains a decision: which releases it considered, and what each rule compared.
  *
  * The facts are computed from the decision afterwards, with the predicates that made it. `decideUpdate` answers
- * millions of clients and therefore collects none of them.
+ * millions of clients and therefore collects none of these facts.
  */
 
 export interface ExplainedRelease {
@@ -67,7 +67,7 @@ export function explainDecision(
   const shown = considered.filter(
     (_, index) => index < RELEASES_MAX || index === considered.length - 1,
   );
-  // Without an offer, the last one is not special.
+  // The last release is shown in addition to the others only when the client is offered it.
   if (decision.reason !== 'offer') shown.splice(RELEASES_MAX);
   const outcomes = new Map(decision.path.map(({ version, outcome }) => [version, outcome]));
   const machine = channel.offersFor(query.platform, query.arch);
@@ -88,7 +88,10 @@ export function explainDecision(
   };
 }
 
-/** The offers from the newest to the offered one; without an offer, all that are newer than the client's version. */
+/**
+ * The offers from the newest to the offered one. When the client is offered nothing, all offers that it could get by
+ * their version.
+ */
 function consideredOffers(
   query: UpdateQuery,
   { offers }: ChannelView,

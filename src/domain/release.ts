@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 
 export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha512';
 
-/** Identifies an artifact within a release: no release has two with the same identity. */
+/** Identifies an artifact within a release: no two artifacts of a release have the same identity. */
 export interface ArtifactIdentity {
   readonly platform: Platform;
   readonly arch: Arch;

@@ -14,8 +14,8 @@ export interface UnservedVisitors {
 }
 
 /**
- * The visitors of a channel who get no release, although the channel has had one. None for a channel that never had a
- * release, or has only drafts.
+ * The visitors of a channel who get no release, although the channel has had one. The list is empty for a channel that
+ * never had a release, or has only drafts.
  *
  * @param now by the store's clock; milliseconds since the epoch
  */

@@ -142,7 +142,7 @@ function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number): RuleJson
   }
 }
 
-/** Says what keeps a rollout where it is: the publisher, a weekly freeze window, or nothing. */
+/** Says what stops a rollout: the publisher, a weekly freeze window, or nothing. */
 export function frozenBy(
   rollout: OfferJson['rollout'],
   time: number,
