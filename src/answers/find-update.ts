@@ -23,10 +23,10 @@ export interface FoundUpdate extends SeenChannel {
 }
 
 /**
- * Decides which update a client gets, from memory.
+ * Finds the update that a client gets, from memory.
  *
- * Synchronous unless the offered release has not been read yet, which happens once per release and
- * process. A release that does not match its digest is not offered: the decision is made again without it.
+ * The function is synchronous unless the offered release has not been read yet. A process reads each release once. A
+ * release that does not match its digest is not offered: the function decides again without this release.
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `store_*` when the store fails
@@ -49,7 +49,7 @@ export function findUpdate(
   });
 }
 
-/** Field by field: object spread costs more than the decision. */
+/** It copies field by field, because object spread costs more than the decision. */
 function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
