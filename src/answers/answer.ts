@@ -38,7 +38,7 @@ const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-e
 /** For answers that depend on the account: a shared cache would serve them to other clients. */
 export const PRIVATE_CACHE = 'private, no-store';
 
-/** @param isRestricted whether other accounts may get another answer: if so, no cache may store it */
+/** @param isRestricted true when other accounts may get another answer; then no cache may store the answer */
 export function cacheControl(isRestricted: boolean): string {
   return isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE;
 }
@@ -73,7 +73,7 @@ export function taggedAnswer(
   return { status: 200, headers: tagged, body: isText ? content : bytes };
 }
 
-/** In bytes. */
+/** The size of a body, in bytes. */
 export function bodyBytes(body: Answer['body']): number {
   if (body === null) return 0;
   return typeof body === 'string' ? encoder.encode(body).length : body.length;

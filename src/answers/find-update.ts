@@ -49,7 +49,7 @@ export function findUpdate(
   });
 }
 
-/** It copies field by field, because object spread costs more than the decision. */
+/** Copies field by field, because object spread costs more than the decision. */
 function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
@@ -62,8 +62,8 @@ function join(
 /**
  * Finds the artifact of a release that was chosen from the artifacts of its offer.
  *
- * @throws AppError `document_corrupt`: an offer names the digest of its manifest and copies the artifacts from it, so
- *   the two cannot differ
+ * @throws AppError `document_corrupt` when the manifest lacks the artifact. Valid documents cannot cause this, because
+ *   an offer copies its artifacts from its manifest and names the manifest's digest.
  */
 export function storedArtifact(release: Release, chosen: ArtifactIdentity): Artifact {
   const artifact = findArtifact(release, chosen);

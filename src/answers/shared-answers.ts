@@ -25,7 +25,7 @@ const BYTES_MAX = 32 * 1024 * 1024;
 /** The memory that the headers and the entry of an answer take. */
 const OVERHEAD_BYTES = 2 * 1024;
 
-/** @param bytesMax above it, the oldest answers are dropped */
+/** @param bytesMax the most bytes of all answers; above it, the oldest answers are dropped */
 export function createSharedAnswers<Kept extends Pick<Answer, 'body'> = Answer>(
   bytesMax = BYTES_MAX,
 ): SharedAnswers<Kept> {

@@ -43,7 +43,7 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Mac
   return best === undefined ? { refused } : { artifact: best };
 }
 
-/** True when the format, the signature and the system version of the artifact all suit the client. */
+/** True when the client accepts the format and the signature of the artifact, and its system version is sufficient. */
 export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }

@@ -23,7 +23,9 @@ export interface NamedBuild<Artifact> {
 
 export interface CommonRelease {
   readonly offer: Offer;
-  /** The build for each machine, in the order of the machines. A machine without a build in this release is left out. */
+  /**
+   * The build for each machine, in the order of the machines. Machines without a build in this release are left out.
+   */
   readonly builds: readonly NamedBuild<OfferedArtifact>[];
 }
 
@@ -105,8 +107,8 @@ export function divideMachines(
 }
 
 /**
- * Returns a test of offers: true when no rule keeps an offer from the client on every machine. It tests each offer
- * once.
+ * Returns a test of offers: true when no rule refuses the offer to the client, apart from the rules about the machine.
+ * It tests each offer once.
  */
 function possibleFor(
   query: UpdateQuery,
@@ -117,7 +119,7 @@ function possibleFor(
   return once((offer: Offer) => obstacleFor(offer, query, isReached) === undefined);
 }
 
-/** Returns a function with the same results that computes the result for each value once. */
+/** Returns a function with the same results. It computes the result for each value once. */
 function once<Value, Result extends {}>(
   compute: (value: Value) => Result,
 ): (value: Value) => Result {

@@ -42,7 +42,7 @@ export interface SparkleFacts {
   readonly maximumSystemVersion?: string;
   /** A client with an older bundle version asks the user before it installs the file. */
   readonly minimumAutoupdateVersion?: string;
-  /** A user who skipped an older bundle version is asked again. */
+  /** When a user skipped an older bundle version, the client asks the user again. */
   readonly ignoreSkippedUpgradesBelowVersion?: string;
   /** `arm64`. */
   readonly hardwareRequirements?: string;
@@ -62,7 +62,9 @@ export const SPARKLE_FACTS = [
 
 const FACTS = ['blockMapSize', 'needsAdminRights', 'sha1', 'bundleVersion', 'sparkle'] as const;
 
-/** Takes only the facts from files. When several files state a fact, the first file counts. */
+/**
+ * The facts of files, without the other fields of the files. When several files state a fact, the first file counts.
+ */
 export function factsOf(...files: readonly UpdaterFacts[]): UpdaterFacts {
   const stated = FACTS.flatMap((name) => {
     const value = files.find((file) => file[name] !== undefined)?.[name];

@@ -237,7 +237,7 @@ export function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
 /** Reports whether the client may update straight to the release. */
 export function meetsRequirement({ requires }: Offer, query: UpdateQuery): boolean {
   if (requires === null || query.purpose !== 'update') return true;
-  // A client that does not state its version may not meet the requirement.
+  // It is unknown whether a client that does not state its version meets the requirement.
   return query.currentVersion !== null && inRange(query.currentVersion, requires);
 }
 

@@ -2,7 +2,7 @@
 
 /**
  * Characters that a name must not have: control characters, line ends, lone surrogates and invisible characters.
- * Bidirectional controls display a name as another one (Unicode Technical Report 36, section 2.5; CVE-2021-42574),
+ * Bidirectional controls make a name look like another name (Unicode Technical Report 36, section 2.5; CVE-2021-42574),
  * and invisible characters make two names look alike.
  */
 const FORBIDDEN =

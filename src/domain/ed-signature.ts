@@ -20,7 +20,7 @@ interface EmbeddedSignature {
 const MARKER = '<!-- sparkle-signatures:';
 
 /**
- * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast: a comment at its end.
+ * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast, as a comment at its end.
  *
  * @returns undefined without such a comment; `malformed` for one that Sparkle does not accept
  */

@@ -140,8 +140,7 @@ function namesOf(builds: readonly OfferedArtifact[]): readonly string[] {
 
 /** The system versions that the builds in the client's formats need. Empty when one of these builds needs none. */
 function minimumsOf(builds: readonly OfferedArtifact[], query: UpdateQuery): readonly string[] {
-  // The decision refuses no system version to a client that compares versions itself, so only the other rules decide
-  // here.
+  // With this `osGate`, the decision does not compare system versions, so only the other rules decide here.
   const anySystem: UpdateQuery = { ...query, osGate: 'client' };
   const taken = builds.filter((build) => 'artifact' in chooseArtifact([build], anySystem));
   const minimums = taken.map(({ minimumOsVersion }) => minimumOsVersion);

@@ -2,7 +2,7 @@ import { DateTime, IANAZone } from 'luxon';
 
 /** Weekly windows in which no rollout advances, such as weekends. */
 
-/** A moment of each week, by the clock on the wall. */
+/** A moment of each week, in local time. */
 interface WeekTime {
   /** 1 is Monday, 7 is Sunday. */
   readonly weekday: number;

@@ -213,7 +213,7 @@ function keepBuildsRelied(
         left.find((offer) => isOlder(offer) && decidesNative(offer, machine)) ?? left[0];
       if (relied !== undefined) superfluous.delete(relied);
     }
-    // When the function finds no offer that would keep the answers equal, the channel drops nothing.
+    // When no offer to keep explains a changed answer, the channel drops nothing.
     if (superfluous.size === size) superfluous.clear();
   }
 }

@@ -22,8 +22,8 @@ export interface MachineOffers {
   /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
   /**
-   * The architectures that the machine may have, if an offer for the machine can lack a native build for them: the
-   * machine runs x64 builds by emulation, or the client does not state its architecture.
+   * The architectures that the machine may have, when offers for the machine can lack native builds. Offers can lack
+   * them when the machine runs x64 builds by emulation, or when the client does not state its architecture.
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
@@ -120,8 +120,7 @@ function findJumps(
 }
 
 /**
- * The index of the next offer after `index` that the client may get by its native builds; the number of offers when
- * there is none.
+ * The index of the next offer after `index` that is not skipped; the number of offers when there is none.
  *
  * An offer is skipped when it has no native build that the client can install, and an older active offer has one.
  *

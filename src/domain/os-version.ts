@@ -19,7 +19,7 @@ export function compareOsVersions(a: OsVersion, b: OsVersion): number {
   return 0;
 }
 
-/** Darwin 20 is macOS 11, and 25 is macOS 26: Apple skipped the versions 16 to 25. */
+/** Darwin 20 is macOS 11, and Darwin 25 is macOS 26: Apple skipped the versions 16 to 25. */
 const FIRST_YEARLY_DARWIN = 20;
 const FIRST_ALIGNED_DARWIN = 25;
 const FIRST_DARWIN = 4;

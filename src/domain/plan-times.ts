@@ -27,8 +27,8 @@ interface Moments {
  * These moments in the order of time: now, the coming steps of the active rollouts, moments between the steps of linear
  * rollouts, and the starts and ends of freeze windows.
  *
- * @param timesMax at least 2; when there are more moments, the function leaves out some, first moments at which no
- *   share jumps
+ * @param timesMax at least 2; when there are more moments, steps have priority over moments between steps, and these
+ *   have priority over freeze windows
  */
 export function planTimes(
   offers: Iterable<Offer>,
@@ -73,7 +73,7 @@ function partsOf(from: number, to: number): readonly number[] {
 
 const isClose = (a: number, b: number): boolean => Math.abs(a - b) < CLOSE_MS;
 
-/** Keeps only the last of several close moments. It has the largest shares, because shares only grow. */
+/** Keeps only the last of several close moments. The last moment has the largest shares, because shares only grow. */
 function withoutClose(times: readonly number[]): readonly number[] {
   const sorted = times.toSorted((a, b) => a - b);
   return sorted.filter((time, index) => {

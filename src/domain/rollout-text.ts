@@ -72,7 +72,7 @@ export function parseRollout(
 }
 
 /**
- * The run time that a plan has at a time when the plan starts now. If a window contains the time, the run time just
+ * The run time of a plan at a later time, if the plan starts now. When a window contains that time, the run time just
  * after the window.
  */
 function runUntil(windows: readonly FreezeWindow[], now: number, at: number): number {

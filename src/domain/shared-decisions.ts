@@ -58,8 +58,8 @@ export interface Answer {
 }
 
 /**
- * Divides installations: `inside` are the installations whose bucket is below the share. A branch is undefined until an
- * installation needs it.
+ * Divides installations by their bucket. The branch `inside` is for buckets below the share. A branch is undefined
+ * until an installation needs it.
  */
 interface Split {
   readonly rollout: Rollout;

@@ -6,7 +6,10 @@ export const MINISIGN = 'minisign';
 /** Node's name for the hash of a file that a minisign signature signs. A legacy signature signs the file itself. */
 export const SIGNED_HASH = 'blake2b512';
 
-/** Sparkle's `edSignature`: base64 of an Ed25519 signature over the bytes of a file. WinSparkle and NetSparkle read it too. */
+/**
+ * Sparkle's `edSignature`: base64 of an Ed25519 signature over the bytes of a file. WinSparkle and NetSparkle read this
+ * signature too.
+ */
 export const SPARKLE_ED25519 = 'sparkle-ed25519';
 
 export const SIGNATURE_SCHEMES = [MINISIGN, SPARKLE_ED25519] as const;

@@ -1,6 +1,9 @@
 import { AppError } from '../core/errors.ts';
 
-/** Sparkle's public keys: base64 of 32 bytes, as SUPublicEDKey in Info.plist. WinSparkle and NetSparkle read them too. */
+/**
+ * Sparkle's public keys: base64 of 32 bytes, as SUPublicEDKey in Info.plist. WinSparkle and NetSparkle read these keys
+ * too.
+ */
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const PUBLIC_KEY_BYTES = 32;

@@ -3,7 +3,7 @@
  * version at periods and between digits and letters, and ignores everything behind the first dash. WinSparkle does the
  * same, but reads the text behind a dash as letters.
  *
- * @returns negative when `a` is older; 0 for versions that Sparkle takes for equal, such as 1.0.0 and 1.0.0-beta
+ * @returns negative when `a` is older; 0 for versions that Sparkle considers equal, such as 1.0.0 and 1.0.0-beta
  */
 export function compareSparkleVersions(a: string, b: string): number {
   const [left, right] = balanced(partsOf(a), partsOf(b));

@@ -4,8 +4,8 @@ import type { Offer } from './offer.ts';
 import { ARCHES, PLATFORMS, type Platform } from './platform.ts';
 
 /**
- * New visitors who get no release: a page, a download button and `latest-version` know no installation, so they give only
- * a release that every client is offered.
+ * New visitors who get no release. A page, a download button and `latest-version` know no installation, so they give
+ * only a release that every client is offered.
  */
 export interface UnservedVisitors {
   readonly channel: string;

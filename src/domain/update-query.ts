@@ -25,7 +25,7 @@ export interface UpdateQuery {
    * The side that compares versions of the system. `client`: the answer states the minimum, and the client checks it.
    */
   readonly osGate: 'server' | 'client';
-  /** Stable and anonymous, for rollouts. */
+  /** A stable and anonymous id of the installation, for rollouts. */
   readonly installationId: string | null;
   /** True when a person asks by hand: see `Channel.givesEarlyAccess`. */
   readonly isManual: boolean;

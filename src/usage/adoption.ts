@@ -15,7 +15,10 @@ export interface AdoptionQuery {
 /** Counts of the rows with one name: a version, platform, channel or day. */
 export interface Group extends Counts {
   readonly name: string;
-  /** From 0 to 1: the share of the checks that the function's docstring names; null when there are no such checks. */
+  /**
+   * A share of checks, from 0 to 1; the function that returns the group says of which checks. Null when there are no
+   * such checks.
+   */
   readonly share: number | null;
 }
 
@@ -28,7 +31,7 @@ export interface UsageSummary {
    * counts. They are the counts of all channels, even when the query names one channel.
    */
   readonly withoutDetail: Counts & { readonly days: number };
-  /** Newest first, then {@link UNSTATED}, then {@link OTHER}: the versions that no channel listed. */
+  /** Newest first, then {@link UNSTATED}, then {@link OTHER}, which sums the versions that no channel listed. */
   readonly versions: readonly Group[];
   /** The most checks first. */
   readonly platforms: readonly Group[];

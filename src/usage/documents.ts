@@ -128,7 +128,7 @@ export interface AddedCounter {
   readonly addedAt: number;
 }
 
-/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+/** @throws AppError `internal`, `document_too_large` when readers would refuse the document */
 export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Promise<Uint8Array> {
   const head = {
     schema_version: SCHEMA_VERSION,
@@ -139,7 +139,7 @@ export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Promise<U
   return render(checkSnapshot, signed, SNAPSHOT_BYTES_MAX);
 }
 
-/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+/** @throws AppError `internal`, `document_too_large` when readers would refuse the document */
 export function renderTotal({ countedSince, counters, ...rest }: Total): Promise<Uint8Array> {
   const added = [...counters].map(([counter, { number, addedAt }]) => [
     counter,

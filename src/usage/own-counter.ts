@@ -107,7 +107,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     },
     flush: async (listing) => {
       await send(listing);
-      // This comes before `prepare`, so that the tally keeps the counts when nothing can be sent. Once they are in a
+      // This check comes before `prepare`, so that the tally keeps counts that cannot be sent now. Once counts are in a
       // snapshot, this process must assume that the store may have them.
       requireCurrent(clock, listing);
       prepare();

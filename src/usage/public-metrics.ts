@@ -13,7 +13,7 @@ export interface PublicMetrics {
     readonly last30Days: number;
     readonly allTime: number;
   };
-  /** These are means over five full minutes: the last minutes whose counts all processes had time to report. */
+  /** Means over five full minutes: the last minutes whose counts every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
   /** Shares of the checks of the last seven UTC days. */
@@ -107,7 +107,7 @@ function makeRates(
 
 /**
  * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time and
- * 30 days, all applications and one, two answers) and see a single download. A visitor who makes own downloads can
+ * 30 days, all applications and one, two answers) and see a single download. A visitor who also downloads files can
  * still learn when another visitor downloads, but nothing else.
  */
 function roundDown(total: number, groupMin: number): number {

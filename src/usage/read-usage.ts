@@ -20,8 +20,8 @@ export interface ReadUsage {
 }
 
 /**
- * The most listings that a slow reader needs. A service deletes a snapshot two flushes after it wrote the snapshot, so
- * a listing may be too old.
+ * The most listings of one call. A service deletes a snapshot two flushes after it wrote the snapshot, so a slow reader
+ * may need a newer listing.
  */
 const LISTINGS_MAX = 5;
 

@@ -16,7 +16,10 @@ import { createWhileCurrent, type Listing } from './listing.ts';
 import type { StoredCounts } from './stored-counts.ts';
 
 const HOUR_MS = 3_600_000;
-/** A counter is idle after this time. Rates need minutes for a shorter time, and totals have no minutes. */
+/**
+ * The time without a new snapshot after which a counter is idle. It is longer than the time for which rates need
+ * minutes, because totals have no minutes.
+ */
 const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
 /**
@@ -29,8 +32,7 @@ const TOTALS_KEPT_MIN = 8;
 /** A total names a closed counter for at least this long, so that its process cannot continue it. */
 export const REMEMBERED_MS = 7 * DAY_MS;
 /**
- * After this many tries, the counter is not idle: its process keeps writing while this process tries to close the
- * counter.
+ * The most tries to close a counter. After so many tries, the counter is not idle, because its process keeps writing.
  */
 const CLOSE_TRIES = 5;
 const REQUESTS_AT_ONCE = 4;
@@ -112,7 +114,7 @@ async function nextTotal(
 ): Promise<Total> {
   const named = new Map<string, AddedCounter>();
   for (const [counter, entry] of base?.counters ?? []) {
-    // If the total forgot a counter whose objects are in the store, a later total would count them again.
+    // If the total forgot a counter whose objects are in the store, a later total would count the counter again.
     const isKept = counters.has(counter) || present - entry.addedAt < REMEMBERED_MS;
     if (isKept) named.set(counter, entry);
   }

@@ -15,7 +15,7 @@ import {
 import type { SeriesCounts } from './series.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
-/** The counts of this process since its last flush. To count costs a few look-ups and builds no strings. */
+/** The counts of this process since its last flush. Counting costs a few look-ups and builds no strings. */
 export interface Tally extends UsageCounter {
   /** Returns the counts since the last `take` and removes them; undefined when there are none. */
   take(): Counted | undefined;
@@ -28,8 +28,8 @@ export interface Tally extends UsageCounter {
 interface TallyDeps {
   readonly clock: Clock;
   /**
-   * True when the catalog has the version, on a channel whose clients may know it. Clients can make up versions, so
-   * only known versions get a row of their own.
+   * True when the catalog has the version. For an open channel, a version that only restricted channels list counts as
+   * unknown. Clients can make up versions, so only known versions get a row of their own.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
   /**
@@ -80,7 +80,7 @@ export function createTally(deps: TallyDeps): Tally {
     return group;
   };
 
-  /** Adds the group if today has none. */
+  /** Adds the group if today has no such group. */
   const openGroup = (...names: GroupNames): TallyGroup =>
     // Above the limit, each application still gets one row for each day.
     addGroup(

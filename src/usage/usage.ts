@@ -60,8 +60,8 @@ interface UsageDeps {
   /** Public metrics do not show groups with fewer counts. */
   readonly groupMin: number;
   /**
-   * True when the catalog has the version, on a channel whose clients may know it. It must answer from memory, because
-   * each check of an unknown version calls it.
+   * True when the catalog has the version. For an open channel, a version that only restricted channels list counts as
+   * unknown. The function must answer from memory, because each check of an unknown version calls it.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
   /** False for a restricted channel. Public metrics do not show such a channel. */
@@ -71,12 +71,12 @@ interface UsageDeps {
 const STOP_MAX_MS = 3_000;
 const METRICS_FRESH_MS = 5_000;
 /**
- * The time that is added to two intervals. In the first interval a process counts, and in the second another process
- * reads.
+ * The time that is added to two intervals: the interval until a process flushes a count, and the interval until other
+ * processes read it.
  */
 const REPORT_SLACK_MS = 10_000;
 const MINUTES_KEPT_EXTRA_MS = 10 * MINUTE_MS;
-/** The most that `startPolling` lengthens an interval by. */
+/** The largest factor by which `startPolling` lengthens an interval. */
 const JITTER_MAX = 1.2;
 /**
  * When the newest total is newer by this time than the total that this process has read, it may have forgotten counters

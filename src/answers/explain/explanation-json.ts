@@ -63,7 +63,7 @@ export function explanationJson(explanation: Explanation): ExplanationJson {
   };
 }
 
-/** The explanation as the command prints it: with the change that made the revision, and the changes of the releases. */
+/** The explanation as the command prints it, with the change that made the revision and the changes of the releases. */
 export function publisherJson(explanation: Explanation): object {
   const { signed } = explanation.state.revision;
   const { kind, version, channels, reason } = signed.change;

@@ -8,7 +8,10 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 
 /** The one shape of an explanation, and the rule that says which readers see which parts of it. */
 
-/** The reader of an explanation. `publisher`: the operator of a console or the user of a command, who can read the store. */
+/**
+ * The reader of an explanation. `publisher`: a person who can read the store, as the operator of a console or the user
+ * of a command.
+ */
 export type Audience = 'publisher' | 'client';
 
 /**
@@ -47,7 +50,7 @@ export interface PassedOver extends Listing {
   readonly why: 'yanked' | 'unverified';
 }
 
-/** The version that the client runs, on this channel. */
+/** The state on this channel of the version that the client runs. */
 interface InstalledVersion {
   readonly state: ExplainedDecision['installed'];
   /** Undefined when the channel does not list the version. */
@@ -72,6 +75,6 @@ export interface Explanation extends Omit<ExplainedDecision, 'installed' | 'rele
   readonly openTo: readonly string[];
   /** The drafts on the channels that the client sees. No client sees drafts. */
   readonly drafts: readonly ListedDraft[];
-  /** The changes that paused or yanked the releases above, as far as the history has them. Empty for a client. */
+  /** The changes that paused or yanked the releases above, as far as the search finds them. Empty for a client. */
   readonly statusChanges: readonly StatusChange[];
 }

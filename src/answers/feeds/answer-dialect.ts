@@ -51,7 +51,7 @@ export type DialectAnswer = ({ readonly kind: 'document' } & Answered) | FileAns
 /** One object answers all addresses of dialects, so that each document is rendered once. */
 export interface Dialects {
   /**
-   * Synchronous when the document is in memory.
+   * The function is synchronous when the document is in memory.
    *
    * @param tier of the requesting account, or a promise of it; null when the client is not signed in
    * @throws AppError as the dialect, `listChannel`, `listCommonRelease` and `answerFile` do; `method_not_allowed` for
@@ -63,7 +63,7 @@ export interface Dialects {
   ): DialectAnswer | Promise<DialectAnswer>;
 }
 
-/** The part of a request that is the same in all dialects. */
+/** The objects that all dialects share. */
 interface Shared {
   readonly deps: DialectDeps;
   readonly answers: FeedAnswers;

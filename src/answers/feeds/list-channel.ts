@@ -59,9 +59,9 @@ function withListedVersion(
  *
  * @param olderMax the most releases to list beside the offered release
  * @param tier of the requesting account; null when the client is not signed in
- * @param ownWanted whether to find {@link ChannelListing.own}
+ * @param ownWanted says whether to find {@link ChannelListing.own}
  *
- * The function is synchronous when {@link findUpdate} is.
+ * The function is synchronous unless a release has not been read yet.
  *
  * @throws AppError `not_entitled`, `unknown_application`, `unknown_channel`, `catalog_unavailable`, `store_unavailable`
  */
@@ -114,10 +114,10 @@ interface OwnOffer {
 const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
- * The offer of the version that a client has. A client that trusts only signed documents takes a generated "no update"
- * for an attack, and other clients need a document that lists a release. A yanked offer counts too, because a client that
- * has the version does not install it again. A client that moved from beta to stable may have a version that only beta
- * lists.
+ * The offer of the version that a client has. A client that trusts only signed documents considers a generated "no
+ * update" an attack, and other clients need a document that lists a release. A yanked offer counts too, because a
+ * client that has the version does not install it again. A client that moved from beta to stable may have a version
+ * that only beta lists.
  */
 function seeOwn(
   deps: ServiceDeps,

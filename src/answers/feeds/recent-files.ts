@@ -12,7 +12,7 @@ const BYTES_MAX = 32 * 1024 * 1024;
  * @param bytesMax the most bytes in memory; above it, the function forgets the files that it read first
  */
 export function createRecentFiles(read: ReadFile, bytesMax = BYTES_MAX): ReadFile {
-  /** The oldest first. A file counts with its stated size from the beginning of its reading. */
+  /** The oldest first. A file counts with its stated size from the time when its reading begins. */
   const files = new Map<string, { readonly size: number; readonly bytes: Promise<Uint8Array> }>();
   let total = 0;
 
