@@ -1,8 +1,8 @@
 import type { UsageCounter } from '../usage/usage-counter.ts';
 
 /**
- * The answer to a client, as a value. This room takes a parsed question; whoever serves it adds the headers that all of
- * its answers share, sends the answer and counts it.
+ * The answer to a client, as a value. The code in this directory takes a parsed question. The server that calls it adds
+ * the headers that all its answers share, sends the answer and counts it.
  */
 
 /** By lower-case name. */
@@ -10,7 +10,7 @@ export type HeaderRecord = Readonly<Record<string, string>>;
 
 export interface Answer {
   readonly status: number;
-  /** One object for all answers with the same headers, so that a server prepares them once. */
+  /** One object for all answers with the same headers, so that a server prepares these headers once. */
   readonly headers: HeaderRecord;
   /** The headers of this answer alone, such as Location. */
   readonly own?: HeaderRecord;
@@ -38,12 +38,14 @@ const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-e
 /** For answers that depend on the account: a shared cache would serve them to other clients. */
 export const PRIVATE_CACHE = 'private, no-store';
 
-/** @param isRestricted whether other accounts may get another answer: if so, no cache may store it */
+/** @param isRestricted true when other accounts may get another answer; then no cache may store the answer */
 export function cacheControl(isRestricted: boolean): string {
   return isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE;
 }
 
-/** The headers of an answer to one client, which no cache stores. A cache would give it to another client. */
+/**
+ * The headers of an answer to one client. No cache may store this answer, because it would give it to another client.
+ */
 export function uncached(own: HeaderRecord): HeaderRecord {
   return { ...own, 'cache-control': 'no-store' };
 }
@@ -51,7 +53,10 @@ export function uncached(own: HeaderRecord): HeaderRecord {
 /** A strong entity tag of a body (RFC 9110, section 8.8.3). */
 export type TagOf = (body: Uint8Array) => string;
 
-/** In bytes. Servers send a short text together with the headers, and need not encode longer ones for each client. */
+/**
+ * The longest body that stays a text, in bytes. Servers send such a text together with the headers. A longer text
+ * becomes bytes here, so that servers need not encode it for each client.
+ */
 export const TEXT_MAX = 4 * 1024 - 1;
 
 const encoder = new TextEncoder();
@@ -68,7 +73,7 @@ export function taggedAnswer(
   return { status: 200, headers: tagged, body: isText ? content : bytes };
 }
 
-/** In bytes. */
+/** The size of a body, in bytes. */
 export function bodyBytes(body: Answer['body']): number {
   if (body === null) return 0;
   return typeof body === 'string' ? encoder.encode(body).length : body.length;

@@ -5,8 +5,8 @@ import type { FoundUpdate } from './find-update.ts';
 import type { LinkMethod } from './issue-link.ts';
 
 /**
- * The count of a check. Call it after the answer was found: then application and channel exist, and a client cannot
- * fill the counts with made-up names.
+ * The count of a check. Callers count a check only after they found the answer: then application and channel exist, and
+ * a client cannot fill the counts with made-up names.
  */
 export function countedCheck(
   { application, platform, currentVersion }: UpdateQuery,

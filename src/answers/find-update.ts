@@ -23,10 +23,10 @@ export interface FoundUpdate extends SeenChannel {
 }
 
 /**
- * Decides which update a client gets, from memory.
+ * Finds the update that a client gets, from memory.
  *
- * Synchronous unless the offered release has not been read yet, which happens once per release and
- * process. A release that does not match its digest is not offered: the decision is made again without it.
+ * The function is synchronous unless the offered release has not been read yet. A process reads each release once. A
+ * release that does not match its digest is not offered: the function decides again without this release.
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `store_*` when the store fails
@@ -49,7 +49,7 @@ export function findUpdate(
   });
 }
 
-/** Field by field: object spread costs more than the decision. */
+/** Copies field by field, because object spread costs more than the decision. */
 function join(
   { channel, isRestricted, revision }: SeenChannel,
   decision: Decision,
@@ -62,8 +62,8 @@ function join(
 /**
  * Finds the artifact of a release that was chosen from the artifacts of its offer.
  *
- * @throws AppError `document_corrupt`: an offer names the digest of its manifest and copies the artifacts from it, so
- *   the two cannot differ
+ * @throws AppError `document_corrupt` when the manifest lacks the artifact. Valid documents cannot cause this, because
+ *   an offer copies its artifacts from its manifest and names the manifest's digest.
  */
 export function storedArtifact(release: Release, chosen: ArtifactIdentity): Artifact {
   const artifact = findArtifact(release, chosen);

@@ -8,7 +8,7 @@ export interface LinkDeps extends ServiceDeps {
   readonly links: DownloadLinks;
 }
 
-/** HEAD needs a separate link: a presigned URL is valid for one method. */
+/** HEAD needs a separate link, because a presigned URL is valid for one method. */
 export type LinkMethod = 'GET' | 'HEAD';
 
 /**

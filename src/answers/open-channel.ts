@@ -6,7 +6,7 @@ import { type TierTable, viewFor } from '../domain/tier.ts';
 
 /** The dependencies of every question about a channel. */
 export interface ServiceDeps {
-  /** With the store's time: rollouts advance by it. */
+  /** The clock with the store's time, by which rollouts advance. */
   readonly clock: Pick<Clock, 'now'>;
   readonly catalog: Catalog;
   readonly tiers: TierTable;
@@ -22,7 +22,7 @@ export interface SeenChannel {
 }
 
 /**
- * The channel as a tier sees it. A channel that is closed to the tier is returned as well, without offers.
+ * The channel as a tier sees it. The function also returns a channel that is closed to the tier, but without offers.
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_channel`
@@ -44,7 +44,7 @@ export function seeChannel(
 }
 
 /**
- * Like {@link seeChannel}, for questions whose only answer is an error when the channel is closed.
+ * Like {@link seeChannel}, but a closed channel is an error.
  *
  * @throws AppError `unknown_channel`, `not_entitled`
  */

@@ -3,7 +3,7 @@ import { openChannel, type SeenChannel, type ServiceDeps, seeChannel } from './o
 
 /**
  * The channel that the client asks for, and then the other channels of the application that the tier may open: a client
- * that moves to another channel has a release of its old channel.
+ * that moves to another channel still has a release of its old channel.
  *
  * @throws AppError `unknown_channel`, `not_entitled` for the asked channel
  */

@@ -1,8 +1,8 @@
-/** Remembers what the newest addresses ask: most clients of a route send one of a few addresses. */
+/** Remembers the questions of the newest addresses, because most clients of a route send one of a few addresses. */
 export interface RecentQuestions<Question extends object> {
   /**
-   * @param address the path and query of a request, which the question depends on alone
-   * @param parse may throw; then nothing is remembered, as for undefined
+   * @param address the path and query of a request. The question must depend on nothing else.
+   * @param parse reads the question; when it throws or returns undefined, nothing is remembered
    */
   get(address: string, parse: () => Question): Question;
   get(address: string, parse: () => Question | undefined): Question | undefined;

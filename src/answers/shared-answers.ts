@@ -1,16 +1,16 @@
 import { type Answer, bodyBytes } from './answer.ts';
 
-/** Answers that many clients get: each is made once, and sent many times. */
+/** Answers that many clients get. Each answer is made once, and sent many times. */
 
 /** The source of an answer. */
 export interface AnswerSource {
-  /** The part of the catalog that was asked: another revision has another object. */
+  /** The part of the catalog that the answer comes from. Another revision has another object. */
   readonly view: object;
-  /** The artifact that the answer shows, when clients who ask the same may get different ones. */
+  /** The artifact that the answer shows, when clients with the same question may get different artifacts. */
   readonly artifact: object | undefined;
 }
 
-/** Keeps shared answers while the view exists that they were made from. */
+/** Keeps shared answers as long as their view exists. */
 export interface SharedAnswers<Kept extends Pick<Answer, 'body'> = Answer> {
   /**
    * @param question everything else that the answer depends on. It must not contain text that clients choose freely,
@@ -22,10 +22,10 @@ export interface SharedAnswers<Kept extends Pick<Answer, 'body'> = Answer> {
 }
 
 const BYTES_MAX = 32 * 1024 * 1024;
-/** Of the headers and the entry. */
+/** The memory that the headers and the entry of an answer take. */
 const OVERHEAD_BYTES = 2 * 1024;
 
-/** @param bytesMax above it, the oldest answers are dropped */
+/** @param bytesMax the most bytes of all answers; above it, the oldest answers are dropped */
 export function createSharedAnswers<Kept extends Pick<Answer, 'body'> = Answer>(
   bytesMax = BYTES_MAX,
 ): SharedAnswers<Kept> {

@@ -15,13 +15,14 @@ export interface CarriedDocument {
   readonly object: string;
 }
 
-/** In bytes. Services keep the documents of every release in memory. */
+/** The size of the largest document, in bytes. Services keep the documents of every release in memory. */
 export const CARRIED_BYTES_MAX = 256 * 1024;
 
 /**
  * The formats that update documents list, best first. The AppImage is first because older clients take the first file.
- * A portable program (`binary`) is never listed: it is not installed, and the client would start it as an installer. No
- * client reads a dmg; listed beside a zip, a dmg with `arm64` in its name makes the client ignore a universal zip.
+ * A portable program (`binary`) is never listed: it is not installed, and the client would start it as an installer. A
+ * dmg is never listed either: no client reads it, and a dmg with `arm64` in its name would make the client ignore a
+ * universal zip.
  */
 export const UPDATE_INFO_FORMATS: FormatsByPlatform = {
   windows: ['nsis', 'nsis-web'],
@@ -30,8 +31,8 @@ export const UPDATE_INFO_FORMATS: FormatsByPlatform = {
 };
 
 /**
- * The names under which signed appcasts are stored. Clients ask for all of them as `appcast.xml`, and a release may have
- * one of Sparkle's and one of NetSparkle's.
+ * The names under which signed appcasts are stored. The names differ because clients ask for either appcast as
+ * `appcast.xml`, and a release may have one for Sparkle and one for NetSparkle.
  */
 export const SPARKLE_APPCAST = 'sparkle-appcast.xml';
 export const NETSPARKLE_APPCAST = 'netsparkle-appcast.xml';
@@ -56,13 +57,13 @@ export const NETSPARKLE_FORMATS: FormatsByPlatform = {
 /** `{channel}.yml` for Windows, `{channel}-mac.yml`, `{channel}-linux.yml` for x64, `{channel}-linux-{arch}.yml`. */
 const UPDATE_INFO_NAME = /^([\w.-]+?)(?:-(mac)|-(linux)(?:-([a-z0-9_]+))?)?\.yml$/;
 
-/** The name of an update document says which clients ask for it. */
+/** The parts of the name of an update document. The name says which clients ask for the document. */
 interface UpdateInfoName {
   readonly channel: string;
   readonly platform: Platform;
-  /** Null for a document of every architecture, and for a suffix that is no known one. */
+  /** Null when the document is for every architecture, or when the suffix names no known architecture. */
   readonly arch: Arch | null;
-  /** As in the name; undefined for none. */
+  /** The architecture as the name writes it; undefined when the name has none. */
   readonly suffix: string | undefined;
 }
 
@@ -78,7 +79,7 @@ export function parseUpdateInfoName(name: string): UpdateInfoName | undefined {
   return { channel, platform: 'linux', arch, suffix };
 }
 
-/** True when clients on a machine ask for a document. Only on Linux the name states the architecture. */
+/** True when clients on a machine ask for a document. Only the names for Linux state an architecture. */
 export function isAskedBy(
   { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
   name: string,
@@ -88,8 +89,8 @@ export function isAskedBy(
 }
 
 /**
- * The document for a machine. Its channel does not matter: a release keeps its documents when it moves to another
- * channel. Of several, the one for `latest` is used.
+ * The document for a machine, for any channel in its name: a release keeps its documents when the release moves to
+ * another channel. When several documents fit, the document for `latest` comes first.
  *
  * @param machine its architecture is null when the client does not state it
  */

@@ -1,19 +1,22 @@
 import { inheritedNames } from './channel.ts';
 
-/** Rules about channels that inherit one from the other. */
+/** Rules about channels that inherit from other channels. */
 
-/** A chain of this many channels: alpha, beta and stable are three. */
+/** The most channels in a chain. For example, alpha, beta and stable are a chain of three. */
 export const CHAIN_CHANNELS_MAX = 8;
 
 type InheritsOf = (name: string) => string | null | undefined;
 
-/** The channels from `name` back to itself: stable, beta, stable. Undefined when it does not inherit from itself. */
+/**
+ * The channels from `name` back to `name`, such as stable, beta, stable. Undefined when the channel does not inherit
+ * from itself.
+ */
 export function findCircle(name: string, inheritsOf: InheritsOf): readonly string[] | undefined {
   const chain = [name, ...inheritedNames(name, inheritsOf)];
   return inheritsOf(chain.at(-1) ?? name) === name ? [...chain, name] : undefined;
 }
 
-/** The longest chain that leads through a channel; the channel that inherits from all others first. */
+/** The longest chain that contains a channel. The channel that inherits from all others comes first. */
 export function longestChain(
   name: string,
   names: Iterable<string>,

@@ -47,7 +47,11 @@ function parseName(name: string, noun: 'channel' | 'application'): string {
   throw new AppError('invalid_name', detail, { issues: [{ pointer: `/${noun}`, detail }] });
 }
 
-/** True when a new channel is for pre-releases, by its name and its first version; null: it has none yet. */
+/**
+ * True when the name or the first version of a new channel says that the channel is for pre-releases.
+ *
+ * @param firstVersion null when the channel has no version yet
+ */
 export function isPrereleaseChannel(name: string, firstVersion: Version | null): boolean {
   if (name === DEFAULT_CHANNEL) return false;
   return PRERELEASE_NAMES.has(name) || (firstVersion !== null && isPrerelease(firstVersion));
@@ -56,24 +60,27 @@ export function isPrereleaseChannel(name: string, firstVersion: Version | null):
 /** A channel as the catalog revision states it. */
 export interface Channel {
   readonly name: string;
-  /** The channel whose offers its clients see as well, with those that it inherits itself; null for none. */
+  /**
+   * The channel that this channel inherits from; null for none. Clients see every offer of the inherited channel as
+   * well, including the offers that the inherited channel inherits.
+   */
   readonly inherits: string | null;
   /** True when a person who asks by hand may get a release before its rollout reaches the installation. */
   readonly givesEarlyAccess: boolean;
-  /** True when a client that asks for it may go back to an older version. */
+  /** True when a client that asks for a downgrade may go back to an older version. */
   readonly allowsDowngrade: boolean;
   readonly offers: readonly Offer[];
   /** Versions that were retired from the channel. */
   readonly retired: ReadonlySet<string>;
 }
 
-/** The channels that a channel inherits from, the nearest first: for alpha, beta and stable. */
+/** The channels that a channel inherits from, the nearest first. For alpha, these are beta and stable. */
 export function inheritedNames(
   name: string,
   inheritsOf: (name: string) => string | null | undefined,
 ): readonly string[] {
   const names: string[] = [];
-  // No command makes a circle; a stored document could have one.
+  // No command makes a circle, but a stored document could contain a circle.
   for (let next = inheritsOf(name); next != null && next !== name; next = inheritsOf(next)) {
     if (names.includes(next)) break;
     names.push(next);
@@ -81,19 +88,22 @@ export function inheritedNames(
   return names;
 }
 
-/** The offers that a client of a channel sees. They are indexed: a decision does not search the whole list. */
+/**
+ * The offers that a client of a channel sees. The view indexes the offers, so that a decision does not search the whole
+ * list.
+ */
 export interface ChannelView {
   readonly name: string;
   /** False when the channel is closed to the client: the view then shows no offers. */
   readonly isOpen: boolean;
-  /** The channels whose offers it shows in addition to its own, the nearest first. */
+  /** The channels whose offers the view shows in addition to the channel's own, the nearest first. */
   readonly inherits: readonly string[];
   /** See {@link Channel}. */
   readonly givesEarlyAccess: boolean;
   readonly allowsDowngrade: boolean;
-  /** True when it lists or listed a release, of whatever status. */
+  /** True when the channel, or a channel that it inherits, lists or once listed a release of any status. */
   readonly hadRelease: boolean;
-  /** Newest first, without yanked ones. */
+  /** Newest first, without yanked offers. */
   readonly offers: readonly Offer[];
   /** Newest first. */
   readonly yanked: readonly Offer[];
@@ -104,16 +114,16 @@ export interface ChannelView {
   /** The offer of a version, yanked or not. */
   offerOf(version: string): Offer | undefined;
   isRetired(version: string): boolean;
-  /** The same channel without the offers of the inherited channels that `isShown` leaves out. */
+  /** The same channel without the offers of the inherited channels for which `isShown` returns false. */
   showing(isShown: (inherited: string) => boolean): ChannelView;
 }
 
-/** @param inherited the channels whose offers it shows as well, the nearest first */
+/** @param inherited the channels whose offers the view also shows, the nearest first */
 export function createChannelView(channel: Channel, inherited: readonly Channel[]): ChannelView {
   return runAtOnce(createChannelViewInSteps(channel, inherited));
 }
 
-/** Like {@link createChannelView}, in steps, because thousands of offers take long. */
+/** Like {@link createChannelView}, but in steps, because it takes long to index thousands of offers. */
 export function* createChannelViewInSteps(
   channel: Channel,
   inherited: readonly Channel[],
@@ -148,7 +158,7 @@ export function* createChannelViewInSteps(
       const shown = inherited.filter(({ name }) => isShown(name));
       if (shown.length === inherited.length) return view;
       const names = shown.map(({ name }) => name).join();
-      // Created on first use: few services restrict a channel that another one inherits.
+      // A part is created on first use, because few services restrict an inherited channel.
       const part = parts.get(names) ?? createChannelView(channel, shown);
       parts.set(names, part);
       return part;
@@ -157,7 +167,7 @@ export function* createChannelViewInSteps(
   return view;
 }
 
-/** The view of a channel that is closed to the client: only the name. */
+/** The view of a channel that is closed to the client. It shows only the name. */
 export function createClosedView(name: string): ChannelView {
   const view: ChannelView = {
     name,

@@ -5,7 +5,7 @@ import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactIdentity } from './release.ts';
 import type { MachineQuery } from './update-query.ts';
 
-/** Which artifact of an offer a machine gets. */
+/** Chooses the artifact of an offer for a machine. */
 
 export type Choice =
   | { readonly artifact: OfferedArtifact }
@@ -43,7 +43,7 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Mac
   return best === undefined ? { refused } : { artifact: best };
 }
 
-/** True when the client could install the artifact if its architecture fit. */
+/** True when the client accepts the format and the signature of the artifact, and its system version is sufficient. */
 export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }
@@ -64,7 +64,9 @@ function hasWantedFormat(artifact: OfferedArtifact, query: MachineQuery): boolea
   );
 }
 
-/** False when the versions cannot be compared: an update that cannot start breaks the application. */
+/**
+ * False also when the system versions cannot be compared, because an update that cannot start breaks the application.
+ */
 function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (artifact.minimumOsVersion === null || query.osGate === 'client') return true;
   const actual = query.osVersion === null ? undefined : parseOsVersion(query.osVersion);
@@ -74,8 +76,8 @@ function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
 }
 
 /**
- * Negative when `a` is better for the machine than `b`. Both must be for its platform. Native builds come before
- * emulated ones; then the rank of the format decides, then the rank of the architecture.
+ * Negative when `a` is better for the machine than `b`. Both artifacts must be for the machine's platform. Native
+ * builds come before emulated ones; then the rank of the format decides, then the rank of the architecture.
  */
 export function comparePreference(
   a: ArtifactIdentity,

@@ -8,9 +8,9 @@ import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
 import { compareVersions } from './version.ts';
 
-/** One release for several machines: for a document that states one version, and that every client downloads. */
+/** Finds the release for a document that states one version, and that clients on all kinds of machines download. */
 
-/** A kind of machine, by the name that the document has for it. */
+/** A kind of machine, with its name in the document. */
 export interface NamedMachine extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
   readonly name: string;
 }
@@ -23,21 +23,24 @@ export interface NamedBuild<Artifact> {
 
 export interface CommonRelease {
   readonly offer: Offer;
-  /** The build for each machine, in the order of the machines. A machine without a build in this release is left out. */
+  /**
+   * The build for each machine, in the order of the machines. Machines without a build in this release are left out.
+   */
   readonly builds: readonly NamedBuild<OfferedArtifact>[];
 }
 
 /**
- * The newest release that every machine gets which the channel serves; undefined when there is none, or none newer than
- * the client's version.
+ * The newest release that every machine gets, of the machines that the channel serves. Undefined when no such release
+ * is newer than the client's version.
  *
- * The channel serves a machine when the client would be offered some release on it. Such a machine holds a release back
- * that it cannot have. Otherwise the document would lack the machine, and its clients would report an error or install
- * another kind of package. Two things free the document of a machine that gets no builds any more: a release that ends
- * the native builds of its target (`--end-native`), and retiring the releases that have a build for it.
+ * The channel serves a machine when it has a release to offer to the client on this machine. A served machine holds
+ * back each release that it cannot have. Otherwise the document would lack the machine, and clients on it would report
+ * an error or install another kind of package. When a machine gets no builds any more, a publisher has two ways to stop
+ * it from holding releases back: publish a release that ends the native builds of its target (`--end-native`), or
+ * retire the releases that have a build for it.
  *
- * A machine that the channel does not serve holds nothing back. Neither does `universal`, which is a kind of build and
- * not a processor. Both get the release when they can.
+ * A machine that the channel does not serve holds nothing back. `universal` holds nothing back either, because it is a
+ * kind of build and not a processor. It still gets the release when the release has a build for it.
  *
  * @param query the client, except for its machine
  * @param now by the store's clock; milliseconds since the epoch
@@ -51,7 +54,7 @@ export function findCommonRelease(
   const isPossible = possibleFor(query, channel, now);
   const clients = findServed(query, machines, channel, isPossible);
   const { natives } = factsOf(channel);
-  // The machine that held back the last release mostly holds back the next one too: it is asked first.
+  // The machine that held back the last release mostly holds back the next one too, so the search asks it first.
   const asked = [...clients];
   for (const offer of channel.offers) {
     if (clients.length === 0 || !isNewer(offer, query)) return undefined;
@@ -74,15 +77,15 @@ export function findCommonRelease(
   return undefined;
 }
 
-/** The use of a release to the machines of a document, by their names there. */
+/** The machines that get a release, and the machines that hold it back, by their names in the document. */
 export interface DividedMachines {
   readonly getting: readonly string[];
-  /** Those that hold the release back, see {@link findCommonRelease}. Empty when no machine gets it. */
+  /** The machines that hold the release back, see {@link findCommonRelease}. Empty when no machine gets the release. */
   readonly holding: readonly string[];
 }
 
 /**
- * Divides the machines by whether they get a release.
+ * Finds the machines that get a release, and the machines that hold it back.
  *
  * @param offer one of the channel's offers
  * @param now as for {@link findCommonRelease}
@@ -103,7 +106,10 @@ export function divideMachines(
   return { getting, holding: holding.map(({ name }) => name) };
 }
 
-/** True when no rule keeps an offer from the client on every machine. It is decided once for all machines. */
+/**
+ * Returns a test of offers: true when no rule refuses the offer to the client, apart from the rules about the machine.
+ * It tests each offer once.
+ */
 function possibleFor(
   query: UpdateQuery,
   channel: ChannelView,
@@ -113,7 +119,7 @@ function possibleFor(
   return once((offer: Offer) => obstacleFor(offer, query, isReached) === undefined);
 }
 
-/** The same function, which computes the result for each value once. */
+/** Returns a function with the same results. It computes the result for each value once. */
 function once<Value, Result extends {}>(
   compute: (value: Value) => Result,
 ): (value: Value) => Result {
@@ -131,9 +137,9 @@ function once<Value, Result extends {}>(
 interface Served {
   readonly name: string;
   readonly query: UpdateQuery;
-  /** Searches each list of artifacts once. */
+  /** Chooses an artifact for the machine. It searches each list of artifacts once. */
   readonly choose: (artifacts: Offer['artifacts']) => Choice;
-  /** The newest release for it, with its build there. */
+  /** The newest release that the client is offered on this machine; `artifact` is its build. */
   readonly newest: Offer;
   readonly artifact: OfferedArtifact;
 }
@@ -141,8 +147,8 @@ interface Served {
 /**
  * The machines that the channel serves.
  *
- * An anonymous client causes this search, for dozens of machines in a channel with thousands of offers. So what is
- * equal for all machines is decided once, and the rest is looked up.
+ * Any anonymous client can cause this search, for dozens of machines in a channel with thousands of offers. So the
+ * search tests once what is equal for all machines, and looks up the rest.
  */
 function findServed(
   client: UpdateQuery,
@@ -191,7 +197,7 @@ function holdsBack(
 ): boolean {
   const { platform, arch } = query;
   if (arch === null || arch === 'universal') return false;
-  // No native build up to this release: the publisher ended them, or the machine only ran emulated builds.
+  // `builds` is undefined when the publisher ended the native builds, or when the machine only ran emulated builds.
   const builds = natives?.get(platform)?.get(arch);
   return isAbove(newest, offer) || builds?.some(takesOf(query)) === true;
 }
@@ -203,13 +209,15 @@ function isAbove(a: Offer, b: Offer): boolean {
 type NativesByPlatform = ReadonlyMap<Platform, Natives>;
 
 interface ChannelFacts {
-  /** For each offer: the native builds of this and all older offers, without those that were ended. */
+  /**
+   * For each offer: the native builds of this and all older offers, without the native builds that a publisher ended.
+   */
   readonly natives: ReadonlyMap<Offer, NativesByPlatform>;
-  /** The different lists of artifacts: thousands of offers share a few, see `createOfferParser`. */
+  /** The different lists of artifacts. Thousands of offers share a few lists, see `createOfferParser`. */
   readonly lists: readonly Offer['artifacts'][];
 }
 
-/** Made once for each view. */
+/** The facts of each view. They are computed once. */
 const known = new WeakMap<ChannelView, ChannelFacts>();
 
 function factsOf(channel: ChannelView): ChannelFacts {

@@ -3,12 +3,12 @@ import type { ArtifactSignature } from './signature.ts';
 
 /** Files that belong to an artifact and are useless without it. */
 
-/** Lists the blocks of the artifact, so that a differential download fetches only those that changed. */
+/** A file that lists the blocks of the artifact. With it, a differential download fetches only the changed blocks. */
 export const BLOCKMAP = 'blockmap';
 /** The package that a web installer downloads and installs. */
 export const WEB_PACKAGE = 'package';
 
-/** Turns the file of one older version into the artifact: of Squirrel, Velopack or Sparkle. */
+/** A file of Squirrel, Velopack or Sparkle that turns the file of one older version into the artifact. */
 export const DELTA = 'delta';
 /** zsync's list of the blocks of an AppImage. */
 export const ZSYNC = 'zsync';
@@ -18,7 +18,10 @@ export type CompanionKind = (typeof COMPANION_KINDS)[number];
 
 /** The facts that updaters get about a file beside its name, size and hash. An absent fact is unknown or false. */
 export interface UpdaterFacts {
-  /** Bytes of the block map at the end of the file, without the four bytes of its size; absent: the file has none. */
+  /**
+   * Bytes of the block map at the end of the file, without the four bytes that state its size; absent: the file has no
+   * block map.
+   */
   readonly blockMapSize?: number;
   /** True when the client must install the file with admin rights; absent: it need not. */
   readonly needsAdminRights?: boolean;
@@ -29,21 +32,21 @@ export interface UpdaterFacts {
   readonly sparkle?: SparkleFacts;
 }
 
-/** The conditions by which clients decide, as the publisher's appcast states them about a file. */
+/** The conditions that the publisher's appcast states about a file, and that clients check. */
 export interface SparkleFacts {
   /** `application`, `package` or `interactive-package`. */
   readonly installationType?: string;
-  /** WinSparkle passes it to the installer. */
+  /** WinSparkle passes this text to the installer. */
   readonly installerArguments?: string;
-  /** The newest version of macOS that it runs on. */
+  /** The newest version of macOS on which the file runs. */
   readonly maximumSystemVersion?: string;
-  /** Older bundle versions do not install it without asking the user. */
+  /** A client with an older bundle version asks the user before it installs the file. */
   readonly minimumAutoupdateVersion?: string;
-  /** A user who skipped an older bundle version is asked again. */
+  /** When a user skipped an older bundle version, the client asks the user again. */
   readonly ignoreSkippedUpgradesBelowVersion?: string;
   /** `arm64`. */
   readonly hardwareRequirements?: string;
-  /** The bundle version below which it is critical; empty: it is for every version. */
+  /** The update is critical for clients below this bundle version; empty: for every client. */
   readonly criticalUpdate?: string;
 }
 
@@ -59,7 +62,9 @@ export const SPARKLE_FACTS = [
 
 const FACTS = ['blockMapSize', 'needsAdminRights', 'sha1', 'bundleVersion', 'sparkle'] as const;
 
-/** The facts of a file alone. Of several files, the first that states a fact counts. */
+/**
+ * The facts of files, without the other fields of the files. When several files state a fact, the first file counts.
+ */
 export function factsOf(...files: readonly UpdaterFacts[]): UpdaterFacts {
   const stated = FACTS.flatMap((name) => {
     const value = files.find((file) => file[name] !== undefined)?.[name];
@@ -73,11 +78,11 @@ export interface Companion extends UpdaterFacts {
   /** Set for a web package: the architecture of the machines that install it. */
   readonly arch?: Arch;
   /**
-   * Set for a delta: the version that it is applied to. For a package, it is the version of a release; for a Sparkle
-   * delta, the bundle version.
+   * Set for a delta: the version that the delta is applied to. For a delta of packages, this is the version of a
+   * release; for a Sparkle delta, the bundle version.
    */
   readonly base?: string;
-  /** Made by the build tools, as the signatures of an artifact are; absent: none. */
+  /** Signatures that the publisher's build tools make, as for an artifact; absent: none. */
   readonly signatures?: readonly ArtifactSignature[];
   readonly filename: string;
   /** Bytes. */
@@ -99,7 +104,7 @@ export function deltaBases({
   return companions.flatMap(({ kind, base }) => (kind === DELTA && base !== undefined ? base : []));
 }
 
-/** True when clients can download a file differentially: it, or what belongs to it, has a block map. */
+/** True when clients can download a file differentially, because the file or one of its companions has a block map. */
 export function isDifferential({
   blockMapSize,
   companions,

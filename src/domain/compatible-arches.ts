@@ -2,7 +2,10 @@ import { ARCHES, type Arch, PLATFORMS, type Platform } from './platform.ts';
 import type { Target } from './target.ts';
 import { USUAL_ARCHES } from './visitor-machine.ts';
 
-/** Which builds run on a machine, by architecture. `native-builds.ts` decides which of them the machine is offered. */
+/**
+ * Finds the builds that run on a machine, by architecture. `native-builds.ts` decides which of these builds the machine
+ * is offered.
+ */
 
 /** Windows on Arm and Rosetta 2 run x64 programs. On Linux, few users have an emulator set up. */
 export function runsX64ByEmulation(platform: Platform, arch: Arch | null): boolean {

@@ -2,8 +2,11 @@
 export interface ConfigurationFile {
   /** Relative to the project. */
   readonly file: string;
-  /** `javascript` is an object literal, in a program of JavaScript or TypeScript or in JSON5. */
+  /** `javascript`: an object literal in JavaScript, TypeScript or JSON5. */
   readonly syntax: 'yaml' | 'json' | 'toml' | 'javascript';
-  /** The key that has the whole configuration, such as `build` in package.json; absent: the file has nothing else. */
+  /**
+   * The key whose value is the whole configuration, such as `build` in package.json; absent: the whole file is the
+   * configuration.
+   */
   readonly below?: string;
 }

@@ -7,7 +7,7 @@ import { ALL_CLIENTS, admits, NO_CLIENTS, type Rollout, shareAt } from './rollou
 import type { MachineQuery, UpdateQuery } from './update-query.ts';
 import { compareVersions, inRange, versionText } from './version.ts';
 
-/** The reasons of decisions: why a client is offered a release, or none. */
+/** The reasons of decisions. A reason says why a client is offered a release, or why it is offered none. */
 export const REASONS = [
   'offer',
   'up_to_date',
@@ -22,7 +22,7 @@ export const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** `no_native_build`: the machine keeps its native builds, and the release has none for it yet. */
+/** `no_native_build`: the machine keeps its native builds, and the release has no native build for it yet. */
 export const OUTCOMES = [
   'offer',
   'unsupported_platform',
@@ -38,7 +38,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** The reason for which a client cannot have an offer. */
 type Obstacle = Exclude<Outcome, 'offer' | 'no_native_build'>;
 
-/** An offer that was considered, and the result. */
+/** An offer that the decision considered, and the result. */
 interface Step {
   readonly version: string;
   readonly outcome: Outcome;
@@ -58,18 +58,20 @@ export type Decision =
 
 const NO_STEPS: readonly Step[] = [];
 const NOT_ENTITLED: Decision = { reason: 'not_entitled', path: NO_STEPS };
-/** Bounds the explanation: a thousand releases that the client cannot have may be newer than its version. */
+/** Bounds the path of a decision: a thousand releases that the client cannot have may be newer than its version. */
 const STEPS_MAX = 20;
 
 /**
  * Decides which newer release a client is offered, if any.
  *
- * Pure, total and deterministic: equal questions get equal answers. It goes through the offers from the newest, and
- * the first offer that every rule admits wins. Without one, the reason is the reason of the newest offer above the client's
- * version. A closed channel is checked first: any other answer would reveal something about it.
+ * The function is pure, total and deterministic: equal questions get equal answers. It goes through the offers, newest
+ * first, and chooses the first offer that every rule admits. When the rules admit no offer, the decision has the reason
+ * of the newest offer above the client's version. A closed channel is checked first: any other answer would reveal
+ * something about it.
  *
  * @param now by the store's clock; milliseconds since the epoch
- * @param admitted the index of the first offer that every rule admits, when the caller knows it: see `decide-updates.ts`
+ * @param admitted returns the index of the first offer that every rule admits; absent when the caller cannot find it,
+ *   see `decide-updates.ts`
  */
 export function decideUpdate(
   query: UpdateQuery,
@@ -84,7 +86,8 @@ export function decideUpdate(
   if (!goesBack && !isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
   const machine = channel.offersFor(query.platform, query.arch);
   const { offers, formats } = machine;
-  // No release has ever had the client's formats: the newest offer gives the reason, and no other offer is examined.
+  // When no release has ever had one of the client's formats, the newest offer gives the reason, and no other is
+  // examined.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
   const isReached = reachedBy(query, channel, now);
@@ -102,7 +105,7 @@ export function decideUpdate(
     const judgement = judgeOffer(offer, query, choose(offer), isReached);
     const outcome = typeof judgement === 'string' ? judgement : 'offer';
     if (path.length < STEPS_MAX) path.push({ version: versionText(offer.version), outcome });
-    // The explanation has all its steps: only the result is missing.
+    // The path has all its steps, so the search jumps to the offer that gives the result.
     else if (outcome !== 'offer' && admitted !== undefined) index = admitted() - 1;
     if (typeof judgement !== 'string') {
       const ahead = query.installsOlder === true && mayBeAhead(offer, query, channel, isReached);
@@ -120,8 +123,9 @@ export function decideUpdate(
 }
 
 /**
- * Reports whether the client may get a version older than its own. A client that asks for it gets what a new installation of
- * the channel gets; but no client leaves a release that the channel lists, even when the release is paused or held.
+ * Reports whether the client may get a version older than its own. A client that asks for a downgrade gets the release
+ * that a new installation of the channel gets. But a client keeps a release that the channel lists, even when the
+ * release is paused or its rollout does not reach the client.
  */
 export function mayGoBack(
   { allowDowngrade, currentVersion }: UpdateQuery,
@@ -134,10 +138,10 @@ export function mayGoBack(
 }
 
 /**
- * Says why a client that installs every offer must not be offered a release; false when it may be. It may have each
- * newer release that has a build for its machine and whose rollout has reached it: it was offered the release before it
- * was paused or yanked, or a person installed it by hand. The plan of a yanked rollout goes on, so it counts for more
- * clients than were offered it.
+ * Says why a client that installs every offer must not be offered a release; false when the service may offer the
+ * release. The client may already have any newer release that has a build for its machine and whose rollout has reached
+ * it: the service offered the newer release before a publisher paused or yanked it, or a person installed it by hand.
+ * The plan of a yanked rollout goes on, so a yanked release counts for more clients than the service offered it to.
  */
 function mayBeAhead(
   { version }: Offer,
@@ -163,10 +167,10 @@ function reasonOf(path: readonly Step[]): Exclude<Reason, 'offer'> {
   return 'up_to_date';
 }
 
-/** Decides which native builds the client could have installed before. */
+/** Returns a test of native builds: true when the client could have installed the build before. */
 export function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boolean {
-  // When the architecture is unknown, a download button gives the build for the usual one. On Windows, a 32-bit build
-  // alone does not replace the x64 one.
+  // When the architecture is unknown, a download button gives the build for the usual architecture. On Windows, a
+  // release with only a 32-bit build does not replace a release with an x64 build.
   if (query.arch === null && query.purpose === 'download') {
     return ({ platform, arch }) => platform === 'windows' && arch === 'x64';
   }
@@ -205,7 +209,7 @@ function judgeOffer(
   return obstacleFor(offer, query, isReached) ?? choice.artifact;
 }
 
-/** Finds what keeps the release from the client even on a machine that it has a build for. */
+/** Finds the rule that keeps the release from the client even when the release has a build for the client's machine. */
 export function obstacleFor(
   offer: Offer,
   query: UpdateQuery,
@@ -216,7 +220,10 @@ export function obstacleFor(
   return offer.rollout === null || isReached(offer.rollout) ? undefined : 'held_by_rollout';
 }
 
-/** Offers of a channel mostly share one list of artifacts, see `createOfferParser`: it is searched once. */
+/**
+ * Returns a function that chooses the artifact of an offer. Most offers of a channel share one list of artifacts, see
+ * `createOfferParser`, so the function does not search the same list again.
+ */
 export function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
   let searched: Offer['artifacts'] | undefined;
   let choice: Choice;
@@ -230,11 +237,14 @@ export function chooserFor(query: UpdateQuery): (offer: Offer) => Choice {
 /** Reports whether the client may update straight to the release. */
 export function meetsRequirement({ requires }: Offer, query: UpdateQuery): boolean {
   if (requires === null || query.purpose !== 'update') return true;
-  // Without its version it is unknown whether the client meets the requirement.
+  // It is unknown whether a client that does not state its version meets the requirement.
   return query.currentVersion !== null && inRange(query.currentVersion, requires);
 }
 
-/** Reports whether a rollout has reached the client. It hashes the client's id once, for all releases. */
+/**
+ * Returns a test of rollouts: true when a rollout has reached the client. It hashes the client's id once, for all
+ * releases.
+ */
 export function reachedBy(
   query: UpdateQuery,
   channel: ChannelView,
@@ -271,8 +281,8 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release that every client on a machine is offered, with any format and required system version. A website
- * shows it as the latest version. Undefined when there is none.
+ * The newest release that every client on a machine is offered, with any format and required system version. Undefined
+ * when there is none. Websites show this release as the latest version.
  *
  * @param now as for {@link decideUpdate}
  */

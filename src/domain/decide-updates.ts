@@ -47,7 +47,7 @@ function findAdmitted(
   const isReached = reachedBy(query, channel, now);
   const isAdmitted = (offer: Offer): boolean =>
     !('refused' in choose(offer)) &&
-    // The caller looks up which versions meet the requirement, for all versions at once.
+    // The loop below finds the versions that meet the requirement, for all versions at once.
     obstacleFor({ ...offer, requires: null }, query, isReached) === undefined;
   const found = versions.map(() => Number.POSITIVE_INFINITY);
   const { first, take } = createRemaining(versions.length);

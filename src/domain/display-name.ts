@@ -2,7 +2,7 @@
 
 /**
  * Characters that a name must not have: control characters, line ends, lone surrogates and invisible characters.
- * Bidirectional controls display a name as another one (Unicode Technical Report 36, section 2.5; CVE-2021-42574),
+ * Bidirectional controls make a name look like another name (Unicode Technical Report 36, section 2.5; CVE-2021-42574),
  * and invisible characters make two names look alike.
  */
 const FORBIDDEN =
@@ -28,7 +28,7 @@ const SPELLED = new RegExp(
     // A joiner or non-joiner between two letters, as in Persian, or after an Indic mark.
     `(?<=${LETTER})[\\u200C\\u200D](?=${LETTER})`,
     `(?<=${VIRAMA_OR_MARK})[\\u200C\\u200D](?![\\u200C\\u200D])`,
-    // Variation selectors: of Mongolian letters, and of ideographs in family names.
+    // A variation selector after a Mongolian letter, or after an ideograph in a family name.
     '(?<=\\p{Script=Mongolian})[\\u180B-\\u180D\\u180F]',
     '(?<=\\p{Script=Han})[\\uFE00-\\uFE0F\\u{E0100}-\\u{E01EF}]',
     // The flags of England, Scotland and Wales; emoji sequences; keycaps.

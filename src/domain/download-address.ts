@@ -9,8 +9,8 @@ export interface NamedFile {
 }
 
 /**
- * The path of the stable address of a file, which redirects to a presigned URL. Unlike that URL it does not expire, so a
- * cached answer may contain it.
+ * The path of the stable address of a file, which redirects to a presigned URL. Unlike that URL, the address does not
+ * expire, so a cached answer may contain it.
  */
 export function downloadPath({ application, channel, version, artifact }: NamedFile): string {
   const { platform, arch, format } = artifact;

@@ -3,7 +3,7 @@
 const SIGNATURE_BYTES = 64;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The bytes of a signature in base64, as clients decode it; undefined when it is none. */
+/** Decodes a signature in base64, as clients do; undefined when the text is no signature. */
 export function parseEdSignatureBytes(text: string): Uint8Array | undefined {
   if (!BASE64.test(text) || text.length % 4 !== 0) return undefined;
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -11,7 +11,7 @@ export function parseEdSignatureBytes(text: string): Uint8Array | undefined {
 }
 
 interface EmbeddedSignature {
-  /** Bytes of the document that it covers, from the beginning. */
+  /** The number of bytes that the signature covers, from the beginning of the document. */
   readonly length: number;
   /** Base64. */
   readonly signature: string;
@@ -20,18 +20,18 @@ interface EmbeddedSignature {
 const MARKER = '<!-- sparkle-signatures:';
 
 /**
- * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast: a comment at its end.
+ * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast, as a comment at its end.
  *
  * @returns undefined without such a comment; `malformed` for one that Sparkle does not accept
  */
 export function findEmbeddedSignature(
   document: Uint8Array,
 ): EmbeddedSignature | 'malformed' | undefined {
-  // One character for each byte, so that a position is a number of bytes.
+  // Latin-1 gives one character for each byte, so that a position in the text is a number of bytes.
   const text = new TextDecoder('latin1').decode(document);
   const at = text.lastIndexOf(MARKER);
   if (at < 0) return undefined;
-  // Nothing may follow the comment: no signature would cover it.
+  // Nothing may follow the comment, because the signature would not cover the text behind it.
   const [block = '', ...after] = text.slice(at + MARKER.length).split('-->');
   if (!/^\s*\n/.test(block) || after.length !== 1 || after[0]?.trim() !== '') return 'malformed';
   const fields = new Map(

@@ -14,10 +14,10 @@ import type { UpdateQuery } from './update-query.ts';
 import { versionText } from './version.ts';
 
 /**
- * Explains a decision: which releases it considered, and what each rule compared.
+ * Explains a decision: the releases that it considered, and the values that each rule compared.
  *
  * The facts are computed from the decision afterwards, with the predicates that made it. `decideUpdate` answers
- * millions of clients and therefore collects none of them.
+ * millions of clients and therefore collects none of these facts.
  */
 
 export interface ExplainedRelease {
@@ -27,7 +27,7 @@ export interface ExplainedRelease {
   readonly rules: readonly ExplainedRule[];
 }
 
-/** The states that a channel gives the version that the client runs. */
+/** The states that the client's version can have on a channel. */
 export const INSTALLED_STATES = [...OFFER_STATUSES, 'retired', 'not_listed', 'not_stated'] as const;
 type InstalledState = (typeof INSTALLED_STATES)[number];
 
@@ -67,7 +67,7 @@ export function explainDecision(
   const shown = considered.filter(
     (_, index) => index < RELEASES_MAX || index === considered.length - 1,
   );
-  // Without an offer, the last one is not special.
+  // Only an offered release is shown beyond the limit.
   if (decision.reason !== 'offer') shown.splice(RELEASES_MAX);
   const outcomes = new Map(decision.path.map(({ version, outcome }) => [version, outcome]));
   const machine = channel.offersFor(query.platform, query.arch);
@@ -88,7 +88,10 @@ export function explainDecision(
   };
 }
 
-/** The offers from the newest to the offered one; without an offer, all that are newer than the client's version. */
+/**
+ * The offers from the newest to the offered one. When the client is offered nothing, all offers that are newer than its
+ * version; all offers of the channel when it may go back.
+ */
 function consideredOffers(
   query: UpdateQuery,
   { offers }: ChannelView,

@@ -13,10 +13,12 @@ import { versionText } from './version.ts';
 
 /** Finds what each rule of a decision compared, with the predicates of the decision. */
 
-/** `not_checked`: an earlier rule left no build that this rule could be about. */
+/** `not_checked`: an earlier rule left no build that this rule could check. */
 type RuleResult = 'passed' | 'failed' | 'not_checked';
 
-/** A rule with what it compared. The rules of a release are in the order in which the decision applies them. */
+/**
+ * A rule with the values that it compared. The rules of a release are in the order in which the decision applies them.
+ */
 export type ExplainedRule = { readonly result: RuleResult } & RuleFacts;
 
 export type RuleFacts =
@@ -29,7 +31,7 @@ export type RuleFacts =
     }
   | {
       readonly rule: 'native_build';
-      /** The architecture for which the release has no native build; null when it leaves no machine behind. */
+      /** The architecture for which the release lacks a native build; null when it lacks none. */
       readonly missing: Arch | null;
       /** The newest older release with such a build; null when none is missing. */
       readonly builtIn: string | null;
@@ -45,7 +47,9 @@ export type RuleFacts =
     }
   | {
       readonly rule: 'os_version';
-      /** The system versions that the builds in those formats need; empty when one of them needs none. */
+      /**
+       * The system versions that the builds in the client's formats need; empty when one of these builds needs none.
+       */
       readonly minimums: readonly string[];
       /** The system version that the client states. */
       readonly stated: string | null;
@@ -68,13 +72,13 @@ interface RolloutFacts {
   /** The smallest share at which this client is offered the release; 0 for a release without a rollout. */
   readonly needed: Share;
   /**
-   * The time when the share reaches `needed`; milliseconds since the epoch. Null when it has reached it, or when the
-   * plan does not lead there.
+   * The time when the share reaches `needed`; milliseconds since the epoch. Null when the share has reached `needed`
+   * already, or when the plan never reaches it.
    */
   readonly reachesAt: number | null;
 }
 
-/** The rules are applied to an offer in this situation. */
+/** The situation in which the rules are applied to an offer. */
 export interface Situation {
   readonly query: UpdateQuery;
   readonly channel: ChannelView;
@@ -134,9 +138,9 @@ function namesOf(builds: readonly OfferedArtifact[]): readonly string[] {
   return [...new Set(builds.map(({ platform, arch }) => machineName(platform, arch)))];
 }
 
-/** The system versions that builds need, in the formats that the client takes. Empty when one of them needs none. */
+/** The system versions that the builds in the client's formats need. Empty when one of these builds needs none. */
 function minimumsOf(builds: readonly OfferedArtifact[], query: UpdateQuery): readonly string[] {
-  // A client that compares system versions itself is not refused for them, so only the other rules decide here.
+  // With this `osGate`, the decision does not compare system versions, so only the other rules decide here.
   const anySystem: UpdateQuery = { ...query, osGate: 'client' };
   const taken = builds.filter((build) => 'artifact' in chooseArtifact([build], anySystem));
   const minimums = taken.map(({ minimumOsVersion }) => minimumOsVersion);
@@ -154,7 +158,8 @@ function explainNative(
   if (missing === undefined) return { ...NO_NATIVE, result: 'passed' };
   const isNative = (build: OfferedArtifact): boolean =>
     build.platform === query.platform && isNativeOn(missing, build) && takes(build);
-  // In all offers: for a Linux client that does not state its architecture, the machine's own list has no arm64 builds.
+  // This searches all offers, because the machine's own list may lack builds: a Linux client that does not state its
+  // architecture has no arm64 builds there.
   const built = channel.offers
     .slice(channel.offers.indexOf(offer) + 1)
     .find((older) => isShown(older) && mayBeOffered(older) && older.artifacts.some(isNative));
@@ -188,7 +193,7 @@ function explainRollout(
   };
 }
 
-/** The first millisecond at which the share is at least this one; null when the ramp does not lead there. */
+/** The first millisecond at which the share is at least this one; null when the ramp never reaches this share. */
 function timeOf(ramp: Ramp, share: Share): number | null {
   const at = reachedAt(ramp, share);
   if (!Number.isFinite(at)) return null;

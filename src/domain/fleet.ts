@@ -4,12 +4,12 @@ import { type Target, targetName } from './target.ts';
 import type { UpdateQuery } from './update-query.ts';
 import { type Version, versionText } from './version.ts';
 
-/** A fleet: the installations of an application, in groups of equal ones. */
+/** A fleet: the installations of an application, in groups of equal installations. */
 
 export interface Machine extends Target {
   /** The only format that the installation can update with; null: the usual ones of the platform. */
   readonly format: Format | null;
-  /** Null: new enough for every release. */
+  /** The version of the system; null: new enough for every release. */
   readonly osVersion: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface FleetGroup extends Machine {
   readonly count: number;
 }
 
-/** The most installations in a fleet: a larger one takes minutes, and its shares are the same. */
+/** The most installations in a fleet. A larger fleet takes minutes, and gives the same shares. */
 export const FLEET_MAX = 100_000_000;
 
 /** `stable 1.2.0 windows-x64 nsis 10.0`: equal for two groups of equal installations. */
@@ -49,7 +49,7 @@ export function sizeOf(groups: readonly FleetGroup[]): number {
   return groups.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The question of one installation of the machine for an update. */
+/** The question that one installation on the machine asks when it checks for an update. */
 export function updateQueryOf(
   { platform, arch, format, osVersion }: Machine,
   from: {
@@ -77,7 +77,8 @@ export function updateQueryOf(
 }
 
 /**
- * Divides a whole number in proportion to weights, exactly: what rounding leaves goes to the largest remainders.
+ * Divides a whole number into whole parts in proportion to weights. The parts with the largest remainders are rounded
+ * up, so that the sum of all parts is exact.
  *
  * @param weights not negative, and not all 0
  */
@@ -94,8 +95,8 @@ export function apportion(total: number, weights: readonly number[]): readonly n
 }
 
 /**
- * The ids of the installations of a group, by their number in it: a larger fleet contains the installations of a
- * smaller one.
+ * The ids of the installations of a group, by their number in the group. So a larger fleet contains the installations
+ * of a smaller fleet.
  */
 export function createInstallationIds(seed: number, group: FleetGroup): (index: number) => string {
   return createIds(seed, groupName(group));

@@ -2,7 +2,7 @@ import { DateTime, IANAZone } from 'luxon';
 
 /** Weekly windows in which no rollout advances, such as weekends. */
 
-/** A moment of each week, by the clock on the wall. */
+/** A moment of each week, in local time. */
 interface WeekTime {
   /** 1 is Monday, 7 is Sunday. */
   readonly weekday: number;
@@ -14,9 +14,9 @@ export interface FreezeWindow {
   /** As the publisher wrote it. */
   readonly text: string;
   readonly start: WeekTime;
-  /** The first such moment after the start. */
+  /** The window ends at the first such moment after the start. */
   readonly end: WeekTime;
-  /** By its IANA name. */
+  /** The IANA name of the time zone. */
   readonly zone: string;
 }
 
@@ -52,12 +52,13 @@ function positionOf({ weekday, hour, minute }: WeekTime): number {
 }
 
 /**
- * Says whether some window contains a moment, and until when at least that stays so.
+ * Says whether some window contains a moment. This does not change before `until`.
  *
- * When the clock is put forward, some local times do not exist: such a time counts as the time an hour later. A local
- * time that exists twice counts as the first of the two.
+ * When summer time begins, some local times do not exist: such a time counts as the time an hour later. A local time
+ * that exists twice counts as the first of the two.
  *
- * @param at milliseconds since the epoch, like `until`, which is infinite without windows
+ * @param at milliseconds since the epoch
+ * @returns `until` in milliseconds since the epoch; infinite without windows
  */
 export function freezeAt(
   windows: readonly FreezeWindow[],
@@ -71,7 +72,10 @@ export function freezeAt(
   return { isFrozen: false, until: next };
 }
 
-/** A window that contains the moment began in this week or in the last one, and the next one begins within a week. */
+/**
+ * The windows that begin in the week of the moment, in the week before or in the week after. A window that contains the
+ * moment began in this week or in the last one, and the next window begins within a week.
+ */
 function occurrencesAround(
   { start, end, zone }: FreezeWindow,
   at: number,

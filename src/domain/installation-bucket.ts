@@ -3,7 +3,10 @@
 /** A bucket is 1/100 % of all installations. */
 export const BUCKETS = 10_000;
 
-/** A number that differs between releases: an early bucket of one says nothing about another. @param salt random */
+/**
+ * A number that differs between releases, so that an early bucket in one release is not early in another. @param salt
+ * random
+ */
 export function bucketSeed(salt: string): number {
   return hashText(salt, FNV_BASIS);
 }
@@ -37,8 +40,8 @@ function hashText(text: string, basis: number): number {
 const FNV_BASIS = 0x811c9dc5;
 
 /**
- * MurmurHash3, x86, 32 bits, of one word. Not a cryptographic hash: a client that wants a release early can choose
- * another id anyway.
+ * MurmurHash3, x86, 32 bits, of one word. It need not be a cryptographic hash, because a client that wants a release
+ * early can choose another id anyway.
  */
 function murmur3(word: number, seed: number): number {
   let hash = seed ^ Math.imul(rotate(Math.imul(word, 0xcc9e2d51), 15), 0x1b873593);

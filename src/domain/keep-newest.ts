@@ -11,31 +11,34 @@ import { type MachineQuery, visitorOn } from './update-query.ts';
 import { compareVersions, rangeText, type Version, versionText } from './version.ts';
 
 /**
- * The offers that a channel drops because it keeps only its newest ones. Dropping them changes the answer of no client:
- * an offer that some client is offered stays, whatever its age.
+ * Finds the offers that a channel drops because it keeps only its newest offers. This changes the answer of no client:
+ * the channel keeps every offer that some client gets, whatever its age.
  */
 
 interface KeepRule {
   readonly channels: ReadonlyMap<string, Channel>;
   /** The channel that drops offers. */
   readonly name: string;
-  /** The number of its newest active offers that it keeps. */
+  /** The number of newest active offers that the channel keeps. */
   readonly keep: number;
   /** A version that stays, because a publisher is adding it; undefined for none. */
   readonly added: Version | undefined;
-  /** Versions that stay, because some channel has a draft of them: it could not be opened any more. */
+  /**
+   * Versions that stay, because some channel has a draft of them. A draft of a dropped version could not be opened any
+   * more.
+   */
   readonly drafted?: readonly string[];
   /** By the store's clock; milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * The versions to drop, newest first. It keeps:
+ * The versions to drop, newest first. The channel keeps:
  *
- * - the newest active offers; every paused or yanked one; every one whose rollout has not reached all clients
- * - what some client gets now from this channel, alone or together with those that it inherits, or from a channel that
- *   inherits from it: the newest for a target, format and system version, and stepping stones
- * - a native build because of which a machine is not offered an emulated one
+ * - the newest active offers; every paused or yanked offer; every offer whose rollout has not reached all clients
+ * - every offer that some client gets now from this channel (with or without the channels that it inherits), or from a
+ *   channel that inherits from it: the newest offer for a target, format and system version, and stepping stones
+ * - every offer with a native build that keeps a machine from an emulated build
  */
 export function findSuperfluous(rule: KeepRule): readonly string[] {
   const { channels, name, keep, added, drafted = [], now } = rule;
@@ -60,8 +63,8 @@ export function findSuperfluous(rule: KeepRule): readonly string[] {
 }
 
 /**
- * The versions that an inherited channel has paused, yanked or rolls out in stages: without an offer of its own, the
- * channel would show them like that.
+ * The versions that an inherited channel pauses, yanks or rolls out in stages. If the channel dropped its own offer of
+ * such a version, it would show the offer of the inherited channel.
  */
 function heldBelow({ channels, name, now }: KeepRule): readonly string[] {
   return inheritedNames(name, (each) => channels.get(each)?.inherits)
@@ -70,12 +73,12 @@ function heldBelow({ channels, name, now }: KeepRule): readonly string[] {
     .map(({ version }) => versionText(version));
 }
 
-/** The release that the clients on a machine are offered. */
+/** The releases that the clients on a machine are offered. */
 interface MachineAnswer {
   /** All offers that the clients see, newest first. */
   readonly offers: readonly Offer[];
   readonly machine: MachineQuery;
-  /** By version, see {@link offersGiven}. */
+  /** See {@link offersGiven}. */
   readonly given: readonly Offer[];
 }
 
@@ -86,8 +89,8 @@ interface Viewer {
 }
 
 /**
- * Finds the clients that see the offers of a channel: clients that see this channel alone, because tiers may hide the
- * others, and clients of this channel or of a channel that inherits from it.
+ * Finds the clients that see the offers of a channel: clients that see this channel alone, because tiers may hide
+ * inherited channels, and clients of this channel or of a channel that inherits from it.
  */
 function viewersOf(channels: ReadonlyMap<string, Channel>, name: string): readonly Viewer[] {
   const showing = [...channels.keys()]
@@ -143,8 +146,8 @@ function offersGiven(view: ChannelView, machine: MachineQuery, now: number): rea
 }
 
 /**
- * Leaves out the offers that no client is given, because a newer one has the same artifacts and conditions, and skips the
- * same machines. A channel with thousands of offers has few that differ.
+ * Leaves out each offer that no client gets because a newer offer has the same artifacts and conditions, and skips the
+ * same machines. In a channel with thousands of offers, only a few offers differ.
  *
  * @param offers newest first, as returned
  */
@@ -185,7 +188,7 @@ function createIds(): (object: object) => number {
  * Keeps the offers that no client gets and that still change an answer: a machine is not offered an emulated build
  * while an older offer has a native one.
  *
- * @param superfluous the offers to keep are deleted from it
+ * @param superfluous the function deletes the offers to keep from this set
  */
 function keepBuildsRelied(
   { channels, now }: KeepRule,
@@ -210,7 +213,7 @@ function keepBuildsRelied(
         left.find((offer) => isOlder(offer) && decidesNative(offer, machine)) ?? left[0];
       if (relied !== undefined) superfluous.delete(relied);
     }
-    // Without a known cause, nothing is dropped.
+    // When no offer to keep explains a changed answer, the channel drops nothing.
     if (superfluous.size === size) superfluous.clear();
   }
 }
@@ -242,7 +245,10 @@ function decidesNative({ artifacts, endsNative }: Offer, machine: MachineQuery):
 
 const PURPOSES = ['download', 'update'] as const;
 
-/** A client on each kind of machine that can take some artifact, and one for each format and system version. */
+/**
+ * One client for each kind of machine that can take some artifact, with each purpose, format, signature and system
+ * version.
+ */
 function machinesOf(offers: readonly Offer[]): readonly MachineQuery[] {
   // Most offers share their list of artifacts.
   const artifacts = [...new Set(offers.map((offer) => offer.artifacts))].flat();

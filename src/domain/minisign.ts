@@ -26,7 +26,8 @@ export interface MinisignPublicKey {
 }
 
 /**
- * Parses a public key: what `tauri signer generate` prints, a minisign public key file, or the line of one.
+ * Parses a public key: what `tauri signer generate` prints, a minisign public key file, or the second line of such a
+ * file.
  *
  * The message of an error never repeats the text, which may be a private key.
  *
@@ -52,7 +53,7 @@ export function parseMinisignKey(text: string): MinisignPublicKey {
   return { keyId, bytes: bytes.subarray(HEAD_BYTES), text: btoa(file) };
 }
 
-/** The lines of a text and, when it is base64 of another text, the lines of that one. */
+/** The lines of a text. When the text is base64 of another text, the lines of the other text as well. */
 function linesOf(text: string): readonly string[] {
   const inner = bytesOf(text);
   const texts = inner === undefined ? [text] : [text, new TextDecoder().decode(inner)];
@@ -67,13 +68,13 @@ function isPrivateKey(lines: readonly string[]): boolean {
 
 /** A signature of a file, and of a comment about the file. */
 export interface MinisignSignature {
-  /** `ED`: over the BLAKE2b-512 hash of the file. `Ed`: over the file itself, as older signers did. */
+  /** `ED` signs the BLAKE2b-512 hash of the file. `Ed` signs the file itself, as older signers did. */
   readonly algorithm: 'Ed' | 'ED';
   /** The sixteen hex digits that minisign prints for a key. */
   readonly keyId: string;
   /** Ed25519: 64 bytes. */
   readonly signature: Uint8Array;
-  /** Of Tauri's signer: `timestamp:…⇥file:…⇥version:…`. */
+  /** Tauri's signer writes `timestamp:…⇥file:…⇥version:…`. */
   readonly trustedComment: string;
   /** Ed25519 over the signature and the trusted comment: 64 bytes. */
   readonly globalSignature: Uint8Array;
@@ -105,7 +106,10 @@ export function parseMinisignSignature(text: string): MinisignSignature | undefi
   };
 }
 
-/** A field of a trusted comment, as the client compares it: with its white space. Undefined when it is not stated. */
+/**
+ * A field of a trusted comment, with its white space, because the client compares it so. Undefined when the comment
+ * does not state the field.
+ */
 export function statedIn(
   { trustedComment }: Pick<MinisignSignature, 'trustedComment'>,
   field: 'file' | 'version',
@@ -118,7 +122,7 @@ function algorithmOf(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes.subarray(0, ALGORITHM_BYTES));
 }
 
-/** Stored in little-endian order, printed in the other. */
+/** The bytes store the id in little-endian order; minisign prints it in big-endian order. */
 function keyIdOf(bytes: Uint8Array): string {
   return [...bytes.subarray(ALGORITHM_BYTES, HEAD_BYTES)]
     .reverse()

@@ -42,7 +42,7 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
  * either. The offer of this version repeats them, so that retiring the older offer changes nothing for these
  * machines.
  *
- * @param offers of one channel, in any order, this version's among them
+ * @param offers of one channel, in any order, including the offer of this version
  */
 export function findEnded(offers: readonly Offer[], version: Version): readonly Target[] {
   const ended = new Map<string, Target>();
@@ -91,7 +91,9 @@ export function mayBeOffered({ status, rollout }: Offer): boolean {
   return status === 'active' && (rollout === null || lastShare(rollout) > NO_CLIENTS);
 }
 
-/** When an active release ends the native builds of a target, its machines may take other builds. */
+/**
+ * Leaves out the native builds that an active release ends, so that machines of their targets may take other builds.
+ */
 function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Natives {
   const ended = mayBeOffered(offer) ? offer.endsNative : [];
   const here = ended.filter((target) => target.platform === platform && natives.has(target.arch));
@@ -99,7 +101,7 @@ function withoutEnded(natives: Natives, platform: Platform, offer: Offer): Nativ
   return new Map([...natives].filter(([arch]) => !here.some((target) => target.arch === arch)));
 }
 
-/** Returns the same map when the offer has no build of a new kind: thousands of offers share a few maps. */
+/** Returns the same map when the offer has no build of a new kind, so that thousands of offers share a few maps. */
 function withBuildsOf(natives: Natives, platform: Platform, offer: Offer): Natives {
   if (!mayBeOffered(offer)) return natives;
   let grown: Map<Arch, readonly OfferedArtifact[]> | undefined;

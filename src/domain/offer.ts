@@ -26,11 +26,13 @@ export interface Offer {
   readonly releasedAt: string;
   readonly requires: VersionRange | null;
   readonly mandatoryFor: VersionRange | null;
-  /** Targets whose native builds end: from this version on their machines get other builds that run there. */
+  /**
+   * Targets whose native builds end. From this version on, machines of these targets get other builds that run on them.
+   */
   readonly endsNative: readonly Target[];
   /** True when the release carries documents that its publisher signed; absent: no. */
   readonly hasSignedDocuments?: boolean;
-  /** Null: every client is offered it. */
+  /** Null: every client is offered the release. */
   readonly rollout: Rollout | null;
   readonly artifacts: readonly OfferedArtifact[];
 }

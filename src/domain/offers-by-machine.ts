@@ -22,17 +22,20 @@ export interface MachineOffers {
   /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
   /**
-   * Possible architectures of the machine for which some of `offers` have no native build: the machine runs x64
-   * builds by emulation, or the client does not state its architecture.
+   * The architectures that the machine may have, when offers for the machine can lack native builds. Offers can lack
+   * them when the machine runs x64 builds by emulation, or when the client does not state its architecture.
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
-/** A search continues here after an offer without a native build of an architecture: ascending indices of offers. */
+/**
+ * The offers at which a search can continue after an offer without a native build for an architecture. Each list has
+ * the indices of offers, ascending.
+ */
 interface Jumps {
-  /** Offers before which the native builds changed. */
+  /** The offers at which `nativesBefore` changes. */
   readonly changes: readonly number[];
-  /** By kind of build: the offers with such a native build, and one of the builds. */
+  /** By kind of native build: one such build, and the offers that have one. */
   readonly built: ReadonlyMap<string, { readonly sample: OfferedArtifact; readonly at: number[] }>;
 }
 
@@ -74,7 +77,7 @@ export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
     }
     natives.add(offer);
   };
-  // Oldest first, so that the builds of all older offers are known at each offer.
+  // The loop begins with the oldest offer, so that it knows the builds of all older offers at each offer.
   yield* mapInSteps(offers.toReversed(), add);
   const byName = new Map<string, MachineOffers>();
   for (const { name, arch, ...machine } of machines) {
@@ -117,9 +120,9 @@ function findJumps(
 }
 
 /**
- * The index of the next offer after `index` that leaves no machine behind; the number of offers when there is none.
+ * The index of the next offer after `index` that is not skipped; the number of offers when there is none.
  *
- * Skips an offer without a native build that the client can install, while an older active offer has one.
+ * An offer is skipped when it has no native build that the client can install, and an older active offer has one.
  *
  * @param index -1 for the first call
  * @param takes says whether the client can install an artifact of its architecture
@@ -148,8 +151,8 @@ function findMissing(
 }
 
 /**
- * The architecture for which the offer lacks a native build and an older offer has one; undefined when it leaves no
- * machine behind.
+ * The architecture for which the offer lacks a native build and an older offer has one; undefined when there is no such
+ * architecture.
  *
  * @param takes as for {@link nextWhole}
  */

@@ -19,13 +19,13 @@ export function compareOsVersions(a: OsVersion, b: OsVersion): number {
   return 0;
 }
 
-/** Darwin 20 is macOS 11, and 25 is macOS 26: Apple skipped the versions 16 to 25. */
+/** Darwin 20 is macOS 11, and Darwin 25 is macOS 26: Apple skipped the versions 16 to 25. */
 const FIRST_YEARLY_DARWIN = 20;
 const FIRST_ALIGNED_DARWIN = 25;
 const FIRST_DARWIN = 4;
-/** In Darwin 20 to 22 (macOS 11 to 13) the minor number is one ahead of the product's. */
+/** In Darwin 20 to 22 (macOS 11 to 13) the minor number of Darwin is one more than the minor number of macOS. */
 const LAST_DARWIN_AHEAD = 22;
-/** The last kernel minor of every macOS 10 since 10.12: no later patch was released. */
+/** The last minor number of the kernel in every macOS 10 since 10.12. Apple released no later patch. */
 const LAST_PATCH = 6;
 
 /**
@@ -42,9 +42,9 @@ export function macosVersionOfDarwin(darwin: string): string | undefined {
 }
 
 /**
- * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when the text
- * is not one. A version that was never released (10.16, 16 to 25) becomes the next one that was, so that a
- * minimum never admits older systems.
+ * The Darwin kernel version of a macOS product version (`11.0` → `20.0.0`), or undefined when the text is not a macOS
+ * version. A version that Apple never released (10.16, 16 to 25) becomes the next released version, so that a minimum
+ * never admits older systems.
  */
 export function darwinVersionOfMacos(macos: string): string | undefined {
   const [major, minor = 0, patch = 0] = parseOsVersion(macos) ?? [];

@@ -1,7 +1,7 @@
 import type { Offer } from './offer.ts';
 import { type Ramp, shareAt } from './rollout.ts';
 
-/** The moments at which the rollouts of a channel are worth looking at. */
+/** Finds the moments that show how the rollouts of a channel proceed. */
 
 /** Moments that are closer than this count as one: plans that begin with one command differ by milliseconds. */
 const CLOSE_MS = 60_000;
@@ -11,7 +11,7 @@ const LINEAR_PARTS = 8;
 export interface PlanTime {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** True when it is a step of a plan. */
+  /** True when a plan has a step at this moment. */
   readonly isStep: boolean;
 }
 
@@ -24,10 +24,11 @@ interface Moments {
 }
 
 /**
- * Now, the steps of the rollouts that are under way, moments between the steps of linear ones, and the starts and
- * ends of freeze windows, in the order of time.
+ * These moments in the order of time: now, the coming steps of the active rollouts, moments between the steps of linear
+ * rollouts, and the starts and ends of freeze windows.
  *
- * @param timesMax at least 2; above it, some moments are left out, first those at which no share jumps
+ * @param timesMax at least 2; when there are more moments, steps have priority over moments between steps, and these
+ *   have priority over freeze windows
  */
 export function planTimes(
   offers: Iterable<Offer>,
@@ -72,7 +73,7 @@ function partsOf(from: number, to: number): readonly number[] {
 
 const isClose = (a: number, b: number): boolean => Math.abs(a - b) < CLOSE_MS;
 
-/** Of moments that are close, keeps the last: shares only grow. */
+/** Keeps only the last of several close moments. The last moment has the largest shares, because shares only grow. */
 function withoutClose(times: readonly number[]): readonly number[] {
   const sorted = times.toSorted((a, b) => a - b);
   return sorted.filter((time, index) => {
@@ -81,7 +82,7 @@ function withoutClose(times: readonly number[]): readonly number[] {
   });
 }
 
-/** At most so many of the moments, evenly chosen; always the last. */
+/** At most `timesMax` of the moments, evenly chosen. The last moment is always among them. */
 function thin(times: readonly number[], timesMax: number): readonly number[] {
   if (times.length <= timesMax) return times;
   return Array.from({ length: timesMax }, (_, index) => {

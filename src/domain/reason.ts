@@ -2,12 +2,14 @@ import { AppError } from '../core/errors.ts';
 
 /** The reasons that operators state for a change. */
 
-/** In bytes of UTF-8. Bounded, because every later revision of a catalog repeats the reason. */
+/**
+ * The longest reason, in bytes of UTF-8. It is bounded because every later revision of a catalog repeats the reason.
+ */
 export const REASON_BYTES_MAX = 300;
 
 /**
  * The longest reason as JSON, with its quotes. JSON writes a quotation mark, a backslash, a tab and a line break with
- * two characters, and other control characters with six: {@link checkReason} refuses those.
+ * two characters. It writes other control characters with six, but {@link checkReason} refuses these characters.
  */
 export const REASON_JSON_BYTES_MAX = 2 * REASON_BYTES_MAX + 2;
 

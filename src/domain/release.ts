@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
 
 export type DigestAlgorithm = 'sha1' | 'sha256' | 'sha512';
 
-/** Identifies an artifact within a release: no release has two with the same identity. */
+/** Identifies an artifact within a release: no two artifacts of a release have the same identity. */
 export interface ArtifactIdentity {
   readonly platform: Platform;
   readonly arch: Arch;
@@ -49,9 +49,9 @@ export interface Release {
   /** The name that the build tool gave the release; null: none. */
   readonly name: string | null;
   readonly notes: ReleaseNotes;
-  /** The languages whose notes an operator removed: a publisher does not add them again. */
+  /** The languages whose notes an operator removed. A publisher cannot add notes in these languages again. */
   readonly notesRemoved: readonly string[];
-  /** Range of the versions that may update straight to this one; null: all. */
+  /** Range of the versions that may update straight to this release; null: all. */
   readonly requires: string | null;
   /** Range of the versions for which this update is mandatory; null: none. */
   readonly mandatoryFor: string | null;

@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import { platformOf } from './platform.ts';
 
-/** Words that addresses have in the place of the name of an application. */
+/** Words that some addresses have where other addresses have the name of an application. */
 
 /** The first segments of the service's own addresses. */
 export const OWN_PATHS =
@@ -9,11 +9,12 @@ export const OWN_PATHS =
     ' ',
   );
 
-/** The first segments and further words of other update servers: see LEGACY_ADDRESSES. */
+/** The first segments and further words in the addresses of other update servers: see LEGACY_ADDRESSES. */
 const LEGACY_WORDS = 'update download channel flavor version latest default'.split(' ');
 
 /**
- * Refuses a new application with a name that means something else in an address: `update/windows/…` could not be read.
+ * Refuses a new application with a name that means something else in an address. For example, `windows` in
+ * `update/windows/…` could then be a platform or an application.
  *
  * @throws AppError `invalid_name`
  */

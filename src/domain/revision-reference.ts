@@ -3,13 +3,13 @@ import { AppError } from '../core/errors.ts';
 /**
  * A person names a catalog revision by its number, or by a time at which it was the newest.
  *
- * The time is text here: the package that reads it is loaded when a command runs, and not for its help.
+ * The time is text here, so that the help of a command does not load the package that reads times.
  */
 export type RevisionReference = { readonly revision: number } | { readonly time: string };
 
 /**
- * `12`, or a date and time with a zone: `2026-11-22T10:00:00Z`, also with a space between date and time, as commands
- * print it.
+ * Parses `12`, or a date and time with a zone, such as `2026-11-22T10:00:00Z`. A space between date and time is
+ * possible too, because commands print times so.
  *
  * @throws AppError `invalid_request`, with advice
  */

@@ -24,7 +24,7 @@ export interface RolloutPlan {
 export interface PlanClock {
   /** The time at which the clock was read, by the store's time; milliseconds since the epoch. */
   readonly at: number;
-  /** The run time of the plan then; milliseconds. */
+  /** The run time of the plan at that time; milliseconds. */
   readonly elapsedMs: number;
   /** False while the publisher has frozen the rollout. */
   readonly isRunning: boolean;
@@ -51,14 +51,15 @@ function shareAfter({ steps, isLinear }: RolloutPlan, elapsedMs: number): Share 
 }
 
 function between(from: RolloutStep, to: RolloutStep, elapsedMs: number): Share {
-  // The same arithmetic as in `shareAt`: reading the clock must not take an offer back by rounding.
+  // This is the same arithmetic as in `shareAt`. If it rounded differently, reading the clock could lower the share and
+  // take an offer back.
   const growth = (to.share - from.share) * (elapsedMs - from.afterMs);
   return Math.floor(from.share + growth / (to.afterMs - from.afterMs));
 }
 
 /**
- * The ramp of a plan from the reading of its clock on. Before that moment, the ramp has the share of that moment: a
- * process whose clock is behind must not take an offer back.
+ * The ramp of a plan from the reading of its clock on. Before that moment, the ramp has the share of that moment, so
+ * that a process whose clock is late does not take an offer back.
  */
 export function rampOf(plan: RolloutPlan, clock: PlanClock): Ramp {
   const { at, elapsedMs, isRunning } = clock;
@@ -92,7 +93,7 @@ export function elapsedAt(plan: RolloutPlan, clock: PlanClock, now: number): num
   return isRunning ? elapsedMs + runningMs(plan.windows, at, now) : elapsedMs;
 }
 
-/** The time between two moments without the windows; 0 when the second is not later. */
+/** The time between two moments, without the time in windows; 0 when the second moment is not later. */
 export function runningMs(windows: readonly FreezeWindow[], from: number, to: number): number {
   let [now, running, passed] = [from, 0, 0];
   while (now < to && passed <= WINDOWS_PASSED_MAX) {

@@ -42,12 +42,12 @@ export function shareText(share: Share): string {
 }
 
 /**
- * A percentage, which stays, or a plan: `1%@0h,10%@6h,50%@24h,100%@48h`. A time is relative to the start of the plan
- * (`30m`, `6h`, `2d`), or absolute (`2026-12-01T09:00:00Z`). After the word `linear`, the share grows evenly between
- * the steps.
+ * Parses a percentage that does not change, or a plan: `1%@0h,10%@6h,50%@24h,100%@48h`. A time is relative to the start
+ * of the plan (`30m`, `6h`, `2d`), or absolute (`2026-12-01T09:00:00Z`). After the word `linear`, the share grows
+ * evenly between the steps.
  *
  * @param windowTexts see {@link parseFreezeWindow}
- * @param now when the plan starts; milliseconds since the epoch
+ * @param now the start of the plan; milliseconds since the epoch
  * @throws AppError `invalid_rollout`
  */
 export function parseRollout(
@@ -71,7 +71,10 @@ export function parseRollout(
   return { text: text.trim(), steps: withoutPassed(steps), isLinear, windows };
 }
 
-/** The run time, at a time, of a plan that starts now; after a window that contains the time. */
+/**
+ * The run time of a plan at a later time, if the plan starts now. When a window contains that time, the run time just
+ * after the window.
+ */
 function runUntil(windows: readonly FreezeWindow[], now: number, at: number): number {
   const runSeconds = Math.ceil(runningMs(windows, now, at) / 1000);
   return (runSeconds + (freezeAt(windows, at).isFrozen ? 1 : 0)) * 1000;
@@ -95,7 +98,7 @@ interface WrittenStep extends RolloutStep {
 }
 
 /**
- * Of several steps that are reached at the same moment, the last one counts: they have absolute times that passed
+ * Keeps the last of several steps that the plan reaches at the same moment. Such steps have absolute times that passed
  * before the plan begins, for example during a long upload, or that are in one freeze window.
  */
 function withoutPassed(steps: readonly WrittenStep[]): readonly RolloutStep[] {

@@ -2,13 +2,13 @@ import { BUCKETS, bucketOf } from './installation-bucket.ts';
 
 /** Staged rollouts: the share of installations that is offered a release, as a function of time. */
 
-/** In buckets of 1/100 %: from 0 to {@link BUCKETS}. */
+/** A share of the installations, in buckets of 1/100 %: from 0 to {@link BUCKETS}. */
 export type Share = number;
 
 export const NO_CLIENTS: Share = 0;
 export const ALL_CLIENTS: Share = BUCKETS;
 
-/** From `at` on the share is this one; a linear ramp grows evenly from one point to the next. */
+/** From the time `at` on, the share is `share`; a linear ramp grows evenly from one point to the next. */
 export interface RampPoint {
   readonly at: number;
   readonly share: Share;
@@ -37,7 +37,7 @@ export function shareAt({ points, isLinear }: Ramp, now: number): Share {
   return Math.floor(from.share + ((to.share - from.share) * (now - from.at)) / (to.at - from.at));
 }
 
-/** True when the service may offer the release to any client. A null rollout offers it to all. */
+/** True when the service may offer the release to some client. A null rollout offers the release to all clients. */
 export function hasBegun(rollout: Rollout | null, now: number): boolean {
   return rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }
@@ -47,13 +47,13 @@ export function lastShare({ ramp }: Rollout): Share {
   return ramp.points.at(-1)?.share ?? NO_CLIENTS;
 }
 
-/** The time at which the share first is at least this one; infinite when the ramp does not lead there. */
+/** The time at which the share first is at least this one; infinite when the ramp never reaches this share. */
 export function reachedAt({ points, isLinear }: Ramp, share: Share): number {
   const index = points.findIndex((point) => point.share >= share);
   const from = points[index - 1];
   const to = points[index];
   if (to === undefined) return Number.POSITIVE_INFINITY;
-  // Clamped to its first point, the ramp has that share at any earlier time.
+  // At any time before its first point, the ramp has the share of the first point.
   if (from === undefined) return Number.NEGATIVE_INFINITY;
   if (!isLinear) return to.at;
   return from.at + ((share - from.share) * (to.at - from.at)) / (to.share - from.share);
@@ -70,7 +70,7 @@ export interface RolloutStage {
   readonly completed: number;
 }
 
-/** @returns the stage at a time. It is computed again only when it changes. */
+/** @returns a function that gives the stage at a time, and computes the stage again only when it changes */
 export function createRolloutStages(
   rollouts: readonly (Rollout | null)[],
 ): (now: number) => RolloutStage {

@@ -7,14 +7,18 @@ import { ALL_CLIENTS, NO_CLIENTS, type Rollout, type Share, shareAt } from './ro
 import { compareVersions, type Version, versionText } from './version.ts';
 
 /**
- * Decisions that equal installations share. `decideUpdate` makes each decision once for all installations on which the
- * rollouts that it looks at agree: a million installations need a few dozen decisions, and their buckets.
+ * Decisions that equal installations share. `decideUpdate` runs once for all installations that get the same result
+ * from each rollout in the decision. So a million installations need a few dozen decisions, and the bucket of each
+ * installation.
  */
 
-/** One installation after the other, with its buckets. */
+/** One object for all installations, one after the other, with the buckets of the current installation. */
 export interface Installation {
   readonly id: string;
-  /** True when its bucket in some rollout was read: otherwise all installations like it get the same. */
+  /**
+   * True when a decision has read the bucket of the installation in some rollout. Otherwise, all installations with the
+   * same version and machine get the same answer.
+   */
   readonly isDivided: boolean;
   become(id: string): void;
   bucketIn(rollout: Rollout): number;
@@ -53,7 +57,10 @@ export interface Answer {
   readonly decision: Decision;
 }
 
-/** Divides installations by whether their bucket is below the share; a branch is made when it is first needed. */
+/**
+ * Divides installations by their bucket. The branch `inside` is for buckets below the share. A branch is undefined
+ * until an installation needs it.
+ */
 interface Split {
   readonly rollout: Rollout;
   readonly share: Share;
@@ -119,7 +126,7 @@ function sideOf({ rollout, share }: Omit<Split, 'branches'>, installation: Insta
   return installation.bucketIn(rollout) < share ? 'inside' : 'outside';
 }
 
-/** The tree with another answer, below the splits that lead to it. */
+/** Adds an answer to the tree, below the splits that lead to this answer. */
 function insert(
   tree: Tree | undefined,
   [split, ...rest]: readonly Omit<Split, 'branches'>[],
@@ -137,8 +144,8 @@ function insert(
 }
 
 /**
- * Which rollouts a decision looked at, in its order: from the newest offer on. Two decisions with the same
- * result at the first rollout look at the same second rollout, so they can share a tree.
+ * Finds the rollouts that a decision looked at, in the order of the decision: the newest offer first. Two decisions
+ * with the same result at the first rollout look at the same second rollout, so they can share a tree.
  */
 function createSplits(view: ChannelView, now: number) {
   const order = new Map(view.offers.map(({ version }, index) => [versionText(version), index]));
@@ -158,7 +165,7 @@ function createSplits(view: ChannelView, now: number) {
       return splits.filter(({ offer, index }) => {
         if (index > offered || compareVersions(offer.version, version) <= 0) return false;
         const outcome = outcomes.get(versionText(offer.version));
-        // The path of a decision is cut off when it is long: what follows may have been looked at.
+        // A long path is cut off, so the decision may also have looked at the offers behind its end.
         return outcome === 'held_by_rollout' || outcome === 'offer' || index > shown;
       });
     };

@@ -3,10 +3,13 @@
 /** A Tauri `.sig` file, as `tauri signer` writes it: base64 of a minisign signature. */
 export const MINISIGN = 'minisign';
 
-/** The hash of a file that a minisign signature is over, unless it is a legacy one. Node's name of it. */
+/** Node's name for the hash of a file that a minisign signature signs. A legacy signature signs the file itself. */
 export const SIGNED_HASH = 'blake2b512';
 
-/** Sparkle's `edSignature`: base64 of an Ed25519 signature over the bytes of a file. WinSparkle and NetSparkle read it too. */
+/**
+ * Sparkle's `edSignature`: base64 of an Ed25519 signature over the bytes of a file. WinSparkle and NetSparkle read this
+ * signature too.
+ */
 export const SPARKLE_ED25519 = 'sparkle-ed25519';
 
 export const SIGNATURE_SCHEMES = [MINISIGN, SPARKLE_ED25519] as const;

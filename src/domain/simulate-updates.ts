@@ -21,8 +21,8 @@ export interface Ending {
   readonly reason: Exclude<Decision['reason'], 'offer'>;
   readonly path: Decision['path'];
   /**
-   * For stranded installations: the newest release that they could run, and that no path of updates leads to, because
-   * of what it and others require. Null for installations that have it.
+   * For stranded installations: the newest release that they could run, but that no path of updates reaches, because of
+   * the `requires` of this or other releases. Null for installations that are not stranded.
    */
   readonly missed: Version | null;
 }
@@ -33,7 +33,7 @@ export interface GroupFate {
   /** Newest first. */
   readonly running: readonly Running[];
   readonly endings: readonly Ending[];
-  /** Equal for groups to which the same happens, apart from chance. */
+  /** The same number for all groups that get the same updates, apart from chance. */
   readonly pattern: number;
 }
 
@@ -48,9 +48,9 @@ interface SimulationInput extends CourseInput {
 const INSTALLATIONS_PER_STEP = 4_000;
 
 /**
- * The fate of each group. It keeps no installation in memory, only counts.
+ * The fate of each group. The function keeps counts in memory, and no installations.
  *
- * The groups name channels that are there.
+ * The groups must name channels in `channels`.
  */
 export function* simulateUpdates(input: SimulationInput): Steps<readonly GroupFate[]> {
   const { application, groups, seed, onProgress, times } = input;
@@ -83,12 +83,12 @@ export function* simulateUpdates(input: SimulationInput): Steps<readonly GroupFa
   return fates;
 }
 
-/** The number of ids that a pattern is made of: enough to tell apart what rollouts do to a group. */
+/** The number of ids in a pattern. It is large enough to distinguish the effects of rollouts on a group. */
 const PATTERN_IDS = 32;
 
 /**
- * Gives groups with the same outcome the same number. Each group is asked about the same few ids, so that chance does not
- * separate two small groups.
+ * Gives groups with the same outcome the same number. It follows the same few ids in each group, so that chance does
+ * not separate two small groups.
  */
 function createPatterns() {
   const idOf = createIds(0, 'patterns');
@@ -101,7 +101,7 @@ function createPatterns() {
       installation.become(id);
       course.follow(version, installation, reached);
       for (const each of reached) {
-        // Empty for a kept version, so that neighboring versions have one pattern.
+        // The text is empty when the installation keeps its version, so that neighboring versions have one pattern.
         texts.push(compareVersions(each, version) === 0 ? '' : versionText(each));
       }
       if (!installation.isDivided) break;

@@ -1,24 +1,29 @@
 import { AppError } from '../core/errors.ts';
 
-/** Sparkle's public keys: base64 of 32 bytes, as SUPublicEDKey in Info.plist. WinSparkle and NetSparkle read them too. */
+/**
+ * Sparkle's public keys: base64 of 32 bytes, as SUPublicEDKey in Info.plist. WinSparkle and NetSparkle read these keys
+ * too.
+ */
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const PUBLIC_KEY_BYTES = 32;
-/** Bytes that `generate_keys -x` and older tools export: a private key, with and without its public key. */
+/**
+ * The number of bytes that `generate_keys -x` and older tools export: a private key, without and with its public key.
+ */
 const PRIVATE_KEY_BYTES: readonly number[] = [64, 96];
 
 export interface SparklePublicKey {
   /** Ed25519: 32 bytes. */
   readonly bytes: Uint8Array;
-  /** The key as in SUPublicEDKey. Messages name the key by it, because a Sparkle key has no id. */
+  /** The key as in SUPublicEDKey. Messages show this text, because a Sparkle key has no id. */
   readonly text: string;
 }
 
 /**
  * Parses a public key.
  *
- * The message of an error never repeats the text, which may be a private key. A seed of 32 bytes looks like a public key:
- * `withStatedSettings` refuses half of them, and no signature verifies with the others.
+ * The message of an error never repeats the text, which may be a private key. A private seed of 32 bytes looks like a
+ * public key. `withStatedSettings` refuses half of all seeds; with the other half, no signature verifies.
  *
  * @throws AppError `invalid_request`
  */

@@ -1,9 +1,9 @@
 /**
- * Compares versions as Sparkle does (`SUStandardVersionComparator`), which is not semantic versioning: it splits at
- * periods and between digits and letters, and ignores everything behind the first dash. WinSparkle does the same, and
- * reads what is behind a dash as letters.
+ * Compares versions as Sparkle does (`SUStandardVersionComparator`), which is not semantic versioning. Sparkle splits a
+ * version at periods and between digits and letters, and ignores everything behind the first dash. WinSparkle does the
+ * same, but reads the text behind a dash as letters.
  *
- * @returns negative when `a` is older; 0 for versions that Sparkle takes for equal, such as 1.0.0 and 1.0.0-beta
+ * @returns negative when `a` is older; 0 for versions that Sparkle considers equal, such as 1.0.0 and 1.0.0-beta
  */
 export function compareSparkleVersions(a: string, b: string): number {
   const [left, right] = balanced(partsOf(a), partsOf(b));
@@ -32,7 +32,7 @@ function partsOf(version: string): string[] {
   return compared.match(/\p{Nd}+|[\p{P}\s]|[^\p{Nd}\p{P}\s]+/gu) ?? [];
 }
 
-/** Adds the zeros that the shorter of two versions such as 1.1 and 1.0.0 lacks before its letters. */
+/** Adds the missing zeros to the shorter of two versions, before its letters. Beside 1.0.0, 1.1 becomes 1.1.0. */
 function balanced(a: string[], b: string[]): readonly [readonly string[], readonly string[]] {
   const countA = numericStart(a);
   const countB = numericStart(b);
@@ -68,7 +68,7 @@ function compareParts(a: string, b: string): number {
   return kindA === 'digits' ? 1 : -1;
 }
 
-/** Numbers of any length. */
+/** Compares numbers of any length. */
 function compareDigits(a: string, b: string): number {
   const left = a.replace(/^0+/, '');
   const right = b.replace(/^0+/, '');

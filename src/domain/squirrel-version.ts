@@ -1,16 +1,19 @@
 import { tryParseVersion, type Version } from './version.ts';
 
 /**
- * Versions as Squirrel.Windows writes and compares them, which are NuGet's of 2015: up to four numbers, and a
+ * Versions as Squirrel.Windows writes and compares them. They follow NuGet as it was in 2015: up to four numbers, and a
  * pre-release without dots. electron-winstaller writes `1.0.0-beta1` for the version `1.0.0-beta.1`.
  */
 
-/** What Squirrel reads as the version, at the end of a name without `-full.nupkg` or `-delta.nupkg`. */
+/** The text that Squirrel reads as the version, at the end of a name without `-full.nupkg` or `-delta.nupkg`. */
 const AT_END = /\d+(?:\.\d+){0,3}(?:-[A-Za-z][0-9A-Za-z-]*)?$/;
 const WHOLE = new RegExp(`^(?:${AT_END.source})`);
 const SUFFIX = /(?:-full|-delta)?\.nupkg$/;
 const TEXT_LENGTH_MAX = 128;
-/** No file system has longer names. Bounds the search in a line of a `RELEASES` from outside, which takes quadratic time. */
+/**
+ * No file system has longer names. The limit bounds the search in a line of a `RELEASES` file from outside, because the
+ * search takes quadratic time.
+ */
 const NAME_LENGTH_MAX = 255;
 
 /** The version as electron-winstaller writes it: without the dots of the pre-release, and without build metadata. */
@@ -31,14 +34,14 @@ export function isSquirrelVersion(text: string): boolean {
   return text.length <= TEXT_LENGTH_MAX && WHOLE.test(text);
 }
 
-/** The semantic version that Squirrel most probably writes so; undefined for any other text. */
+/** The semantic version that Squirrel most probably writes as this text; undefined for any other text. */
 export function parseSquirrelVersion(text: string): Version | undefined {
   return versionsWrittenAs(text)[0];
 }
 
 /**
- * The semantic versions that Squirrel may write so, the most probable one first: `1.0.0-beta12` is `1.0.0-beta.12`,
- * `1.0.0-beta12` or `1.0.0-beta.1.2`. A fourth number is left out.
+ * The semantic versions that Squirrel may write as this text, the most probable one first: `1.0.0-beta12` is
+ * `1.0.0-beta.12`, `1.0.0-beta12` or `1.0.0-beta.1.2`. A fourth number is left out.
  */
 export function versionsWrittenAs(text: string): readonly Version[] {
   const bare = text.replace(/^v(?=\d)/, '');
@@ -64,8 +67,8 @@ function parsed(texts: readonly string[]): readonly Version[] {
 }
 
 /**
- * Negative when Squirrel takes `a` for older. It compares four numbers, and then the pre-releases as texts without
- * case: `1.0.0-beta10` is older than `1.0.0-beta2`.
+ * Negative when Squirrel considers `a` older. Squirrel compares four numbers, and then the pre-releases as texts
+ * without case: `1.0.0-beta10` is older than `1.0.0-beta2`.
  */
 export function compareSquirrelVersions(a: string, b: string): number {
   const left = partsOf(a);

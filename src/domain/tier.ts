@@ -8,7 +8,7 @@ import {
   parseChannelName,
 } from './channel.ts';
 
-/** Tiers of accounts: which channels and features each tier opens. */
+/** Tiers of accounts. Each tier opens some channels and features. */
 
 /** A permission that only some tiers have. */
 const FEATURES = ['developer_keys', 'analytics', 'explain', 'console'] as const;
@@ -21,7 +21,7 @@ export type Feature = (typeof FEATURES)[number];
 export interface TierTable {
   /** In the order of the table. The first is the default tier of an account. */
   readonly names: readonly [string, ...string[]];
-  /** Something that a tier opens, as the table states it: `analytics`, `channel:desktop/insider`. */
+  /** The features and channels that a tier opens, as the table states them: `analytics`, `channel:desktop/insider`. */
   opens(tier: string): readonly string[];
   /** The tier of this name; the first tier when the table has no such tier. */
   tierNamed(name: string | null): string;
@@ -116,7 +116,7 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 interface TieredView {
   readonly channel: ChannelView;
-  /** True when other clients may see the channel differently: an answer from it must not be cached for them. */
+  /** True when other clients may see the channel differently: no cache may give them an answer from it. */
   readonly isRestricted: boolean;
 }
 
@@ -132,7 +132,7 @@ export function viewFor(
   application: string,
   channel: ChannelView,
 ): TieredView {
-  // A fast path, because every check calls this: few tables name a channel.
+  // This is a fast path, because every check calls this function, and few tables name a channel.
   if (tiers.channels.length === 0) return { channel, isRestricted: false };
   const { name, inherits } = channel;
   const isRestricted = [name, ...inherits].some((each) => tiers.restricts(application, each));
@@ -148,8 +148,8 @@ function refuse(why: string): AppError {
 }
 
 /**
- * Used without a table: every account may create developer keys. Only `pro` may read analytics, and have decisions
- * explained, as far as clients can find them out.
+ * The table that applies when the operator sets none: every account may create developer keys. Only `pro` may read
+ * analytics and get explanations of decisions, with the facts that clients can find out.
  */
 export const DEFAULT_TIERS: TierTable = createTierTable([
   { name: 'free', opens: ['developer_keys'] },

@@ -4,8 +4,8 @@ import type { Offer } from './offer.ts';
 import { ARCHES, PLATFORMS, type Platform } from './platform.ts';
 
 /**
- * New visitors who get no release: a page, a download button and `latest-version` know no installation, so they give only
- * a release that every client is offered.
+ * New visitors who get no release. A page, a download button and `latest-version` know no installation, so they give
+ * only a release that every client is offered.
  */
 export interface UnservedVisitors {
   readonly channel: string;
@@ -14,8 +14,8 @@ export interface UnservedVisitors {
 }
 
 /**
- * The visitors of a channel who get no release, although the channel has had one. None for a channel that never had a
- * release, or has only drafts.
+ * The visitors of a channel who get no release, although the channel has had one. The list is empty for a channel that
+ * never had a release, or has only drafts.
  *
  * @param now by the store's clock; milliseconds since the epoch
  */

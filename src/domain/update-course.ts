@@ -4,16 +4,16 @@ import { compareOsVersions, parseOsVersion } from './os-version.ts';
 import { type Answer, createSharedDecisions, type Installation } from './shared-decisions.ts';
 import type { Version } from './version.ts';
 
-/** The course of updates of installations, from time to time, until all plans have ended. */
+/** Follows the updates of installations from one time to the next, until all plans have ended. */
 
 export interface CourseInput {
   readonly application: string;
   readonly channels: ReadonlyMap<string, ChannelView>;
-  /** In their order. At each of them, every installation asks until nothing newer is offered. */
+  /** Ascending. At each time, every installation asks until nothing newer is offered. */
   readonly times: readonly number[];
 }
 
-/** Every plan has ended. */
+/** The time when every plan has ended. */
 const AT_THE_END = Number.POSITIVE_INFINITY;
 
 export interface CourseEnd {
@@ -22,13 +22,13 @@ export interface CourseEnd {
   readonly freed: Answer;
 }
 
-/** Updates in the course of time, for one kind of machine. */
+/** The updates of one kind of machine over time. */
 export interface Course {
-  /** @param reached is filled with the versions that the installation runs at each time */
+  /** @param reached the function fills this list with the version that the installation runs at each time */
   follow(version: Version, installation: Installation, reached: Version[]): CourseEnd;
 }
 
-/** One course for all groups of a channel whose machines cannot be told apart there. */
+/** Creates one course for all groups of a channel whose machines are offered the same. */
 export function createCourses(input: CourseInput): (group: FleetGroup) => Course {
   const channels = new Map<string, ReturnType<typeof createChannelCourses>>();
   return (group) => {
@@ -75,8 +75,8 @@ function createChannelCourses(
 }
 
 /**
- * Equal for machines that are offered the same: of a system's version, only the minimum versions that it
- * satisfies matter. A fleet may have thousands of such versions.
+ * Returns a function whose result is equal for machines that are offered the same. A fleet may have thousands of system
+ * versions, but only the minimum versions that a system version satisfies matter.
  */
 function createMachineKinds({ offers }: ChannelView): (machine: Machine) => string {
   const artifacts = offers.flatMap((offer) => offer.artifacts);

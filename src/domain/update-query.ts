@@ -2,27 +2,30 @@ import type { Arch, Format, Platform } from './platform.ts';
 import type { SignatureScheme } from './signature.ts';
 import type { Version } from './version.ts';
 
-/** The characters of a name, a version or an id that a client states. */
+/** The most characters of a name, a version or an id that a client states. */
 export const WORD_LENGTH_MAX = 128;
 
 /** A client's question for an update, in any protocol. */
 export interface UpdateQuery {
   readonly application: string;
   readonly channel: string;
-  /** Null when the client does not state it: it then gets no release with `requires`. */
+  /** Null when the client does not state its version: the client then gets no release with `requires`. */
   readonly currentVersion: Version | null;
   readonly platform: Platform;
   /**
-   * Null when the client does not state it. An updater then chooses among the files by itself, so a release must have
-   * files for every architecture that older releases have. A visitor gets the usual architecture.
+   * Null when the client does not state its architecture. An updater then chooses among the files by itself, so a
+   * release must have files for every architecture that older releases have. A visitor then gets the usual
+   * architecture.
    */
   readonly arch: Arch | null;
   /** The formats that the client can install, best first; null: the usual ones of the platform and purpose. */
   readonly formats: readonly Format[] | null;
   readonly osVersion: string | null;
-  /** Which side compares versions of the system. `client`: the answer states the minimum, and the client checks it. */
+  /**
+   * The side that compares versions of the system. `client`: the answer states the minimum, and the client checks it.
+   */
   readonly osGate: 'server' | 'client';
-  /** Stable and anonymous, for rollouts. */
+  /** A stable and anonymous id of the installation, for rollouts. */
   readonly installationId: string | null;
   /** True when a person asks by hand: see `Channel.givesEarlyAccess`. */
   readonly isManual: boolean;
@@ -33,8 +36,8 @@ export interface UpdateQuery {
   /** The signature that the client requires; null: none. */
   readonly signatureScheme: SignatureScheme | null;
   /**
-   * True when the client states no version, and installs what it is offered without comparing versions. It is then
-   * offered nothing while it may have a newer release than it would be offered. Absent: no.
+   * True when the client states no version, and installs what it is offered without comparing versions. Such a client
+   * is offered nothing while it may run a newer release than the one to offer. Absent: no.
    */
   readonly installsOlder?: boolean;
 }

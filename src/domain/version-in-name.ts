@@ -1,14 +1,14 @@
 import { versionsWrittenAs } from './squirrel-version.ts';
 import { tryParseVersion, versionText } from './version.ts';
 
-/** Bounds the work for one name: how many texts are tried. A real name has one version, and few ways to end it. */
+/** The most texts that are tried for one name. A real name has one version, with few possible ends. */
 const CANDIDATES_MAX = 64;
 /** No version is longer. */
 const TAIL_LENGTH_MAX = 128;
 
 /** Three numbers, wherever they begin. */
 const NUMBERS = /(?<!\d)(?=(\d+\.\d+\.\d+))/g;
-/** What SemVer 2.0.0 allows behind the three numbers. */
+/** The text that SemVer 2.0.0 allows behind the three numbers. */
 const TAIL = /^[-+][0-9A-Za-z.+-]*/;
 
 /**
@@ -16,7 +16,7 @@ const TAIL = /^[-+][0-9A-Za-z.+-]*/;
  *
  * The name does not say where its version ends: `App-1.0.0-beta.1-x64.exe` contains 1.0.0, 1.0.0-beta.1,
  * 1.0.0-beta.1-x64 and more. The caller takes the first one that exists. The packages of Squirrel write 1.0.0-beta1 for
- * 1.0.0-beta.1, so that a name of a package contains both.
+ * 1.0.0-beta.1, so the name of such a package contains both.
  */
 export function versionsInName(name: string): readonly string[] {
   const found = new Set<string>();

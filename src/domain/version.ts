@@ -9,7 +9,9 @@ export type Version = semver.SemVer;
 /** A parsed range; test with {@link inRange}. */
 export type VersionRange = semver.Range;
 
-/** Longest version accepted, in characters: it becomes part of object keys and of file paths. */
+/**
+ * The longest accepted version, in characters. It is bounded because it becomes part of object keys and of file paths.
+ */
 const VERSION_LENGTH_MAX = 128;
 const RANGE_LENGTH_MAX = 512;
 
@@ -71,7 +73,7 @@ export function versionText(version: Version): string {
 
 /** Negative when `a` is older; build metadata does not count (SemVer section 10). */
 export function compareVersions(a: Version, b: Version): number {
-  // The library checks its arguments first, which takes longer than to compare the numbers.
+  // The library's function would check its arguments first, which takes longer than to compare the numbers.
   return a.major - b.major || a.minor - b.minor || a.patch - b.patch || a.comparePre(b);
 }
 
@@ -187,8 +189,8 @@ function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number 
 }
 
 /**
- * A sample of versions that represents all others: between two neighbors, each range contains all versions or none.
- * So a statement that depends only on these ranges and versions is true of every version when it is true of these.
+ * A sample of versions that represents all others: between two neighbors, each range contains all versions or none. So
+ * a statement that depends only on these ranges and versions is true of every version when it is true of the sample.
  * Oldest first.
  */
 export function representatives(
@@ -208,8 +210,8 @@ export function representatives(
 export const OLDEST_VERSION: Version = new semver.SemVer('0.0.0-0');
 
 /**
- * The versions at which the ranges begin and end: from one of them up to the next, each range contains all versions or
- * none.
+ * The versions at which the ranges begin and end. From one such version up to the next, each range contains all
+ * versions or none.
  */
 export function boundariesOf(ranges: Iterable<VersionRange>): readonly Version[] {
   const texts = new Set<string>();

@@ -1,6 +1,9 @@
 import type { Arch, Platform } from './platform.ts';
 
-/** The machine of a visitor, as far as the browser tells. The service and the code for browsers read it here. */
+/**
+ * Recognizes the machine of a visitor, as far as the browser states it. The service and the code in browsers use this
+ * file.
+ */
 
 /** `phone`: a phone or tablet, on which no release runs. */
 export type VisitorMachine =
@@ -20,7 +23,10 @@ interface ClientHints {
 interface BrowserFacts {
   readonly hints: ClientHints;
   readonly agent: string | undefined;
-  /** The fingers that the screen tells apart; absent: only scripts can read this number. */
+  /**
+   * The number of fingers that the screen recognizes at once; absent when headers are read, because only scripts can
+   * read it.
+   */
   readonly touchPoints?: number;
 }
 

@@ -10,7 +10,7 @@ const ZONED = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\
  */
 export function parseZonedTime(text: string): number | undefined {
   if (!ZONED.test(text)) return undefined;
-  // Unlike Date.parse, it knows that there is no 30th of February.
+  // Unlike Date.parse, this function refuses February 30.
   const at = DateTime.fromISO(text).toMillis();
   return Number.isNaN(at) ? undefined : at;
 }

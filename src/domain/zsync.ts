@@ -24,22 +24,25 @@ export interface ZsyncBlocks {
   readonly blockSize: number;
   /** The number of blocks in a row that a client compares before it takes them as equal: 1 or 2. */
   readonly matches: number;
-  /** Of the rolling sum: its last bytes. */
+  /** The number of bytes that are stored of the rolling sum: its last bytes. */
   readonly sumBytes: number;
-  /** Of the MD4 checksum: its first bytes. */
+  /** The number of bytes that are stored of the MD4 checksum: its first bytes. */
   readonly checksumBytes: number;
 }
 
-/** Also the limit of a file that the service reads as a whole. It describes files of about 8 GB. */
+/**
+ * The largest zsync file, in bytes; also the limit of a file that the service reads as a whole. A zsync file of this
+ * size describes a file of about 8 GB.
+ */
 export const ZSYNC_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The client reads lines into a buffer of this size. */
 const LINE_BYTES_MAX = 1022;
 const HEADER_BYTES_MAX = 16 * 1024;
-/** zsync describes the unpacked contents of a `.gz` with these. An AppImage is no such file. */
+/** zsync describes the unpacked contents of a `.gz` with these lines. An AppImage is no such file. */
 const OF_PACKED_FILES = ['Z-URL', 'Z-Filename', 'Z-Map2', 'Recompress'];
 
-/** Of two such lines, the client takes the last. */
+/** The lines that a header may have only once. When a header has two such lines, the client takes the last. */
 const ONCE = ['Length', 'Blocksize', 'Hash-Lengths', 'SHA-1'];
 
 const NEWLINE = 10;
@@ -47,7 +50,7 @@ const NEWLINE = 10;
 /**
  * Parses the header, and compares the size of the file with the number of its blocks.
  *
- * @returns why the bytes are no zsync file of an uncompressed file, when they are not
+ * @returns the reason, as a text, when the bytes are no zsync file of an uncompressed file
  */
 export function parseZsync(bytes: Uint8Array): ZsyncFile | string {
   const end = emptyLineOf(bytes);
@@ -131,7 +134,7 @@ export function zsyncBlocks(length: number): ZsyncBlocks {
   const blockSize = length < 100_000_000 ? 2048 : 4096;
   const matches = length > blockSize ? 2 : 1;
   const blocks = 1 + Math.floor(length / blockSize);
-  // In the order in which zsyncmake calculates, because another order rounds differently.
+  // This calculates in the same order as zsyncmake, because another order rounds differently.
   const { log } = Math;
   const sum = Math.ceil(((log(length) + log(blockSize)) / log(2) - 8.6) / matches / 8);
   const checksum = Math.ceil((20 + (log(length) + log(blocks)) / log(2)) / matches / 8);

@@ -6,13 +6,13 @@ import type { Counts, Row } from './counts.ts';
 export interface AdoptionDays {
   /** Every day of the period, the oldest first. */
   readonly days: readonly string[];
-  /** Of all versions, by day. */
+  /** The counts of all versions, by day. */
   readonly totals: readonly Counts[];
   /** The checks of each version, by day. */
   readonly checks: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Without the days of which only the sum was kept. */
+/** Counts by day. A day of which only the sum was kept has no counts here. */
 export function countByDay(rows: Iterable<Row>, query: AdoptionQuery): AdoptionDays {
   const days = daysFrom(query);
   const places = new Map(days.map((day, index) => [day, index]));

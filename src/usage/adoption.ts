@@ -1,7 +1,7 @@
 import { compareVersions, tryParseVersion } from '../domain/version.ts';
 import { type Counts, DAY_MS, dayOf, getOrCreate, OTHER, type Row, UNSTATED } from './counts.ts';
 
-/** Computes from the counts of a period how clients adopt versions. Pure. */
+/** Computes how clients adopt versions, from the counts of a period. Pure. */
 
 export interface AdoptionQuery {
   readonly application: string;
@@ -15,20 +15,23 @@ export interface AdoptionQuery {
 /** Counts of the rows with one name: a version, platform, channel or day. */
 export interface Group extends Counts {
   readonly name: string;
-  /** From 0 to 1, of the checks that the function states; null when there are none. */
+  /**
+   * A share of checks, from 0 to 1; the function that returns the group says of which checks. Null when there are no
+   * such checks.
+   */
   readonly share: number | null;
 }
 
 /** The counts of a period, by names. */
 export interface UsageSummary {
-  /** Without those in `withoutDetail`. */
+  /** The counts of all versions, without the counts in `withoutDetail`. */
   readonly whole: Counts;
   /**
-   * Counts whose version, platform and channel were not kept: of old days, and of days with more different ones than a
-   * service counts. Of all channels, even when the query names one.
+   * Counts whose version, platform and channel were not kept, because the day is old or had more names than a service
+   * counts. They are the counts of all channels, even when the query names one channel.
    */
   readonly withoutDetail: Counts & { readonly days: number };
-  /** Newest first, then {@link UNSTATED}, then {@link OTHER}: the versions that no channel listed. */
+  /** Newest first, then {@link UNSTATED}, then {@link OTHER}, which sums the versions that no channel listed. */
   readonly versions: readonly Group[];
   /** The most checks first. */
   readonly platforms: readonly Group[];
@@ -38,7 +41,7 @@ export interface UsageSummary {
 /** The counts of one version in a period. */
 export interface VersionAdoption {
   readonly own: Group;
-  /** Of all versions. */
+  /** The counts of all versions. */
   readonly whole: Counts;
   readonly withoutDetail: UsageSummary['withoutDetail'];
   /** Every day of the period, the oldest first. */
@@ -54,7 +57,7 @@ export interface AdoptionDay extends Group {
   readonly isDetailed: boolean;
 }
 
-/** The days of the period. There are `days` of them; the last one is the day of `now`, which is not over. */
+/** The first and the last day of a period of `days` days. The last day is the day of `now`, which is not over. */
 export function periodOf(
   now: number,
   days: number,
@@ -63,7 +66,7 @@ export function periodOf(
 }
 
 /**
- * Sums the counts of a period. Each share is one of all checks.
+ * Sums the counts of a period. Each share is a share of all checks.
  *
  * @param listed versions that appear even without counts
  */
@@ -89,8 +92,8 @@ export function summarizeUsage(
 }
 
 /**
- * The counts of one version. Each share is one of the checks of all versions: on the same day, from the same platform
- * or of the same channel.
+ * The counts of one version. Each share is a share of the checks of all versions on the same day, from the same
+ * platform or of the same channel.
  */
 export function describeAdoption(
   rows: Iterable<Row>,
@@ -129,7 +132,7 @@ export function describeAdoption(
   };
 }
 
-/** The rows that the query asks for, with versions that are one. */
+/** The rows that the query asks for. A name that is no version becomes {@link OTHER}. */
 export function selectRows(rows: Iterable<Row>, { application, from, to, channel }: AdoptionQuery) {
   const detailed: Row[] = [];
   const summed: Row[] = [];

@@ -1,6 +1,6 @@
 import { type Row, sumRows } from './counts.ts';
 
-/** Exact counts for the publisher of an application, of one day, version, platform and channel. */
+/** The exact counts of one day, version, platform and channel, for the publisher of an application. */
 export type AnalyticsRow = Omit<Row, 'application'>;
 
 export interface AnalyticsQuery {

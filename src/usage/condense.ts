@@ -10,19 +10,23 @@ import {
   sumRowsInSteps,
 } from './counts.ts';
 
-/** The number of days that keep their versions, platforms and channels. */
+/** The number of days whose rows keep their versions, platforms and channels. */
 export const DETAIL_DAYS = 90;
 /** The number of days that keep at least one row for each application. */
 export const DAILY_DAYS = 400;
-/** Writing or reading a total with this many rows takes about 100 ms of processor time in steps, at most once an hour. */
+/**
+ * The most rows in a total. Writing or reading so many rows takes about 100 ms of processor time, in steps and at most
+ * once an hour.
+ */
 const ROWS_MAX = 10_000;
 
 /**
  * Sums rows, with less detail for old days. Days keep their detail for 90 days, and then one row for each application
- * until they are 400 days old. One row for each application has the sum of all days before ({@link EARLIER_DAYS}).
+ * until they are 400 days old. For all earlier days together, one row for each application has the sum ({@link
+ * EARLIER_DAYS}).
  *
  * @param now milliseconds since the Unix epoch
- * @param rowsMax with more rows, the oldest days lose their detail sooner, and then their rows
+ * @param rowsMax when there are more rows, the oldest days lose their detail sooner, and then their rows
  */
 export function* condenseInSteps(
   rows: Iterable<Row>,

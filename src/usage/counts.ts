@@ -1,6 +1,6 @@
 import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../core/steps.ts';
 
-/** Counts, and sums of them. */
+/** Counts, and sums of counts. */
 
 export interface Counts {
   /** Checks by clients that run the version. */
@@ -38,12 +38,14 @@ export interface Counted {
   readonly minutes: readonly MinuteRow[];
 }
 
-/** The name in rows that sum all names without a separate row. Like `UNSTATED`, it is not a valid version. */
+/**
+ * The name in a row that sums all names without a row of their own. Like `UNSTATED`, this name is not a valid version.
+ */
 export const OTHER = 'other';
-/** The version of clients that do not state theirs. */
+/** The version in rows of clients that do not state their version. */
 export const UNSTATED = 'unstated';
 
-/** The day in rows that sum all days without separate rows; it sorts before every real day. */
+/** The day in a row that sums all days without rows of their own. It sorts before every real day. */
 export const EARLIER_DAYS = '0000-00-00';
 
 export const MINUTE_MS = 60_000;
@@ -59,7 +61,7 @@ export function sumRows(rows: Iterable<Row>): Row[] {
   return runAtOnce(sumRowsInSteps(rows));
 }
 
-/** Like {@link sumRows}, in steps. */
+/** Like {@link sumRows}, but in steps. */
 export function* sumRowsInSteps(rows: Iterable<Row>): Steps<Row[]> {
   let done = 0;
   const sums = new Map<string, Writable<Row>>();

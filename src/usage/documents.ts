@@ -13,11 +13,11 @@ import type { ReadableSequence } from '../store/sequence/read-checked.ts';
 import type { MinuteRow, Row } from './counts.ts';
 import { snapshotKey, totalKey } from './keys.ts';
 
-/** The stored documents: snapshots and totals, v1. They hold nothing about a person or an installation. */
+/** The stored documents: snapshots and totals, v1. They contain nothing about a person or an installation. */
 
-/** In bytes: several times the size of a snapshot's rows with the longest names. */
+/** The largest snapshot, in bytes. It is several times the size of a snapshot whose rows have the longest names. */
 const SNAPSHOT_BYTES_MAX = 8 * 1024 * 1024;
-/** In bytes: twice the size of a total's rows with the longest names. */
+/** The largest total, in bytes. It is twice the size of a total whose rows have the longest names. */
 const TOTAL_BYTES_MAX = 16 * 1024 * 1024;
 
 const count = z.int().nonnegative();
@@ -79,7 +79,7 @@ const totalSchema = z.object({
   ),
 });
 
-/** These schemas do not check the items of the lists: the service checks the items in steps. */
+/** These schemas do not check the items of the lists, because the service checks the items in steps. */
 const snapshotOutlineSchema = snapshotSchema.extend({ rows: listSchema, minutes: listSchema });
 const totalOutlineSchema = totalSchema.extend({ rows: listSchema });
 
@@ -128,7 +128,7 @@ export interface AddedCounter {
   readonly addedAt: number;
 }
 
-/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+/** @throws AppError `internal`, `document_too_large` when readers would refuse the document */
 export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Promise<Uint8Array> {
   const head = {
     schema_version: SCHEMA_VERSION,
@@ -139,7 +139,7 @@ export function renderSnapshot({ isClosed, from, ...rest }: Snapshot): Promise<U
   return render(checkSnapshot, signed, SNAPSHOT_BYTES_MAX);
 }
 
-/** @throws AppError `internal`, `document_too_large`: readers would refuse it */
+/** @throws AppError `internal`, `document_too_large` when readers would refuse the document */
 export function renderTotal({ countedSince, counters, ...rest }: Total): Promise<Uint8Array> {
   const added = [...counters].map(([counter, { number, addedAt }]) => [
     counter,

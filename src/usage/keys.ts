@@ -1,4 +1,4 @@
-/** Every key of this room; no other file builds them. */
+/** Every key of the usage counts. No other file builds such keys. */
 
 export const USAGE_ROOT = 'usage/';
 

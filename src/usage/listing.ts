@@ -12,18 +12,18 @@ export interface ListedObject {
   readonly writtenAt: number;
 }
 
-/** Everything this room has in the store, as one listing shows it. */
+/** All objects of the usage counts in the store, as one listing shows them. */
 export interface Listing {
   /** The highest number first. */
   readonly totals: readonly ListedObject[];
   /** By counter id, the highest number first. */
   readonly counters: ReadonlyMap<string, readonly ListedObject[]>;
   /**
-   * A time in milliseconds since the Unix epoch: now, or earlier. All ages are measured from it, so that neither a
-   * fast clock of this process nor a wrong time in the store makes an object look too old.
+   * The present time or an earlier time, in milliseconds since the Unix epoch. All ages are measured from this time, so
+   * that neither a fast clock of this process nor a wrong time in the store makes an object look too old.
    */
   readonly present: number;
-  /** The time when this process requested it, in milliseconds since the Unix epoch. */
+  /** The time when this process requested the listing, in milliseconds since the Unix epoch. */
   readonly askedAt: number;
 }
 
@@ -50,8 +50,8 @@ export async function listUsage(store: ObjectStore, clock: Clock): Promise<Listi
 }
 
 /**
- * Refuses to write after a listing that is old, as after a pause of the machine: keys may have been taken,
- * used and deleted since.
+ * Refuses to write when the listing is old, for example after a pause of the machine. Since then, other processes may
+ * have taken, used and deleted keys.
  *
  * @throws AppError `store_unavailable`
  */
@@ -63,7 +63,7 @@ export function requireCurrent(clock: Clock, { askedAt }: Listing): void {
 /**
  * Creates an object if its key is free.
  *
- * @returns `exists` also when this call created it and the answer was lost
+ * @returns `exists` also when this call created the object and the answer was lost
  * @throws AppError `store_unavailable`: the object may exist then
  */
 export async function createWhileCurrent(

@@ -9,20 +9,24 @@ import { createWhileCurrent, type Listing, requireCurrent } from './listing.ts';
 import type { StoredCounts } from './stored-counts.ts';
 import { TALLY_ROWS_MAX, type Tally } from './tally.ts';
 
-/** The counter of this process: moves counts from the tally to the store, as snapshots. */
+/** The counter of this process. It moves counts from the tally to the store, as snapshots. */
 export interface OwnCounter {
-  /** Changes when a day ends, when the counter is full, and when another process has closed it. */
+  /**
+   * The id of the counter. It changes when a day ends, when the counter is full, and when another process closes the
+   * counter.
+   */
   id(): string;
   /** The counts of this process that {@link StoredCounts} does not have. */
   counted(): readonly Counted[];
   /**
    * Continues in a new counter when the total contains this counter.
    *
-   * @param wasAbsent whether totals may have forgotten the counter since this process last read them
+   * @param wasAbsent true when totals may have forgotten the counter since this process last read a total
    */
   leaveIfAdded(listing: Listing, wasAbsent: boolean): Promise<void>;
   /**
-   * Stores the counts since the last call. Keeps counts that the store does not confirm, and sends them again.
+   * Stores the counts since the last call. It keeps counts that the store does not confirm, and sends these counts
+   * again.
    */
   flush(listing: Listing): Promise<void>;
 }
@@ -38,19 +42,19 @@ interface OwnCounterDeps {
 }
 
 /**
- * Bounds a snapshot's size: one that is too large could never be stored. With hundreds of applications and a
- * flush interval near an hour the oldest minutes are left out, and public rates are too low.
+ * Bounds a snapshot's size, because a snapshot that is too large could never be stored. With hundreds of applications
+ * and a flush interval near an hour, a snapshot leaves out the oldest minutes, and public rates are too low.
  */
 const MINUTE_ROWS_MAX = 20_000;
 
 export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
   const { clock, tally, stored } = deps;
-  /** The newest snapshot that the store has confirmed; number 0 for none. */
+  /** The newest snapshot that the store has confirmed; its number is 0 before the first one. */
   let settled = openCounter(deps);
-  /** The next one. Its content stays the same until the store has confirmed it. */
+  /** The next snapshot. Its content stays the same until the store has confirmed it. */
   let pending: Snapshot | undefined;
 
-  /** Continues in a new counter with the counts that the closed one does not have. */
+  /** Continues in a new counter with the counts that the closed counter does not have. */
   const moveOn = (closed: Snapshot): void => {
     const own = pending ?? settled;
     settled = openCounter(deps);
@@ -95,7 +99,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
         added === undefined ? 'missing' : await stored.readSnapshot(counter, added.number);
       if (typeof closed === 'object') return moveOn(closed);
       if (pending !== undefined) {
-        // The snapshot may have been stored. Storing it again would count it twice.
+        // The store may have this snapshot already. Storing it again would count it twice.
         const what = 'counts of one flush are given up: the store never confirmed them';
         deps.log.warn({ counter }, what);
       }
@@ -103,7 +107,8 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     },
     flush: async (listing) => {
       await send(listing);
-      // The tally keeps every count that is not sent now: a snapshot counts as one that may have been stored.
+      // This check comes before `prepare`, so that the tally keeps counts that cannot be sent now. Once counts are in a
+      // snapshot, this process must assume that the store may have them.
       requireCurrent(clock, listing);
       prepare();
       await send(listing);
@@ -130,8 +135,8 @@ function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: n
 }
 
 /**
- * Stores the snapshot. Returns the one under its key: this snapshot, or the one with which another process closed the
- * counter.
+ * Stores the snapshot. Returns the snapshot that the store then has under its key: this one, or the copy with which
+ * another process closed the counter.
  */
 async function putSnapshot(
   deps: OwnCounterDeps,
@@ -147,7 +152,7 @@ async function putSnapshot(
   throw new AppError('store_unavailable', `${key} exists and cannot be read.`);
 }
 
-/** The first snapshot of the next counter; undefined when the closed one has everything. */
+/** The first snapshot of the next counter; undefined when the closed counter has all counts. */
 function restOf(own: Snapshot, closed: Snapshot, next: Snapshot): Snapshot | undefined {
   const rows = subtractRows(own.rows, closed.rows);
   if (rows.length === 0) return undefined;
@@ -155,7 +160,9 @@ function restOf(own: Snapshot, closed: Snapshot, next: Snapshot): Snapshot | und
   return { ...next, number: 1, rows, minutes: own.minutes.filter(({ minute }) => minute > last) };
 }
 
-/** Keeps the snapshot before the newest, in case the newest becomes corrupt. */
+/**
+ * Deletes old snapshots of the counter. It keeps the snapshot before the newest, in case the newest becomes corrupt.
+ */
 async function deleteSuperseded(
   { store }: OwnCounterDeps,
   { counters }: Listing,

@@ -7,13 +7,13 @@ export interface PublicMetrics {
   readonly generatedAt: number;
   /** Milliseconds since the Unix epoch. */
   readonly countedSince: number;
-  /** Links handed out, by UTC days; rounded down to a multiple of the smallest group. */
+  /** The links that clients received, by UTC days; each number is rounded down to a multiple of the smallest group. */
   readonly links: {
     readonly today: number;
     readonly last30Days: number;
     readonly allTime: number;
   };
-  /** Means over the last five full minutes that every process has had time to report. */
+  /** Means over five full minutes: the last minutes whose counts every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
   /** Shares of the checks of the last seven UTC days. */
@@ -33,11 +33,11 @@ export interface Known {
 }
 
 interface PublicMetricsOptions {
-  /** Null for all applications together. */
+  /** Null: all applications together. */
   readonly application: string | null;
   readonly now: number;
   readonly groupMin: number;
-  /** False for a restricted channel: its name and its versions are not shown. */
+  /** False for a restricted channel. Public metrics do not show its name and its versions. */
   isPublicChannel(application: string, channel: string): boolean;
   /** The longest time, in milliseconds, until every process knows what one process counted. */
   readonly reportLagMs: number;
@@ -106,9 +106,9 @@ function makeRates(
 }
 
 /**
- * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time
- * and 30 days, all applications and one, two answers) and see a single download. A visitor who adds downloads of
- * their own can still learn when another visitor downloads, but nothing else.
+ * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time and
+ * 30 days, all applications and one, two answers) and see a single download. A visitor who also downloads files can
+ * still learn when another visitor downloads, but nothing else.
  */
 function roundDown(total: number, groupMin: number): number {
   return total - (total % groupMin);

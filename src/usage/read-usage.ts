@@ -19,7 +19,10 @@ export interface ReadUsage {
   readonly unreadable: readonly (UnreadableDocument & { readonly key: string })[];
 }
 
-/** A service deletes a snapshot two flushes after it was written, so a listing may be too old for a slow reader. */
+/**
+ * The most listings of one call. A service deletes a snapshot two flushes after it wrote the snapshot, so a slow reader
+ * may need a newer listing.
+ */
 const LISTINGS_MAX = 5;
 
 interface ReadUsageDeps {
@@ -27,13 +30,13 @@ interface ReadUsageDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after each counter that was read. */
+  /** The reader calls this after each counter that it has read. */
   readonly onProgress?: (done: number, of: number) => void;
 }
 
 /**
- * Reads the newest total, and the newest snapshot of each counter that the total does not have: each count once, while
- * services count and roll up. Never writes.
+ * Reads the newest total, and the newest snapshot of each counter that the total does not have. The result contains
+ * each count once, even while services count and roll up. The function never writes.
  *
  * @throws AppError `store_unavailable`, also when services replaced the objects faster than they could be read
  */
@@ -49,7 +52,10 @@ export async function readUsage(deps: ReadUsageDeps): Promise<ReadUsage> {
   throw new AppError('store_unavailable', why);
 }
 
-/** A total of a newer release is left out, like a corrupt one: the counters and an older total say most of it. */
+/**
+ * Leaves out a total that a newer release of Slipway wrote, like a corrupt total. The counters and an older total
+ * contain most of its counts.
+ */
 async function readNewestTotal(stored: StoredCounts, listing: Listing): Promise<void> {
   for (let from = 0; from < listing.totals.length; from++) {
     try {
@@ -60,7 +66,7 @@ async function readNewestTotal(stored: StoredCounts, listing: Listing): Promise<
   }
 }
 
-/** False when a service deleted a listed document before it was read: then a newer one has its counts. */
+/** False when a service deleted a listed document before this process read it. A newer document then has its counts. */
 function isComplete(stored: StoredCounts, { totals, counters }: Listing): boolean {
   const total = stored.total();
   const problemOf = ({ key }: ListedObject) => stored.unreadable().get(key)?.problem;

@@ -16,16 +16,24 @@ import { createWhileCurrent, type Listing } from './listing.ts';
 import type { StoredCounts } from './stored-counts.ts';
 
 const HOUR_MS = 3_600_000;
-/** Longer than minutes are needed for rates: totals have no minutes. */
+/**
+ * The time without a new snapshot after which a counter is idle. It is longer than the time for which rates need
+ * minutes, because totals have no minutes.
+ */
 const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
-/** For this time, a process that finds the newest total corrupt can read the counters instead. */
+/**
+ * The time for which added counters stay in the store. A process that finds the newest total corrupt can read these
+ * counters instead.
+ */
 export const ADDED_KEPT_MS = DAY_MS;
 const TOTALS_KEPT_MS = 2 * DAY_MS;
 const TOTALS_KEPT_MIN = 8;
 /** A total names a closed counter for at least this long, so that its process cannot continue it. */
 export const REMEMBERED_MS = 7 * DAY_MS;
-/** A process that counts while it is closed is not idle. */
+/**
+ * The most tries to close a counter. After so many tries, the counter is not idle, because its process keeps writing.
+ */
 const CLOSE_TRIES = 5;
 const REQUESTS_AT_ONCE = 4;
 
@@ -38,8 +46,9 @@ interface RollUpDeps {
 /**
  * Closes the counters that no process has written for hours, and adds them to a new total.
  *
- * Closing a counter creates its next number, as a copy. If its process is only slow, it then finds the number taken.
- * So the content of a closed counter is final, and any number of processes may do this at once.
+ * To close a counter, a process creates the counter's next number, as a copy of the last snapshot. If the counter's own
+ * process is only slow, it then finds the number taken. So the content of a closed counter is final, and any number of
+ * processes may roll up at once.
  */
 export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> {
   const { stored } = deps;
@@ -59,7 +68,8 @@ export async function rollUp(deps: RollUpDeps, listing: Listing): Promise<void> 
     totalKey(total.number),
     await renderTotal(total),
   );
-  // Another process was first, or this process created it and the answer was lost. The next listing has it.
+  // Another process created the total first, or this process created it and the answer was lost. The next listing has
+  // the total.
   if (outcome === 'exists') return;
   stored.addTotal(total);
   await Promise.all(removable(total, listing).map((key) => limit(() => deps.store.delete(key))));
@@ -75,7 +85,7 @@ function isIdle(
   return (isOld || isClosed) && stored.hasNewest(counter, listed);
 }
 
-/** The counter's last snapshot; undefined when the counter is still in use. */
+/** Closes a counter, and returns its last snapshot; undefined when the counter is still in use. */
 async function close(
   deps: RollUpDeps,
   listing: Listing,
@@ -104,7 +114,7 @@ async function nextTotal(
 ): Promise<Total> {
   const named = new Map<string, AddedCounter>();
   for (const [counter, entry] of base?.counters ?? []) {
-    // A counter that is forgotten while its objects are in the store would be counted again.
+    // If the total forgot a counter whose objects are in the store, a later total would count the counter again.
     const isKept = counters.has(counter) || present - entry.addedAt < REMEMBERED_MS;
     if (isKept) named.set(counter, entry);
   }
@@ -121,7 +131,10 @@ async function nextTotal(
   };
 }
 
-/** Keys of counters that totals have had for long enough, and of totals that are no longer read. */
+/**
+ * The keys to delete: the keys of counters that totals have contained for long enough, and of totals that no process
+ * reads any more.
+ */
 function removable({ counters: added }: Total, { totals, counters, present }: Listing): string[] {
   const oldCounters = [...counters].filter(([counter]) => {
     const addedAt = added.get(counter)?.addedAt ?? Number.POSITIVE_INFINITY;

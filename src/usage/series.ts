@@ -1,11 +1,11 @@
 import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
 import { type Counts, getOrCreate, OTHER, type Row, type Writable } from './counts.ts';
 
-/** The counts of one process since it began, for Prometheus. They only grow. */
+/** The counts of one process since it began, for Prometheus. The counts of a series only grow. */
 export interface SeriesCounts {
-  /** Adds counts of a row, whose names are bounded as the tally bounds them. */
+  /** Adds the counts of a row of the tally, which bounds the number of names. */
   add(names: Names, counts: Counts): void;
-  /** One for each combination of names. */
+  /** One series for each combination of names. */
   all(): Iterable<Series>;
 }
 
@@ -19,26 +19,27 @@ export interface SeriesLimits {
 }
 
 /**
- * 50 versions on two channels and three platforms. At the limit, a process needs 8 ms for each request of Prometheus.
+ * The limit for an application is enough for 50 versions on two channels and three platforms. At the limit, a process
+ * needs 8 ms for each request of Prometheus.
  */
 export const SERIES_LIMITS: SeriesLimits = { perApplication: 300, total: 1_000 };
 
 /** An application's series. */
 interface Own {
   readonly series: Map<string, Writable<Series>>;
-  /** The versions with series of their own. */
+  /** The versions that have a series. */
   readonly versions: Map<string, Version>;
-  /** This version and all older ones count as {@link OTHER}. It only rises, so that no series ends twice. */
+  /** This version and all older versions count as {@link OTHER}. The field only rises, so that no series ends twice. */
   newestDropped: Version | undefined;
 }
 
 /**
  * Keeps a bounded number of series. When there are too many, the series of an application's oldest version end, and
- * that version counts as {@link OTHER} from then on. The counts of an ended series are forgotten and not moved:
- * `other` would jump, and Prometheus would take that for a rate.
+ * this version counts as {@link OTHER} from then on. The counts of an ended series are forgotten. If they moved to
+ * `other`, this series would jump, and Prometheus would show the jump as a rate.
  *
- * An application without versions to give up has one more series for all its names, and all applications together
- * have one.
+ * When an application has no version whose series can end, its further counts go to one series for all its names. When
+ * there is no room for this series, they go to one series for all applications.
  */
 export function createSeries({
   perApplication,
@@ -54,7 +55,7 @@ export function createSeries({
     if (known !== undefined) return known;
     const version = tryParseVersion(names.version);
     if (version !== undefined && isDropped(own, version)) return find({ ...names, version: OTHER });
-    // One is left for the series of all names.
+    // One series is reserved for the sum of all names.
     const isFull = own.series.size >= perApplication - 1;
     if (!isFull && size < total - 1) return open(own, key, names, version);
     const crowded = isFull ? own : mostSeries(applications.values());
@@ -78,7 +79,7 @@ export function createSeries({
     return series;
   };
 
-  /** Of the application if there is room, else of all applications. */
+  /** Finds the sum series of the application if there is room, otherwise the sum series of all applications. */
   const findSum = (own: Own, { application }: Names): Writable<Series> => {
     const isOfAll = size >= total - 1;
     const holder = isOfAll ? getOrCreate(applications, OTHER, emptyOwn) : own;
@@ -115,7 +116,7 @@ function isDropped({ newestDropped }: Own, version: Version): boolean {
   return newestDropped !== undefined && compareVersions(version, newestDropped) <= 0;
 }
 
-/** The application with the most series, of those that have versions to give up. */
+/** The application with the most series, among the applications that have a version whose series can end. */
 function mostSeries(applications: Iterable<Own>): Own | undefined {
   let most: Own | undefined;
   for (const own of applications) {
@@ -124,7 +125,7 @@ function mostSeries(applications: Iterable<Own>): Own | undefined {
   return most;
 }
 
-/** The oldest version with series, or `next`, which is about to get one. */
+/** The oldest version among the versions that have a series and `next`, the version that needs a series now. */
 function oldestOf({ versions }: Own, next: Version | undefined): Version | undefined {
   let oldest = next;
   for (const version of versions.values()) {
@@ -133,7 +134,7 @@ function oldestOf({ versions }: Own, next: Version | undefined): Version | undef
   return oldest;
 }
 
-/** @returns how many series end */
+/** @returns the number of series that end */
 function dropVersion(own: Own, dropped: Version): number {
   own.newestDropped = dropped;
   const before = own.series.size;

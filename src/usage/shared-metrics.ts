@@ -6,7 +6,7 @@ import type { PublicMetrics } from './public-metrics.ts';
 export interface SharedMetrics {
   /** The metrics to show. @param application null for all applications together */
   get(application: string | null): PublicMetrics;
-  /** Takes over what another process sent. */
+  /** Handles an update that another process sent. */
   follow(update: MetricsUpdate): void;
   /** Makes the leader send its metrics regularly. */
   start(): void;
@@ -32,7 +32,7 @@ export type MetricsUpdate =
     };
 
 const SEND_INTERVAL_MS = 5_000;
-/** Older metrics of the leader are not shown. */
+/** A process does not show metrics of the leader that are older than this. */
 const LEADER_SILENT_MAX_MS = 30_000;
 /** The leader sends metrics for this long after a client asked for them. */
 const SENT_FOR_MS = 10 * 60_000;

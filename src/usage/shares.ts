@@ -12,11 +12,12 @@ export interface Share {
  * than `groupMin`.
  *
  * Each rule prevents one way to count a few people:
- * - A group below `groupMin` is not named, but part of "other": a rare version would show them.
- * - If "other" itself is below `groupMin`, the smallest named group joins it: otherwise 100 % minus the named groups
- *   would show them. A rest that rounds to 0 % is left out instead, because it reveals nothing.
- * - Shares are whole percents, and the count of a group is not public. So a visitor who subtracts the shares of two
- *   times, or of one application and all, does not get single checks.
+ * - A group below `groupMin` has no name, and becomes part of "other". Otherwise a rare version would show these
+ *   people.
+ * - If "other" itself is below `groupMin`, the smallest named group joins it. Otherwise 100 % minus the named groups
+ *   would show these people. An "other" that rounds to 0 % is left out instead, because it reveals nothing.
+ * - Shares are whole percents, and the count of a group is not public. So a visitor cannot find single checks by
+ *   subtracting the shares of two times, or of one application and of all applications.
  */
 export function publicShares(
   groups: Iterable<readonly [name: string, count: number]>,

@@ -8,23 +8,23 @@ import { type Snapshot, snapshotsOf, type Total, totals } from './documents.ts';
 import type { ListedObject, Listing } from './listing.ts';
 
 /**
- * The stored counts of all processes, as this process has read them: the newest total, and the newest snapshot of
- * each counter that the total does not have. Both only move to higher numbers, so it is harmless to read an object
- * twice or late, or to use a listing that lacks the newest objects.
+ * The stored counts of all processes, as this process has read them: the newest total, and the newest snapshot of each
+ * counter that the total does not have. The numbers of the total and of the snapshots only rise, so it is harmless to
+ * read an object twice or late, or to use a listing that lacks the newest objects.
  */
 export interface StoredCounts {
   total(): Total | undefined;
   snapshots(): ReadonlyMap<string, Snapshot>;
-  /** Continues from the total, unless a newer one is known. */
+  /** Continues from the total, unless this process knows a newer total. */
   addTotal(total: Total): void;
-  /** Counts the snapshot, unless the total has its counter or a newer snapshot is known. */
+  /** Counts the snapshot, unless the total has its counter, or this process knows a newer snapshot of the counter. */
   addSnapshot(snapshot: Snapshot): void;
   /** @throws AppError `document_newer` */
   readTotal(listing: Listing): Promise<void>;
   /**
    * Reads the newest snapshots of all counters except one.
    *
-   * @param own the counter of this process, which is counted from memory; undefined for a process that counts nothing
+   * @param own the counter of this process, whose counts are in memory; undefined for a process that counts nothing
    */
   readSnapshots(
     listing: Listing,
@@ -32,11 +32,11 @@ export interface StoredCounts {
     onProgress?: (done: number, of: number) => void,
   ): Promise<void>;
   readSnapshot(counter: string, number: number): Promise<Snapshot | Unreadable>;
-  /** True when the newest of these snapshots of a counter has been read, or is known to be corrupt. */
+  /** True when this process has read the newest listed snapshot of the counter, or found it corrupt. */
   hasNewest(counter: string, listed: readonly ListedObject[]): boolean;
   /** The documents that were left out, by key. */
   unreadable(): ReadonlyMap<string, UnreadableDocument>;
-  /** Drops all snapshots: the ones that still count are in the store. */
+  /** Drops all snapshots from memory. The store has the snapshots that still count. */
   forgetSnapshots(): void;
 }
 
@@ -135,7 +135,7 @@ export function createStoredCounts(deps: StoredCountsDeps): StoredCounts {
 }
 
 function createReader({ store, log }: StoredCountsDeps) {
-  /** Keys of documents that were reported: each is reported once. */
+  /** The documents that were left out, by key. The log reports each document once. */
   const unreadable = new Map<string, UnreadableDocument>();
   const read = async <T>(
     sequence: ReadableSequence<T>,

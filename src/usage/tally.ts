@@ -21,24 +21,27 @@ export interface Tally extends UsageCounter {
   take(): Counted | undefined;
   /** Returns the same as `take`, and keeps the counts. */
   peek(): Counted | undefined;
-  /** Adds everything that was counted since the last call to the series of {@link TallyDeps}; `take` does so too. */
+  /** Adds the counts since the last call to the series in {@link TallyDeps}. `take` does this too. */
   settle(): void;
 }
 
 interface TallyDeps {
   readonly clock: Clock;
   /**
-   * True when the catalog has the version, as far as the channel may tell. Clients can make up versions, so only known
-   * ones get a separate row.
+   * True when the catalog has the version. For an open channel, a version that only restricted channels list counts as
+   * unknown. Clients can make up versions, so only known versions get a row of their own.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
-  /** The counts of this process, for Prometheus. They come from the rows, so that counting costs no more for them. */
+  /**
+   * The counts of this process, for Prometheus. The tally computes them from its rows, so that they cost nothing when a
+   * check is counted.
+   */
   readonly series: Pick<SeriesCounts, 'add'>;
-  /** The time for which the counts of a minute are used, in milliseconds. */
+  /** The time for which the counts of a minute are kept, in milliseconds. */
   readonly minutesKeptMs: number;
 }
 
-/** Bounds memory: the store may be down for days, and an application may have any number of versions. */
+/** Bounds memory, because the store may be down for days, and an application may have any number of versions. */
 export const TALLY_ROWS_MAX = 2_000;
 
 /** An application's counts of the current minute. */
@@ -77,9 +80,9 @@ export function createTally(deps: TallyDeps): Tally {
     return group;
   };
 
-  /** Adds the group if today has none. */
+  /** Adds the group if today has no such group. */
   const openGroup = (...names: GroupNames): TallyGroup =>
-    // Above the limit there is still one row for each application and day.
+    // Above the limit, each application still gets one row for each day.
     addGroup(
       ...(rows.length < TALLY_ROWS_MAX
         ? countedAs(deps, names)
@@ -148,7 +151,7 @@ export function createTally(deps: TallyDeps): Tally {
   };
 }
 
-/** Unknown platforms and versions are counted together: clients could make up any number of them. */
+/** Unknown platforms and versions are counted together, because clients could make up any number of names. */
 function countedAs(
   deps: TallyDeps,
   [application, channel, platform, version]: GroupNames,
@@ -158,7 +161,9 @@ function countedAs(
   return [application, channel, ownPlatform, isNamed ? version : OTHER];
 }
 
-/** By application, channel, platform and version: four look-ups cost a fifth of building one key. */
+/**
+ * The groups by application, channel, platform and version. Four look-ups cost a fifth of the time to build one key.
+ */
 function createGroups() {
   const groups = new Map<string, Map<string, Map<string, Map<string, TallyGroup>>>>();
   return {
@@ -182,10 +187,10 @@ function createGroups() {
   };
 }
 
-/** Counts by application and minute. A pulse counts the current minute, and is emptied when it ends. */
+/** Counts by application and minute. A pulse counts the current minute, and starts at 0 in the next minute. */
 function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
   const pulses = new Map<string, Pulse>();
-  /** Of earlier minutes. */
+  /** The counts of earlier minutes. */
   let minutes: readonly MinuteRow[] = [];
   let start = 0;
   let end = 0;
@@ -197,7 +202,7 @@ function createMinuteCounts({ clock, minutesKeptMs }: TallyDeps) {
   };
 
   return {
-    /** @returns whether another minute has begun */
+    /** @returns true when another minute has begun */
     keepTime: (): boolean => {
       const now = clock.now();
       if (now >= start && now < end) return false;

@@ -1,10 +1,10 @@
 /** Counts how often clients check for updates and get links. Learns nothing about the clients. */
 export interface UsageCounter {
   /**
-   * Counts an answered check, of any protocol. Called on every check: cheap, never throws.
+   * Counts an answered check of any protocol. Every check calls this function, so it is cheap. It never throws.
    *
-   * The catalog has the application and the channel. `version` is the client's semantic version, null when
-   * the client does not state it; `offered` is the version in the answer, null for no update.
+   * The catalog has the application and the channel. `version` is the client's semantic version, or null when the
+   * client does not state it. `offered` is the version in the answer, or null when the answer has no update.
    */
   countCheck(check: {
     readonly application: string;

@@ -23,24 +23,25 @@ import type { UsageCounter } from './usage-counter.ts';
  * Usage counts of all processes on one store. Counting and reading use memory only; a background task
  * writes and reads the store.
  *
- * - Each process has a *counter*, with a random id: a new one for each start and each day. Every interval it
- *   stores a numbered *snapshot* of everything its counter has counted. Readers use the highest number of each
- *   counter: no retry, late read or old listing counts anything twice.
- * - Any process *closes* a counter that is idle for hours, by creating its next number as a copy. If the counter's
- *   process is only slow, it finds the number taken and continues in a new counter with the rest.
- * - Closed counters are added to a new *total*, which names them. A counter that a total names is not read any
- *   more, and is deleted a day later.
+ * - Each process has a *counter* with a random id. The process begins a new counter at each start and on each day. In
+ *   every interval, the process stores a numbered *snapshot* of all counts of its counter. Readers use the highest
+ *   number of each counter, so no retry, late read or old listing counts anything twice.
+ * - Any process *closes* a counter that is idle for hours: it creates the counter's next number, as a copy of the last
+ *   snapshot. If the counter's own process is only slow, it finds the number taken, and continues in a new counter with
+ *   the remaining counts.
+ * - A process adds closed counters to a new *total*, which names these counters. Processes no longer read a counter
+ *   that a total names, and delete it a day later.
  *
- * So each count is in exactly one place: in the newest total, or in a counter that it does not name.
+ * So each count is in exactly one place: in the newest total, or in a counter that the newest total does not name.
  */
 export interface Usage extends UsageCounter {
-  /** A crash loses at most the counts of this interval. */
+  /** The interval between flushes. A crash loses at most the counts of one interval. */
   readonly flushIntervalMs: number;
   /** Refreshes now and every interval until stopped. */
   start(): void;
   /** Stores the remaining counts, within a few seconds. Never throws. */
   stop(): Promise<void>;
-  /** Stores own counts, reads the counts of other processes, and rolls up. Never throws: failures are logged. */
+  /** Stores own counts, reads the counts of other processes, and rolls up. It never throws, and logs failures. */
   refresh(): Promise<void>;
   /** @param application null for all applications together */
   publicMetrics(application: string | null): PublicMetrics;
@@ -59,24 +60,27 @@ interface UsageDeps {
   /** Public metrics do not show groups with fewer counts. */
   readonly groupMin: number;
   /**
-   * True when the catalog has the version, as far as the channel may tell. Answers from memory: it is called
-   * for each check of an unknown version.
+   * True when the catalog has the version. For an open channel, a version that only restricted channels list counts as
+   * unknown. The function must answer from memory, because each check of an unknown version calls it.
    */
   isKnownVersion(application: string, channel: string, version: string): boolean;
-  /** False for a restricted channel: public metrics do not show it. */
+  /** False for a restricted channel. Public metrics do not show such a channel. */
   isPublicChannel(application: string, channel: string): boolean;
 }
 
 const STOP_MAX_MS = 3_000;
 const METRICS_FRESH_MS = 5_000;
-/** Added to the two intervals: from counting to flushing, and from flushing to reading by other processes. */
+/**
+ * The time that is added to two intervals: the interval until a process flushes a count, and the interval until other
+ * processes read it.
+ */
 const REPORT_SLACK_MS = 10_000;
 const MINUTES_KEPT_EXTRA_MS = 10 * MINUTE_MS;
-/** The most that `startPolling` lengthens an interval by. */
+/** The largest factor by which `startPolling` lengthens an interval. */
 const JITTER_MAX = 1.2;
 /**
- * If totals are newer by this much than the one that this process has read, they may have forgotten counters that it
- * knows.
+ * When the newest total is newer by this time than the total that this process has read, it may have forgotten counters
+ * that this process knows.
  */
 const ABSENT_AFTER_MS = REMEMBERED_MS - DAY_MS;
 
@@ -127,7 +131,7 @@ export function createUsage(deps: UsageDeps): Usage {
   };
 }
 
-/** The rounds of the background task: each begins with one listing. They never throw, and run one at a time. */
+/** The rounds of the background task. Each round begins with one listing. Rounds never throw, and run one at a time. */
 function createRounds(deps: UsageDeps, stored: StoredCounts, counter: OwnCounter) {
   const { clock, store } = deps;
   const attempt = createAttempts(deps.log);
@@ -140,7 +144,7 @@ function createRounds(deps: UsageDeps, stored: StoredCounts, counter: OwnCounter
   const flush = async (): Promise<Listing | undefined> => {
     const listing = await attempt('list', () => listUsage(store, clock));
     if (listing === undefined) return undefined;
-    // After a pause the counter may have been closed, added and deleted: then only the total shows it.
+    // During a pause, other processes may have closed, added and deleted the counter. Then only the total shows this.
     mayBeDeleted ||= listing.askedAt - listedAt >= ADDED_KEPT_MS;
     listedAt = listing.askedAt;
     const isTotalRead = await attempt('read the total', async () => {
@@ -218,7 +222,7 @@ function createAttempts(log: Log) {
       if (failing.delete(step)) log.info({ step }, 'usage counts are kept up to date again');
       return result;
     } catch (error) {
-      // Any other error is a defect: its stack is needed.
+      // Any other error is a defect, so the log needs its stack.
       const facts = isAppError(error)
         ? { code: error.code, reason: error.message }
         : { err: error };

@@ -67,8 +67,8 @@ interface CheckUpdateRenderer {
 }
 
 /**
- * Renders answers as text. Most of an offer's text is the same for every client of an artifact, and much longer than
- * the rest. So it is rendered once per artifact, link and language.
+ * Renders answers as text. Most of an offer's text is the same for every client of an artifact, and this part is much
+ * longer than the rest. So the renderer makes this part once per artifact, link and language.
  */
 export function createCheckUpdateRenderer({
   checkAgainAfterSeconds,
@@ -79,8 +79,8 @@ export function createCheckUpdateRenderer({
   return {
     render: ({ application, currentVersion }, locale, found, latestVersion, link) => {
       const { channel, decision, offered, revision } = found;
-      // Joined from text, because JSON.stringify takes longer than the decision. Versions, reasons and numbers have no
-      // character that JSON escapes.
+      // The answer is joined from texts, because JSON.stringify takes longer than the decision. Versions, reasons and
+      // numbers have no character that JSON escapes.
       const common = `"reason":"${decision.reason}","app":${JSON.stringify(application)},"channel":${JSON.stringify(channel.name)},"current_version":"${versionText(currentVersion)}","latest_version":${latestVersion === null ? 'null' : `"${latestVersion}"`},"catalog_revision":${revision},"check_again_after_seconds":${checkAgainAfterSeconds}`;
       if (decision.reason !== 'offer' || offered === undefined || link === undefined) {
         return `{"update_available":false,${common}}`;
@@ -101,7 +101,7 @@ interface OfferTexts {
 /** The texts of one artifact while it has this link. */
 interface ArtifactTexts {
   readonly link: PresignedUrl;
-  /** By language: at most one for each language of the release's notes. */
+  /** By notes: at most one text for each language of the release's notes. */
   readonly byNotes: Map<string | null, string>;
 }
 

@@ -13,7 +13,7 @@ import { openChannel, type SeenChannel, type ServiceDeps } from '../open-channel
 
 /** The result of a download button: one file, and a link to it. */
 export interface FoundDownload {
-  /** The channel's own name, when the client used an alias. */
+  /** The channel's own name, even when the client used an alias. */
   readonly channel: string;
   readonly release: Release;
   readonly artifact: Artifact;
@@ -21,9 +21,9 @@ export interface FoundDownload {
 }
 
 /**
- * The file for a visitor to download: from the newest release that runs on the machine, or from a version.
+ * The file for a visitor to download: from the newest release that runs on the machine, or from the stated version.
  *
- * @param request `version`: null for the newest; `method`: of the request that the link is for
+ * @param request `version`: null for the newest; `method`: the method of the request that uses the link
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
  *   `release_withdrawn`, `no_release`, `unsupported_platform`, `unsupported_format`,
@@ -82,8 +82,8 @@ function newestOffer({ clock }: ServiceDeps, channel: ChannelView, query: Update
 /**
  * The offer of a version that the channel lists. A version that only other channels list stays unknown.
  *
- * Another process may have published the version a moment ago, so the catalog is refreshed once before
- * the version counts as unknown. A client that the channel is closed to causes no refresh.
+ * Another process may have published the version a moment ago, so this function refreshes the catalog once before the
+ * version counts as unknown. A client to which the channel is closed causes no refresh.
  *
  * @throws AppError `unknown_channel`, `not_entitled`, `unknown_version`, `release_withdrawn`;
  *   `catalog_unavailable` when the version is unknown and the store does not answer

@@ -11,19 +11,19 @@ import type { ServiceDeps } from '../open-channel.ts';
 import { type ExplainDeps, type ExplainedState, explainState } from './explain-update.ts';
 import type { ExplainRequest, Explanation } from './explanation.ts';
 
-/** Explains decisions in a service: those that it makes now from memory, and earlier ones from the store. */
+/** Explains decisions in a service: present decisions from memory, and earlier decisions from the store. */
 
 export interface ExplainerDeps extends ServiceDeps, ExplainDeps {
   readonly clock: Clock;
-  /** Read for earlier states, and for the changes that publishers see. */
+  /** The source of earlier states, and of the changes that publishers see. */
   readonly store: ObjectStore;
 }
 
 /**
  * Explains one decision.
  *
- * One at a time in a process, because parsing the document of thousands of offers takes time and memory that clients
- * need. A few requests wait for their turn.
+ * A process explains one decision at a time, because parsing the document of thousands of offers takes time and memory
+ * that clients need. A few requests wait for their turn.
  *
  * @throws AppError `unknown_application`, `unknown_channel`, `catalog_unavailable`; `overloaded` when too many wait;
  *   `store_unavailable`, also after {@link EXPLAIN_TIME_MAX_MS}; for an earlier state `unknown_version`,
@@ -31,7 +31,7 @@ export interface ExplainerDeps extends ServiceDeps, ExplainDeps {
  */
 export type Explainer = (request: ExplainRequest) => Promise<Explanation>;
 
-/** Bounded: a user is waiting. The turns of the requests before it count as well. */
+/** The time is bounded because a user is waiting. It includes the time in which the request waits for its turn. */
 const EXPLAIN_TIME_MAX_MS = 12_000;
 
 export function createExplainer(deps: ExplainerDeps): Explainer {
@@ -43,7 +43,7 @@ export function createExplainer(deps: ExplainerDeps): Explainer {
       inTurn(async () => {
         signal.throwIfAborted();
         const reader = { ...deps, store: withSignal(deps.store, signal) };
-        // A store that does not heed the signal must not keep the turn.
+        // A store that ignores the signal must not keep other requests from their turns.
         return Promise.race([explain(reader, request), whenAborted(signal)]);
       }),
     );
@@ -81,7 +81,9 @@ async function readStored(
   return { found, view: viewNamed(views, query), isVerified: () => true };
 }
 
-/** @throws AppError `unknown_channel`; it does not name the other channels, which may be closed to the client */
+/**
+ * @throws AppError `unknown_channel`; its message does not name the other channels, which may be closed to the client
+ */
 function viewNamed(
   views: ReadonlyMap<string, ChannelView>,
   { application, channel }: ExplainRequest['query'],

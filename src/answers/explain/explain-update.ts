@@ -26,7 +26,7 @@ import {
   type PassedOver,
 } from './explanation.ts';
 
-/** Explains which update a client gets, and why: the decision of the service, with what the catalog says about it. */
+/** Explains the update that a client gets: the decision of the service, and the facts of the catalog about it. */
 
 export interface ExplainDeps extends FindRevisionDeps {
   readonly tiers: TierTable;
@@ -152,7 +152,10 @@ function offersFor(
   );
 }
 
-/** The offers that the client sees, yanked ones included, by version: of the nearest channel that lists it. */
+/**
+ * The offers that the client sees, including yanked offers, by version. When several channels list a version, the
+ * nearest channel counts.
+ */
 function listingsOf(
   found: FoundRevision,
   view: ChannelView,

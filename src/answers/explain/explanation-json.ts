@@ -63,7 +63,7 @@ export function explanationJson(explanation: Explanation): ExplanationJson {
   };
 }
 
-/** The explanation as the command prints it: with the change that made the revision, and the changes of the releases. */
+/** The explanation as the command prints it, with the change that made the revision and the changes of the releases. */
 export function publisherJson(explanation: Explanation): object {
   const { signed } = explanation.state.revision;
   const { kind, version, channels, reason } = signed.change;
@@ -142,7 +142,7 @@ function ruleJson(rule: ExplainedRule, offer: OfferJson, time: number): RuleJson
   }
 }
 
-/** Says what keeps a rollout where it is: the publisher, a weekly freeze window, or nothing. */
+/** Says what stops a rollout: the publisher, a weekly freeze window, or nothing. */
 export function frozenBy(
   rollout: OfferJson['rollout'],
   time: number,

@@ -54,7 +54,7 @@ export function decidedFrom({ state }: Explanation): string {
   return `${decided} ${time} from catalog revision ${revision} (${what}, ${formatTime(at)}, ${by})`;
 }
 
-/** A line for each release, also for those that every decision leaves out. */
+/** A line for each release, also for the releases that every decision leaves out. */
 export function reasonRows(explanation: Explanation): readonly (readonly string[])[] {
   const { releases, passedOver, inherits, statusChanges } = explanation;
   const on = (name: string): string => (inherits.length === 0 ? '' : `on ${name}`);
@@ -92,7 +92,7 @@ export function reasonRows(explanation: Explanation): readonly (readonly string[
     : [...lines, row];
 }
 
-/** @param app what the commands need to act on the application: see `appOption` */
+/** @param app the option with which commands name the application, see `appOption` */
 export function remarks(explanation: Explanation, app: string): readonly string[] {
   const { request, inherits, channel, drafts, state } = explanation;
   return [

@@ -6,14 +6,18 @@ import type { ExplainedDecision, ExplainedRelease } from '../../domain/explain-d
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
 
-/** The one shape of an explanation, and the rule of who may see what in it. */
+/** The one shape of an explanation, and the rule that says which readers see which parts of it. */
 
-/** The reader of an explanation. `publisher`: the operator of a console or the user of a command, who can read the store. */
+/**
+ * The reader of an explanation. `publisher`: a person who can read the store, as the operator of a console or the user
+ * of a command.
+ */
 export type Audience = 'publisher' | 'client';
 
 /**
- * The rule of who may see drafts, and everything else that no client could find out with many requests to the service:
- * releases whose rollout has not begun, plans, the reasons that publishers state, and who changed what.
+ * True when the reader may see drafts, and everything else that no client could find out with many requests to the
+ * service: releases whose rollout has not begun, plans, the reasons that publishers state, and the names of people with
+ * the changes that they made.
  */
 export function maySeeDrafts(audience: Audience): boolean {
   return audience === 'publisher';
@@ -40,18 +44,18 @@ export interface ListedRelease extends ExplainedRelease {
   readonly listing: Listing;
 }
 
-/** A release that every decision leaves out, so that no rule was applied to it. */
+/** A release that every decision leaves out. No rule was applied to it. */
 export interface PassedOver extends Listing {
   /** `unverified`: this process could not verify the release's manifest. */
   readonly why: 'yanked' | 'unverified';
 }
 
-/** The version that the client runs, on this channel. */
+/** The state on this channel of the version that the client runs. */
 interface InstalledVersion {
   readonly state: ExplainedDecision['installed'];
   /** Undefined when the channel does not list the version. */
   readonly listing: Listing | undefined;
-  /** The other channels that list the version, as far as they are open to the client. */
+  /** The other channels that list the version and that are open to the client. */
   readonly elsewhere: readonly string[];
 }
 
@@ -59,18 +63,18 @@ interface InstalledVersion {
 export interface Explanation extends Omit<ExplainedDecision, 'installed' | 'releases'> {
   readonly request: ExplainRequest;
   readonly state: FoundRevision;
-  /** The channel's own name, when the client used an alias. */
+  /** The channel's own name, even when the client used an alias. */
   readonly channel: string;
   /** The inherited channels whose offers the client sees as well, the nearest first. */
   readonly inherits: readonly string[];
   readonly installed: InstalledVersion;
   readonly releases: readonly ListedRelease[];
-  /** Newest first; only those that could have been offered instead. */
+  /** Newest first; only releases that the client could have been offered instead. */
   readonly passedOver: readonly PassedOver[];
   /** The tiers that open the channel, when it is closed to the client. */
   readonly openTo: readonly string[];
-  /** Drafts on the channels that the client sees: no client sees the drafts. */
+  /** The drafts on the channels that the client sees. No client sees drafts. */
   readonly drafts: readonly ListedDraft[];
-  /** The changes that paused or yanked the releases above, as far as they were found. Empty for a client. */
+  /** The changes that paused or yanked the releases above, as far as the search finds them. Empty for a client. */
   readonly statusChanges: readonly StatusChange[];
 }

@@ -8,17 +8,20 @@ import { compareVersions, inRange, parseVersion, versionText } from '../../domai
 import type { Explanation, ListedRelease } from './explanation.ts';
 import { frozenBy } from './explanation-json.ts';
 
-/** Says what would change a decision, with the commands for it. */
+/** Says what would change a decision, and with which commands. */
 
-/** The number of releases for which remedies are printed: an operator asks about the newest. */
+/**
+ * The number of releases for which remedies are printed. It is small because an operator asks about the newest
+ * releases.
+ */
 const RELEASES_MAX = 3;
 
-/** True when the explanation is for a past state: what its rollouts need may have changed. */
+/** True when the explanation is for a past state. The needs of its rollouts may have changed since. */
 export function isPast({ request, state }: Explanation): boolean {
   return request.reference !== undefined && !state.isForecast;
 }
 
-/** @param app what the commands need to act on the application: see `appOption` */
+/** @param app the option with which commands name the application, see `appOption` */
 export function changeLines(explanation: Explanation, app: string): readonly string[] {
   const { decision, releases, channel, openTo } = explanation;
   switch (decision.reason) {
@@ -38,7 +41,9 @@ export function changeLines(explanation: Explanation, app: string): readonly str
   }
 }
 
-/** A line for each rule that does not admit the client: all of them have to change. */
+/**
+ * A line for each rule that does not admit the client. The client gets the release only when all these rules admit it.
+ */
 function remediesOf(
   release: ListedRelease,
   explanation: Explanation,
@@ -83,7 +88,7 @@ function remedy(
   }
 }
 
-/** Says whether the release that the client is offered now leads to the one that it cannot update to straight. */
+/** Says whether the client may update to the release after it installs the release that it is offered now. */
 function steppingStone({ offer }: ListedRelease, { decision, request }: Explanation): string {
   if (request.query.currentVersion === null) {
     return 'the client states its version, as x-current-version (here: --version)';
@@ -104,7 +109,7 @@ function rolloutRemedies(
 ): readonly string[] {
   const { rollout, status } = listing.offer;
   const { time } = explanation.state;
-  // While a release is paused, its plan stands still.
+  // While a release is paused, its plan does not advance.
   const reaches = status === 'active' ? reachedText(rule) : [];
   if (isPast(explanation)) {
     return reaches.length > 0 ? reaches : [`a rollout to ${shareText(rule.needed)}`];
@@ -116,7 +121,7 @@ function rolloutRemedies(
   return [...reaches, ...unfreeze, atOnce(rule.needed, hasPlan && !isOver, on)];
 }
 
-/** An operator may ask for one machine: the text states that the command changes what other clients get. */
+/** An operator may ask for only one machine, so the text states that the command changes what other clients get. */
 function atOnce(needed: Share, hasPlan: boolean, on: string): string {
   const isComplete = needed === ALL_CLIENTS;
   const whom = isComplete ? 'every client' : `${shareText(needed)} of the installations`;
@@ -130,7 +135,7 @@ function reachedText({
   bucket,
 }: Extract<ExplainedRule, { readonly rule: 'rollout' }>): readonly string[] {
   if (reachesAt === null) return [];
-  // Rounded up to a whole second, so that the plan has reached the client by then.
+  // The time is rounded up to a whole second, so that the plan has reached the client at the printed time.
   const iso = new Date(Math.ceil(reachesAt / 1000) * 1000).toISOString();
   const whom = bucket === null ? 'every client' : 'this installation';
   return [`the plan reaches ${whom} at ${formatTime(iso)}`];

@@ -67,7 +67,7 @@ function rolloutObstacle(release: ListedRelease): string {
 }
 
 /**
- * `paused: "crashes" (2026-11-22 09:00:00Z, ada, revision 11)`, as far as it is known.
+ * `paused: "crashes" (2026-11-22 09:00:00Z, ada, revision 11)`, without the parts that are unknown.
  *
  * @param place follows the status: ` on stable`
  */

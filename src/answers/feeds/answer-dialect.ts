@@ -41,17 +41,17 @@ interface DialectRequest {
   readonly headers: FileHeaders & Readonly<Record<string, unknown>>;
   /** The parsed query of the address. */
   readonly query: unknown;
-  /** Called only when it is needed: most requests ask what another one asked before. */
+  /** Parses the request. It is called only when needed, because most requests repeat an earlier request. */
   asked(): ProtocolRequest;
 }
 
 /** A document of the dialect, or a file of a release. */
 export type DialectAnswer = ({ readonly kind: 'document' } & Answered) | FileAnswer;
 
-/** One for all addresses of dialects, so that each document is rendered once. */
+/** One object answers all addresses of dialects, so that each document is rendered once. */
 export interface Dialects {
   /**
-   * Synchronous when the document is in memory.
+   * The function is synchronous when the document is in memory.
    *
    * @param tier of the requesting account, or a promise of it; null when the client is not signed in
    * @throws AppError as the dialect, `listChannel`, `listCommonRelease` and `answerFile` do; `method_not_allowed` for
@@ -63,7 +63,7 @@ export interface Dialects {
   ): DialectAnswer | Promise<DialectAnswer>;
 }
 
-/** The part of a request that is the same in all dialects. */
+/** The objects that all dialects share. */
 interface Shared {
   readonly deps: DialectDeps;
   readonly answers: FeedAnswers;
@@ -128,7 +128,7 @@ function documentAsked(
   return isByAddress ? recent.get(url, parse) : parse();
 }
 
-/** @throws the error, when the dialect has no answer of its own for it */
+/** @throws the error, when the dialect does not define an answer for it */
 function answerNotFound(
   { etagOf }: DialectDeps,
   { protocol, method, asked }: DialectRequest,
@@ -149,7 +149,7 @@ function isForPost(protocol: Protocol, asked: ProtocolRequest): boolean {
   try {
     return protocol.parseRequest({ ...asked, body: '' }) !== undefined;
   } catch (error) {
-    // The dialect knows the document, and refuses the empty question.
+    // An AppError means that the dialect knows the document, but refuses the empty body.
     if (!isAppError(error)) throw error;
     return true;
   }
@@ -175,7 +175,7 @@ function answerDocument(
         `${query.channel} of ${query.application} has no release for this client.`,
       );
     }
-    // A document for several machines does not tell which platform the client has.
+    // When a document is for several machines, the service does not know the platform of the client.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
     const counted = isCheck ? countedCheck(query, found) : undefined;
     return { kind: 'document', answer, counted };
@@ -204,7 +204,7 @@ function ownWantedBy({ listsOwnRelease, renderSigned }: FeedProtocol): OwnWanted
 /** Adds the id of an installation that the client sends as a header. */
 function withInstallation(query: UpdateQuery, request: DialectRequest): UpdateQuery {
   const { headers } = request;
-  // Most clients send no header: then the query has what the dialect read.
+  // Most clients send no such header. Then the query keeps the id that the dialect read.
   if (headers['x-user-staging-id'] === undefined && headers['x-installation-id'] === undefined) {
     return query;
   }

@@ -58,13 +58,13 @@ function bytesOf(body: ProtocolResponse['body']): Uint8Array {
   return typeof body === 'string' ? new TextEncoder().encode(body) : body;
 }
 
-/** Only headers that the answer depends on: every other one splits a shared cache for nothing. */
+/** Lists only headers on which the answer depends, because every other header would split a shared cache in vain. */
 function varyOf({ varyHeaders }: Protocol, isRestricted: boolean): string {
   return [...varyHeaders, ...(isRestricted ? ['Authorization'] : [])].join(', ');
 }
 
 export interface FeedAnswers {
-  /** Undefined when the dialect has no answer: there is no release for the client. */
+  /** Undefined when the dialect has no answer, because there is no release for the client. */
   answerFor(
     asked: AskedDocument,
     found: ChannelListing,
@@ -80,7 +80,7 @@ export interface AskedDocument {
   readonly name: string;
 }
 
-/** Everything in the name is a word of the catalog or the dialect. */
+/** The name contains only words of the catalog and of the dialect, so clients cannot make up names. */
 export function askedDocument(
   protocol: Protocol,
   question: Question,
@@ -99,8 +99,8 @@ export interface FeedAnswerDeps {
 }
 
 /**
- * Renders each document once for all clients that get the same one. An answer is not kept when it depends on a version
- * that the channel does not list: clients could fill the memory with them.
+ * Renders each document once for all clients that get the same document. An answer that depends on a version that the
+ * channel does not list is not kept, because clients could fill the memory with such answers.
  */
 export function createFeedAnswers(deps: FeedAnswerDeps): FeedAnswers {
   const answers = createSharedAnswers();
@@ -137,7 +137,7 @@ function answerName(
     const built = builds.map((build) => ` ${build.name}=${identityName(build.artifact)}`);
     return `${name}${stage.isPartial ? ' partial' : ''}${built.join('')}`;
   }
-  // The client's version decides which older releases are listed; so do the rollouts that are complete.
+  // The client's version and the complete rollouts decide which older releases are listed.
   const { currentVersion, osGate, osVersion } = question.query;
   const version = currentVersion === null ? '' : versionText(currentVersion);
   const isListed = version === '' || channel.offerOf(version) !== undefined;
@@ -160,7 +160,7 @@ function respond(
     const signed = protocol.renderSigned?.({ platform, arch }, known, document);
     if (signed !== undefined) return signed;
   }
-  // The catalog's own name: the address may use an alias.
+  // The address may use an alias, so this uses the catalog's own name of the channel.
   const feed = `${publicUrl()}/feeds/${encodeURIComponent(application)}/${encodeURIComponent(channel.name)}/${protocol.name}`;
   const fileUrl = (version: string, filename: string) => `${feed}/${filePath(version, filename)}`;
   return whenKnown(olderReleases(), (older) => {

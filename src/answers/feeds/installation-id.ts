@@ -2,8 +2,8 @@ import { isRecord } from '../../core/json-record.ts';
 
 /**
  * The id of an installation that a client sends: electron-updater as a header, Velopack as `stagingId`, and any client
- * as `installation_id` or as the header `x-installation-id`. Undefined for none: an empty text is no id, because all
- * such clients would be one installation.
+ * as `installation_id` or as the header `x-installation-id`. Undefined when the client sends no id. An empty text is no
+ * id, because all clients that send it would be one installation.
  */
 export function installationIdOf({
   headers,

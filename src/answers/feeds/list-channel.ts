@@ -14,22 +14,28 @@ import { openChannels } from '../open-channels.ts';
 /** The update of a client, with the older releases that a feed lists beside it. */
 export interface ChannelListing extends FoundUpdate {
   /**
-   * Active releases that the client can install, newest first. It goes through all offers of the channel, so it is
-   * called only for an answer that is not in memory.
+   * Active releases that the client can install, newest first. The function goes through all offers of the channel, so
+   * callers use it only for an answer that is not in memory.
    */
   readonly olderReleases: () => readonly Release[] | Promise<readonly Release[]>;
-  /** Of a release for several machines: see `listCommonRelease`. Else empty. */
+  /** The builds of a release for several machines, see `listCommonRelease`; empty for any other listing. */
   readonly builds: readonly NamedBuild<Artifact>[];
-  /** The release that the client has, when the client is offered nothing; undefined for none: see {@link OwnWanted}. */
+  /**
+   * The release that the client has, when the client is offered nothing and the dialect wants it: see {@link
+   * OwnWanted}.
+   */
   readonly own: LoadedRelease | undefined;
 }
 
 export interface ChannelQuery extends UpdateQuery {
-  /** Other values of `currentVersion`, for updaters that write several versions alike: the first listed one counts. */
+  /**
+   * Other values of `currentVersion`, for updaters that write several versions alike. The first version that the
+   * channel lists counts.
+   */
   readonly versions?: readonly Version[];
 }
 
-/** The releases with which a dialect answers a client that has them and is offered nothing. */
+/** The kinds of releases with which a dialect answers a client that has such a release and is offered nothing. */
 export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
 
 /** @see ChannelQuery.versions */
@@ -51,11 +57,11 @@ function withListedVersion(
  * {@link findUpdate} makes the decision, so every rule of an offer applies here as well. The older releases are older
  * than the offered release. Without an offer, they are not newer than the client's version.
  *
- * @param olderMax how many releases to list beside the offered one
+ * @param olderMax the most releases to list beside the offered release
  * @param tier of the requesting account; null when the client is not signed in
- * @param ownWanted whether to find {@link ChannelListing.own}
+ * @param ownWanted says whether to find {@link ChannelListing.own}
  *
- * Synchronous like {@link findUpdate}.
+ * The function is synchronous unless a release has not been read yet.
  *
  * @throws AppError `not_entitled`, `unknown_application`, `unknown_channel`, `catalog_unavailable`, `store_unavailable`
  */
@@ -99,19 +105,19 @@ export const NO_RELEASES: ChannelListing['olderReleases'] = () => [];
 const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 
 interface OwnOffer {
-  /** Undefined unless it is wanted. */
+  /** Undefined unless the dialect wants the release. */
   readonly offer: Offer | undefined;
-  /** True when another account may get another answer, because other channels were looked in. */
+  /** True when another account may get another answer, because the search looked at other channels. */
   readonly isRestricted: boolean;
 }
 
 const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
- * The offer of the version that a client has. A client that trusts only signed documents takes a generated "no update"
- * for an attack, and other clients need a document that lists a release. A yanked offer counts too, because a client that
- * has the version does not install it again. A client that moved from beta to stable may have a version that only beta
- * lists.
+ * The offer of the version that a client has. A client that trusts only signed documents considers a generated "no
+ * update" an attack, and other clients need a document that lists a release. A yanked offer counts too, because a
+ * client that has the version does not install it again. A client that moved from beta to stable may have a version
+ * that only beta lists.
  */
 function seeOwn(
   deps: ServiceDeps,
@@ -130,7 +136,8 @@ function seeOwn(
   const offers = openChannels(deps, ready, channel.name, tier).map((each) =>
     ifWanted(each.channel.offerOf(version)),
   );
-  // Not only when a restricted channel lists the version: the cache headers would tell every client that it does.
+  // The answer is restricted when any channel is. Otherwise the cache headers would tell every client whether a
+  // restricted channel lists the version.
   const names = [...ready.snapshot().channels.keys()];
   const isRestricted = names.some((name) => deps.tiers.restricts(application, name));
   return { offer: offers.find((offer) => offer !== undefined), isRestricted };
@@ -150,7 +157,7 @@ function loadOlder(
   let releases: readonly Release[] | Promise<readonly Release[]> = [];
   for (const offer of offers) {
     releases = whenKnown(releases, (before) =>
-      // Undefined when the stored release does not match its digest: the catalog has dropped it.
+      // The release is undefined when its stored bytes do not match its digest. The catalog has then dropped it.
       whenKnown(application.release(offer), (release) =>
         release === undefined ? before : [...before, release],
       ),

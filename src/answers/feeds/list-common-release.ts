@@ -15,8 +15,8 @@ import { type ChannelListing, NO_RELEASES } from './list-channel.ts';
 /**
  * Lists a channel for a document that states one release for several machines.
  *
- * Synchronous like `findUpdate`. A release that does not match its digest is not offered: the decision is made again
- * without it.
+ * The function is synchronous unless the release has not been read yet. A release that does not match its digest is not
+ * offered: the function decides again without this release.
  *
  * @param query the client, except for its machine
  * @param tier of the requesting account; null when the client is not signed in

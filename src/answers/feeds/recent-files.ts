@@ -2,17 +2,17 @@ import type { Companion } from '../../domain/companion.ts';
 
 type ReadFile = (application: string, file: Companion) => Promise<Uint8Array>;
 
-/** In bytes. */
+/** The size of all kept files, in bytes. */
 const BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Reads each small file of a release once, however many clients ask for a document that is made from it. The files are
  * stored by content, so they never change.
  *
- * @param bytesMax above it, the files that were read first are read again when they are needed
+ * @param bytesMax the most bytes in memory; above it, the function forgets the files that it read first
  */
 export function createRecentFiles(read: ReadFile, bytesMax = BYTES_MAX): ReadFile {
-  /** The oldest first. A file that is being read has its stated size already. */
+  /** The oldest first. A file counts with its stated size from the time when its reading begins. */
   const files = new Map<string, { readonly size: number; readonly bytes: Promise<Uint8Array> }>();
   let total = 0;
 

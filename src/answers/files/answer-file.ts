@@ -13,7 +13,7 @@ export interface FileDeps extends LinkDeps {
   readonly store: Pick<ObjectStore, 'open'>;
 }
 
-/** The parts of a request for a file that its answer depends on. */
+/** The parts of a request for a file on which the answer depends. */
 export interface AskedFile extends Pick<ProtocolRequest, 'application' | 'channel' | 'path'> {
   readonly method: string;
   readonly headers: FileHeaders;
@@ -57,12 +57,12 @@ const REDIRECT_HEADERS = uncached({});
  * Answers the stable address of a file of a release. Feeds contain stable addresses, because a presigned URL would
  * expire in a cached document.
  *
- * Redirects to a presigned URL, so that the store sends the bytes. The service itself sends what a client would lose by
- * the redirect:
- * - several ranges: S3 would send the whole file, and every differential download would become a full one;
- * - ranges with credentials: electron-updater sends its token on to the address that it was redirected to;
+ * It redirects to a presigned URL, so that the store sends the bytes. The service sends the bytes itself when a
+ * redirect would harm the client:
+ * - several ranges: S3 would send the whole file, so every differential download would become a full download;
+ * - ranges with credentials: electron-updater would send its token to the store as well;
  * - a range with If-Range, which not every store implements;
- * - a range that the file does not have;
+ * - a range that the file does not have: the service answers 416;
  * - every range, for a client that keeps redirected addresses.
  *
  * @param tier of the requesting account; null when the client is not signed in
@@ -86,12 +86,12 @@ export async function answerFile(
     return { kind, answer: { status: 302, headers: REDIRECT_HEADERS, own, body: '' }, download };
   }
   const reader = await openFile(deps.store, application, file);
-  // Without a range, the same address is a redirect, which a cache must not replace with a part of the file.
+  // Without a range, the answer of the same address is a redirect. A cache must not replace it with a part of the file.
   const cacheControl = isRestricted ? PRIVATE_CACHE : 'no-store';
   return { kind, reader, filename: file.filename, cacheControl, download };
 }
 
-/** @throws AppError `invalid_request` for a path that cannot be a file's, `invalid_version`, `unknown_file` */
+/** @throws AppError `invalid_request` for a path that no file can have, `invalid_version`, `unknown_file` */
 function parsePath(path: readonly string[]): { version: string | null; filename: string } {
   if (path.some((segment) => NO_NAME.test(segment))) {
     throw new AppError(
@@ -124,7 +124,10 @@ function decideKind(
   return headers.authorization === undefined && !found.isRestricted ? 'redirect' : 'bytes';
 }
 
-/** An update is counted by its artifact: the companions that a client downloads with it are not counted. */
+/**
+ * Only the download of an artifact is counted. The companions that a client downloads with the artifact are not
+ * counted.
+ */
 function downloadOf(
   { application, method }: AskedFile,
   { channel, version, artifact, file }: FoundFile,

@@ -12,7 +12,7 @@ import { openChannels } from '../open-channels.ts';
 interface FileQuery {
   readonly application: string;
   readonly channel: string;
-  /** Null: the file is named without its version, directly below the feed. */
+  /** Null when the address names the file without its version, directly below the feed. */
   readonly version: string | null;
   readonly filename: string;
 }
@@ -20,7 +20,7 @@ interface FileQuery {
 export interface FoundFile {
   /** The name of the channel that lists the release, which may differ from the requested one. */
   readonly channel: string;
-  /** True when clients of that channel send an access token. */
+  /** True when clients of this channel send an access token. */
   readonly isRestricted: boolean;
   readonly version: string;
   /** The artifact itself, or the artifact that the companion belongs to. */
@@ -29,16 +29,17 @@ export interface FoundFile {
 }
 
 /**
- * A file of a listed release by its name: the stable addresses inside feeds lead here.
+ * Finds a file of a listed release by its name, for the stable addresses inside feeds.
  *
  * When an address has no version, the service finds the file by the version in the file's name. Such addresses come
  * from signed documents, which name their files relative to the feed, and from electron-builder, which writes the
- * feed's address into web installers. Such files and block maps are also found on another channel of the application
+ * feed's address into web installers. For such files and for block maps, the service also searches the other channels
  * that the client may open: a client that moves from beta to stable requests files of its old channel below the address
  * of its new feed.
  *
- * electron-updater finds the block map of the installed version by replacing the version in the address. So a block
- * map is served as long as its release is listed, even when the release was yanked. A yanked artifact is not.
+ * electron-updater finds the block map of the installed version by replacing the version in the address. So the service
+ * serves a block map as long as its release is listed, even when the release is yanked. It does not serve a yanked
+ * artifact.
  *
  * @param tier of the requesting account; null when the client is not signed in
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `unknown_version`,
@@ -121,7 +122,10 @@ async function searchChannels(
   return without;
 }
 
-/** The release `1.2.0+3` for 1.2.0: the tools of Squirrel and Velopack leave the metadata out of the names of packages. */
+/**
+ * Finds the release `1.2.0+3` for 1.2.0, because the tools of Squirrel and Velopack leave the metadata out of the names
+ * of packages.
+ */
 function withBuildMetadata({ channel }: SeenChannel, text: string): Offer | undefined {
   const version = tryParseVersion(text);
   if (version === undefined) return undefined;

@@ -3,7 +3,9 @@ import { AppError } from '../../core/errors.ts';
 import type { Companion } from '../../domain/companion.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 
-/** In bytes. A list of blocks has about one percent of the size of its file. */
+/**
+ * The largest file that is read into memory, in bytes. A list of blocks has about one percent of the size of its file.
+ */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**

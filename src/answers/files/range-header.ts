@@ -14,10 +14,13 @@ export type Selection =
   /** No range has a byte of the file: 416. */
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly span: Span }
-  /** Several ranges were asked for. In the order of the header; perhaps only one of them has bytes of the file. */
+  /**
+   * The client asks for several ranges. `spans` has the order of the header, and leaves out ranges without a byte of
+   * the file.
+   */
   | { readonly kind: 'several'; readonly spans: readonly Span[] };
 
-/** electron-updater sends at most 1,000. Each costs memory, and a request to the store. */
+/** electron-updater sends at most 1,000 ranges. Each range costs memory, and a request to the store. */
 const RANGES_MAX = 1_024;
 /** The ranges of a real client do not overlap, and never select more bytes than the file has. */
 const BYTES_FACTOR_MAX = 2;
@@ -27,11 +30,12 @@ const RANGE = /^(?:(\d+)-(\d*)|-(\d+))$/;
 /**
  * Parses a Range header for a file of `size` bytes.
  *
- * Keeps the order of the ranges and joins none, because clients match the parts of the answer with their ranges.
+ * The result keeps the order of the ranges and joins no ranges, because clients match the parts of the answer with
+ * their ranges.
  *
- * Ignores headers of another unit, malformed ones, and ones that would multiply the bytes to send: more than
+ * The function ignores a header that has another unit, is malformed, or would multiply the bytes to send: more than
  * 1,024 ranges, or together more than twice the file. Section 14.2 allows this. The whole file is a valid answer for
- * every client, and a 416 would be the end of a download.
+ * every client, but after a 416 the client would give up its download.
  */
 export function parseRangeHeader(header: string | undefined, size: number): Selection {
   const ranges = header === undefined ? undefined : /^bytes=(.*)$/i.exec(header)?.[1];
@@ -63,7 +67,7 @@ function parseSpan(text: string, size: number): Span | undefined | 'invalid' {
   if (match === null) return 'invalid';
   const [, first, last, suffix] = match;
   if (first === undefined) {
-    // More last bytes than the file has select the whole file.
+    // A suffix that is longer than the file selects the whole file.
     const length = Math.min(Number(suffix), size);
     return length === 0 ? undefined : { start: size - length, length };
   }

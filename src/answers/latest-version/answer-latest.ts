@@ -34,7 +34,7 @@ export const latestVersionAnswerSchema = z.strictObject({
 /** Answers a website that asks for the latest version and its downloads. */
 export interface LatestAnswers {
   /**
-   * Synchronous when the answer is in memory.
+   * The function is synchronous when the answer is in memory.
    *
    * @param tier of the requesting account; null when the client is not signed in
    * @throws AppError as `listLatest` does
@@ -53,7 +53,7 @@ export function createLatestAnswers(deps: LatestDeps): LatestAnswers {
   return {
     answer: (asked, tier) => {
       const view = seeLatest(deps, asked, tier);
-      // A visitor sees what every client is offered, which changes when a rollout is complete.
+      // A visitor sees only releases that every client is offered. These change when a rollout is complete.
       const { completed } = view.rolloutStage(deps.clock.now());
       const question = `${asked.platform} ${asked.arch}`;
       const name = completed === 0 ? question : `${question} ${completed}`;
@@ -61,7 +61,8 @@ export function createLatestAnswers(deps: LatestDeps): LatestAnswers {
       if (known !== undefined) return known;
       return listLatest(deps, asked, tier).then((latest) => {
         const answer = render(deps, latest);
-        // Reading a release may have taken long: the answer must not be kept under the name of another state.
+        // The state may have changed while a release was read. The answer must not be kept under the name of another
+        // state.
         const isSame = latest.channel === view && latest.completed === completed;
         return isSame ? answers.add(sourceOf(view), name, answer) : answer;
       });

@@ -58,14 +58,14 @@ export async function listLatest(
 ): Promise<Latest> {
   const application = deps.catalog.application(query.application);
   const { channel, isRestricted, revision } = openChannel(deps, application, query.channel, tier);
-  // Read once: a rollout may be complete before all releases are read.
+  // The clock is read once, because another rollout may become complete while releases are read.
   const now = deps.clock.now();
   const { completed } = channel.rolloutStage(now);
   const downloads: { release: Release; artifact: Artifact; offer: Offer }[] = [];
   for (const platform of query.platform === null ? PLATFORMS : [query.platform]) {
     for (const [arch, offer] of newestByArch(channel, platform, query.arch, now)) {
       const release = await application.release(offer);
-      // The stored release does not match its digest, so the catalog has dropped it: list the others.
+      // The stored release does not match its digest, so the catalog has dropped it. This lists the remaining releases.
       if (release === undefined) return listLatest(deps, query, tier);
       for (const artifact of release.artifacts) {
         if (artifact.platform === platform && artifact.arch === arch) {
@@ -81,7 +81,7 @@ export async function listLatest(
   return { revision, channel, completed, isRestricted, release, downloads };
 }
 
-/** For each architecture, the newest offer that has an artifact of it and that every client is offered. */
+/** For each architecture, the newest offer with an artifact for this architecture that every client is offered. */
 function newestByArch(
   channel: Parameters<typeof newestFor>[0],
   platform: Platform,
@@ -89,7 +89,8 @@ function newestByArch(
   now: number,
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
-    // For one machine: the newest release that it can run, and the artifacts of that release that it can run.
+    // For one machine, this finds the newest release that the machine can run, and the artifacts of the release that it
+    // can run.
     const offer = newestFor(channel, visitorOn(platform, wanted), now);
     return offer === undefined
       ? []
@@ -111,8 +112,8 @@ interface Download {
 }
 
 /**
- * Sorts by platform, then the files that the machine can run first, then the newest version, then the most suitable
- * file.
+ * Sorts by platform. Within a platform, files that the machine can run come first, then newer versions, then more
+ * suitable files.
  */
 function compareForVisitor(a: Download, b: Download, arch: Arch | null): number {
   const { platform } = a.artifact;

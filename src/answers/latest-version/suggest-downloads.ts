@@ -11,18 +11,20 @@ interface ListedFile {
 
 export interface SuggestionQuery {
   readonly platform: Platform;
-  /** Null when the browser does not state it. */
+  /** Null when the browser does not state its architecture. */
   readonly arch: Arch | null;
-  /** The formats that a website prefers; a machine without a file of them gets another one. */
+  /**
+   * The formats that a website prefers. A machine for which no file has such a format gets a file of another format.
+   */
   readonly formats: readonly string[];
 }
 
 /**
- * The files to offer first: one; none when no file runs on the machine; or two, Apple silicon first, for a Mac with an
- * unknown processor. Safari and Firefox do not tell an Intel Mac from one with Apple silicon.
+ * The files to offer first. This is one file, or no file when none runs on the machine. A Mac with an unknown processor
+ * gets two files, Apple silicon first, because Safari and Firefox do not state the processor of a Mac.
  *
- * @param list lists the files that run on an architecture of the platform, or the files for every machine when it is
- *   null. `listLatest` sorts them.
+ * @param list lists the files that run on an architecture of the platform, or the files for every machine when the
+ *   architecture is null. `listLatest` sorts them.
  */
 export async function suggestDownloads<Listed extends ListedFile>(
   { platform, arch, formats }: SuggestionQuery,
