@@ -11,7 +11,10 @@ const LINK_WINDOW_MS = 20 * MINUTE_MS;
  */
 const LINK_REMAINING_MIN_MS = 10 * MINUTE_MS;
 
-/** A link that is shorter than {@link LINK_REMAINING_MIN_MS} is served for this long before it is signed again. */
+/**
+ * When a link is valid for less than {@link LINK_REMAINING_MIN_MS}, the service still returns it for this long before
+ * it signs a new link.
+ */
 const RESIGN_AFTER_MS = MINUTE_MS;
 
 /** Bounds the memory of one window. A catalog offers far fewer files at a time. */
@@ -44,7 +47,10 @@ interface CachedLink {
 export function createDownloadLinks(deps: {
   readonly store: Pick<ObjectStore, 'presign'>;
   readonly clock: Clock;
-  /** The address of a public file, which does not expire; undefined: public files get presigned URLs as well. */
+  /**
+   * Makes the address of a public file; the address does not expire. When undefined, public files get presigned URLs as
+   * well.
+   */
   readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {
   let windowStart = Number.NaN;
@@ -103,8 +109,8 @@ export function createDownloadLinks(deps: {
 }
 
 /**
- * The lifetime of the links that are signed in a window. It depends on the window alone, so that every
- * replica signs the same URL and a CDN can cache the file under it.
+ * The lifetime of the links that are signed in a window. It depends on the window alone, so that every replica signs
+ * the same URL and a CDN can cache the file under this URL.
  *
  * @param windowStart milliseconds since the Unix epoch
  */

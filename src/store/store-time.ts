@@ -8,7 +8,8 @@ export interface StoreTime {
   /** @param date the `Date` header of an answer that came from the store just now */
   note(date: string | undefined): void;
   /**
-   * The time by which the store is ahead, in milliseconds: the median of the last answers; undefined before the first.
+   * The time by which the store's clock is ahead, in milliseconds: the median of the last answers; undefined before the
+   * first answer.
    */
   offsetMs(): number | undefined;
 }

@@ -6,7 +6,7 @@ export interface StoredDocument {
   /** As the schema's file has it. */
   readonly name: string;
   readonly title: string;
-  /** Without the envelope. */
+  /** The schema of `signed`, without the envelope. */
   readonly schema: z.ZodType;
 }
 

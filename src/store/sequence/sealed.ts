@@ -17,7 +17,7 @@ import type { Sequence } from './sequence.ts';
 interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
-  /** Checks the same as the schema, in steps: for documents that can be large. */
+  /** Makes the same checks as the schema, but in steps. Kinds of documents that can be large have it. */
   readonly check?: Check<z.output<S>>;
   /** See {@link Expectation.isLong}. */
   readonly isLong?: IsLong;
@@ -91,8 +91,8 @@ function refuseUnreadable(
 }
 
 /**
- * Seals a document that is about to be stored. Computes the digest only on request: it takes long for thousands of
- * offers, and most writers do not need it.
+ * Seals a document that the process is about to store. Computes the digest only on request: the computation takes long
+ * for thousands of offers, and most writers do not need the digest.
  */
 export function seal<T extends object>(signed: T): Sealed<T> {
   let digest: string | undefined;
