@@ -31,7 +31,7 @@ export class FileStream extends Readable {
     this.#bytesLeft = length;
   }
 
-  /** With a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
+  /** Uses a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
   override _read(): void {
     const length = Math.min(BUFFER_BYTES, this.#bytesLeft);
     if (length === 0) {
@@ -60,7 +60,7 @@ export class FileStream extends Readable {
         (closing: Error) => callback(error ?? closing),
       );
     };
-    // If it were closed during the read, another file could get its descriptor.
+    // If the file were closed during the read, another file could get its descriptor.
     if (this.#isReading) this.once(READ_ENDED, close);
     else close();
   }

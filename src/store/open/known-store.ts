@@ -9,8 +9,8 @@ import { isMissing } from '../filesystem/errors.ts';
 import { findIdIn, type KnownStore, UNSAVED } from '../filesystem/identity.ts';
 
 /**
- * Remembers in the saved state which store a directory contained. The service, its workers and the commands share it
- * when they use the same DATA_DIR.
+ * Remembers in the saved state which store a directory contained. The service, its workers and the commands share this
+ * record when they use the same DATA_DIR.
  *
  * @param directory the directory of the saved state
  * @param location the location of the store
@@ -73,7 +73,10 @@ async function writeSynced(file: string, text: string): Promise<void> {
   }
 }
 
-/** @throws AppError `store_unavailable`: without the id, a new store would be made where a volume is not mounted */
+/**
+ * @throws AppError `store_unavailable`: without the id, the process could make a new store where a volume is not
+ *   mounted
+ */
 function parseId(text: string, file: string): string {
   const id = findIdIn(text);
   if (id !== undefined) return id;

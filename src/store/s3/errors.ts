@@ -103,7 +103,10 @@ function refusalCode(error: unknown, refusal: Refusal, { method }: S3Call): Erro
   return CODES_BY_STATUS[status] ?? 'store_unavailable';
 }
 
-/** An answer to a HEAD has no document, so only one that announces a page is certainly not the store's. */
+/**
+ * True when the answer is certainly not the store's. An answer to a HEAD never has a document, so only the content type
+ * of a page proves this.
+ */
 function isForeign({ status, hasDocument, isHtml }: Refusal, method: string): boolean {
   return status !== undefined && !hasDocument && (method !== 'HEAD' || isHtml);
 }

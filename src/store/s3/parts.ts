@@ -22,7 +22,7 @@ export interface CutPart {
   release(): void;
 }
 
-/** Plans parts of 8 MiB; larger ones only for a source that needs more than 10,000 of them (80 GiB). */
+/** Plans parts of 8 MiB; larger parts only for a source that needs more than 10,000 parts of 8 MiB (80 GiB). */
 export function planParts(size: number): PartPlan {
   const mebibyte = 1024 * 1024;
   const needed = Math.ceil(size / PARTS_MAX / mebibyte) * mebibyte;

@@ -18,8 +18,8 @@ export type QuickRead = (
  * Opens quick reads of an object. The SDK takes about two milliseconds of processor time for each request, which is
  * more than the store itself takes for a piece of a differential download. So these reads share one signed URL.
  *
- * They accept only a 206 with the expected range and ETag. After any other answer, the caller repeats the request with the
- * SDK, which knows the store's errors.
+ * Quick reads accept only a 206 with the expected range and ETag. After any other answer, the caller repeats the
+ * request with the SDK, which knows the store's errors.
  *
  * @param fullKey the key in the bucket
  * @param idleMs how long a request may wait for the next bytes
@@ -48,7 +48,8 @@ export function createQuickReads(deps: {
       try {
         return await readPiece(await address, info, target, start, signal);
       } catch {
-        // The credentials cannot be read. The SDK asks again, and reports what is wrong.
+        // The SDK could not read the credentials. The caller's next attempt asks the SDK again, which then reports the
+        // reason.
         return false;
       }
     };
@@ -63,7 +64,7 @@ interface Address {
   readonly options: RequestOptions;
 }
 
-/** With callbacks: promises and iterators for each chunk leave so much garbage that the heap grows. */
+/** Uses callbacks: promises and iterators for each chunk leave so much garbage that the heap grows. */
 function readPiece(
   { send, options }: Address,
   info: Pick<ObjectInfo, 'size' | 'etag'>,

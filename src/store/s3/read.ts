@@ -63,7 +63,7 @@ export function createS3Reader(
         const { ContentLength } = output;
         const { progressMs } = timeouts;
         const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
-        // The bytes are right when two connections deliver the same: this store's ETag is then not an MD5.
+        // When two connections deliver the same bytes, the bytes are right, and this store's ETag is not an MD5.
         const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
         if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
           suspected = body;
@@ -151,7 +151,7 @@ function openObject(
       const range = { start, end: start + target.length - 1 };
       await connection.retrying({ ...request, signal }, async (attemptSignal, attempt) => {
         const opened = await openBody(connection, key, range, attemptSignal, attempt).catch(
-          // The object that was opened has this range.
+          // The object that was opened has this range, so an object without it is another version.
           (error: unknown) => {
             if (!isAppError(error, 'invalid_range')) throw error;
           },
