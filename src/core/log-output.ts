@@ -13,14 +13,14 @@ export interface LogOutput {
   readonly isText: boolean;
 }
 
-/** The part of a standard stream that the decision needs. */
+/** The part of a standard stream that {@link openLogOutput} needs. */
 interface OutputStream {
   readonly fd: number;
   readonly isTTY?: boolean;
   hasColors?(): boolean;
 }
 
-/** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
+/** While a process cannot write its log lines, it keeps them in memory up to this size, and drops further lines. */
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 
 export async function openLogOutput(format: LogFormat, stdout: OutputStream): Promise<LogOutput> {
@@ -39,7 +39,9 @@ export async function openLogOutput(format: LogFormat, stdout: OutputStream): Pr
   };
 }
 
-/** Renders a line of JSON as text. Imported here: a service that writes JSON does not need it. */
+/**
+ * Renders a line of JSON as text. Imports the renderer only here, because a service that writes JSON does not need it.
+ */
 export async function createLineRenderer(colorize: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const options = {
@@ -66,10 +68,10 @@ interface Facts {
   readonly err?: { readonly type?: unknown; readonly stack?: unknown };
 }
 
-/** The message of an AppError: pino adds the messages of its causes to `message`. */
+/** Finds the message of an AppError in its stack, because pino adds the messages of the causes to `message`. */
 const MESSAGE_IN_STACK = /^AppError: ([\s\S]*?)(?=\n {4}at |\ncaused by: |$)/;
 
-/** Leaves out the stack of an AppError, as the command line does: its message says what to do. */
+/** Leaves out the stack of an AppError, as the command line does: the message of an AppError says what to do. */
 function briefly(facts: Facts): object {
   const { err, ...rest } = facts;
   const [, reason] = MESSAGE_IN_STACK.exec(String(err?.stack)) ?? [];

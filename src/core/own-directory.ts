@@ -24,7 +24,10 @@ export async function createOwnDirectory(directory: string): Promise<string | un
   }
 }
 
-/** One at a time: Node's recursive mkdir does not report the reason of a failure, and never ends below /proc. */
+/**
+ * Creates one directory at a time, because Node's recursive mkdir does not report the reason of a failure, and never
+ * ends below /proc.
+ */
 async function createBelow(directory: string): Promise<string | undefined> {
   if ((await stat(directory).catch(() => undefined))?.isDirectory()) return undefined;
   const parent = path.dirname(directory);
@@ -40,12 +43,12 @@ async function createBelow(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Says why this process could not write in a directory, or create it, as a clause. Undefined when it could. Creates
- * nothing.
+ * Returns the reason why this process cannot write in a directory, or cannot create it, as a clause. Undefined when the
+ * process can. Creates nothing.
  *
  * On a read-only volume, mkdir may fail with ENOENT: the nearest existing directory tells the reason.
  *
- * @param failure the failure of an attempt, which is the reason when the right to write is there
+ * @param failure the failure of an earlier attempt; it is the reason when this process has the right to write
  */
 export async function findWriteProblem(
   directory: string,

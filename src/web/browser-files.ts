@@ -11,7 +11,7 @@ export interface BrowserFile {
 }
 
 export interface BrowserFiles {
-  /** @param name `elements/download.js`, `assets/console-3F2A7C1B.js`; undefined when there is none */
+  /** @param name `elements/download.js`, `assets/console-3F2A7C1B.js` @returns undefined when there is no such file */
   file(name: string): BrowserFile | undefined;
   /**
    * The name with a hash, for pages.
@@ -62,7 +62,7 @@ async function buildNow(): Promise<BrowserFiles> {
   }
 }
 
-/** Reads what `npm run build` wrote. @param directory `dist/browser` */
+/** Reads the files that `npm run build` has written. @param directory `dist/browser` */
 export async function readBuilt(directory: string): Promise<BrowserFiles> {
   const list = JSON.parse(await readFile(path.join(directory, LIST), 'utf8')) as BuiltList;
   const files = await Promise.all(
