@@ -90,7 +90,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
           const answer = await client.send(new DeleteObjectCommand({ Bucket, Key }), {
             abortSignal,
           });
-          // An answer without a body proves nothing unless it has the store's request id, which some stores do not send.
+          // An answer without a body proves nothing unless it has the store's request id. Some stores send no such id.
           if (answer.$metadata.requestId !== undefined) return;
           if (await isPresent(reader, key, { fresh: true })) throw notDeleted(key);
         } catch (error) {
