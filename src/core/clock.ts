@@ -36,7 +36,7 @@ export async function waitAtMost(
 export const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
 
 export interface Randomness {
-  /** Uniform in [0, 1): for jitter, never for secrets. */
+  /** A uniform number in [0, 1), for jitter. Never use it for secrets. */
   fraction(): number;
   /** An unguessable identifier (UUID v4). */
   id(): string;

@@ -110,7 +110,7 @@ const KIND_BY_CODE = {
 /** Stable: clients and scripts may branch on it. Messages may change. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
-/** The kind of the errors with this code. */
+/** Returns the kind of all errors with this code. */
 export function kindOf(code: ErrorCode): ErrorKind {
   return KIND_BY_CODE[code];
 }

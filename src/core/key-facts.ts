@@ -66,12 +66,12 @@ export interface KeyArea {
   readonly privateRoots: readonly KeyRoot[];
   /**
    * The listings of objects that name other objects. Publishers and services may write during a copy. So the copy lists
-   * an object before the objects that it names: a later listing contains them, because they were stored before the
-   * object.
+   * an object before the objects that it names: the later listing then contains them, because writers store an object
+   * after the objects that it names.
    */
   readonly listedFirst: readonly ListingPass[];
   /**
-   * Callers do not call it for end markers below private roots.
+   * Parses a key. Callers handle the end markers below private roots themselves.
    *
    * @returns `passing` for a temporary object, or for an object that describes its store only; undefined for the key of
    *   another area

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { isRecord } from './json-record.ts';
 import { printableText } from './printable.ts';
 
-/** `auto`: text on a terminal, else JSON. */
+/** `auto`: text when the output is a terminal, else JSON. */
 export type LogFormat = 'auto' | 'json' | 'text';
 
 /** Writes the lines of a log to standard output, as JSON for programs or as text for a person. */
@@ -24,7 +24,8 @@ interface OutputStream {
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 
 export async function openLogOutput(format: LogFormat, stdout: OutputStream): Promise<LogOutput> {
-  // Synchronous, because a flush at the end would wait forever when the reader of the pipe has stopped reading.
+  // The stream is synchronous. Otherwise a flush at the end would wait forever when the reader of the pipe has stopped
+  // reading.
   const stream = pino.destination({ fd: stdout.fd, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
@@ -48,7 +49,7 @@ export async function createLineRenderer(colorize: boolean): Promise<(line: stri
     colorize,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // A terminal shows one process on one machine.
+    // Leaves these two out, because a terminal shows one process on one machine.
     ignore: 'pid,hostname',
   };
   const general = prettyFactory(options);
@@ -78,7 +79,10 @@ function briefly(facts: Facts): object {
   return err?.type === 'AppError' && reason !== undefined ? { ...rest, reason } : facts;
 }
 
-/** Clients choose addresses and names: control characters in them must not reach the terminal. */
+/**
+ * Replaces control characters. Clients choose addresses and names, so control characters in these texts must not reach
+ * the terminal.
+ */
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return printableText(value);
   if (Array.isArray(value)) return value.map(withoutControls);

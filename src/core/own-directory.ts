@@ -5,10 +5,9 @@ import { AppError, systemCode } from './errors.ts';
 const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
 
 /**
- * Creates a directory and its parents, readable by their owner alone: accounts, messages and secrets are
- * stored there.
+ * Creates a directory and its parents, readable by their owner alone: accounts, messages and secrets are stored there.
  *
- * @returns the first directory that it created; undefined if all existed
+ * @returns the first directory that it created; undefined if all of them existed
  * @throws AppError `store_denied` when this process may not create it; otherwise the system's error
  */
 export async function createOwnDirectory(directory: string): Promise<string | undefined> {
@@ -35,7 +34,7 @@ async function createBelow(directory: string): Promise<string | undefined> {
   try {
     await mkdir(directory, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it first.
+    // Another process may have created the directory first.
     const isThere = (await stat(directory).catch(() => undefined))?.isDirectory();
     if (systemCode(error) !== 'EEXIST' || isThere !== true) throw error;
   }

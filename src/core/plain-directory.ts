@@ -33,7 +33,7 @@ export async function findOddPlace(
 
 /** A directory that stays the same while it is open, whatever other processes rename or link above it. */
 export interface OpenDirectory {
-  /** The path to which callers add the names of its entries. */
+  /** The path of the directory. Callers add the names of entries to it. */
   readonly path: string;
   close(): Promise<void>;
 }
@@ -48,8 +48,8 @@ export function openDirectory(directory: string): Promise<OpenDirectory> {
 }
 
 /**
- * Opens a directory below another without following links. On systems other than Linux, it follows a link that another
- * process makes between the check and the use.
+ * Opens a directory below another directory, and follows no links. On systems other than Linux, it follows a link that
+ * another process makes between the check and the use.
  *
  * @param creates true: creates missing directories
  * @param onLink makes the error for a link; gets the path of the link relative to `root`

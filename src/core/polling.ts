@@ -1,8 +1,8 @@
 import type { Clock, Randomness } from './clock.ts';
 
 /**
- * A service must recover within ten seconds after an outage of the store. A request that was sent before the end of the
- * outage can take two seconds more, and jitter can add a fifth of the pause.
+ * The longest pause after failures. A service must recover within ten seconds after an outage of the store. A request
+ * that was sent before the end of the outage can take two seconds more, and jitter can add a fifth of the pause.
  */
 const BACKOFF_MAX_MS = 4_000;
 

@@ -3,12 +3,13 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.t
 
 const MINUTE_MS = 60_000;
 
-/** Links are signed once per window. A window starts at a multiple of this length since the Unix epoch. */
+/**
+ * The service signs each link once per window. Windows have this length, and start at its multiples since the Unix
+ * epoch.
+ */
 const LINK_WINDOW_MS = 20 * MINUTE_MS;
 
-/**
- * The shortest time for which a link is still valid when a client gets it, unless the store's credentials end sooner.
- */
+/** A link is valid for at least this time when a client gets it, unless the store's credentials end sooner. */
 const LINK_REMAINING_MIN_MS = 10 * MINUTE_MS;
 
 /**
@@ -30,7 +31,7 @@ export interface DownloadLinks {
 }
 
 interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
-  /** True when every client may have the file. Its link may then be an address that caches keep. */
+  /** True when every client may have the file. The link may then be an address under which caches keep the file. */
   readonly isPublic: boolean;
 }
 
@@ -48,8 +49,8 @@ export function createDownloadLinks(deps: {
   readonly store: Pick<ObjectStore, 'presign'>;
   readonly clock: Clock;
   /**
-   * Makes the address of a public file; the address does not expire. When undefined, public files get presigned URLs as
-   * well.
+   * Makes the address of a public file; the address does not expire. Without this function, public files get presigned
+   * URLs as well.
    */
   readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {

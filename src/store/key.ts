@@ -19,8 +19,9 @@ const FORBIDDEN =
 /**
  * Returns the key when every backend can store it; throws `invalid_key` otherwise.
  *
- * A key has at most 1,024 bytes of UTF-8 in segments of 1 to 255 bytes separated by `/`. It has no `.` or `..`
- * segment, backslash or invisible character: a key from a request must not leave the directory or alias another key.
+ * A key has at most 1,024 bytes of UTF-8 in segments of 1 to 255 bytes separated by `/`. It has no `.` or `..` segment,
+ * backslash or invisible character: a key from a request must not lead out of the directory, or to the object of
+ * another key.
  */
 export function parseKey(key: string): string {
   if (key === '') {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KeyArea } from '../core/key-facts.ts';
 
-/** The keys of this room's own objects; no other room builds them. */
+/** The keys of this room's own objects; no other room builds these keys. */
 
 /**
  * The root of the objects that describe one store only, such as the verdict. A copy of the store does not have them.

@@ -1,7 +1,7 @@
 import { isAppError } from '../core/errors.ts';
 import type { CallOptions, ObjectReader, ObjectStore } from './object-store.ts';
 
-/** `read_range`: a range read through an opened object. */
+/** `read_range`: a read of a range of an opened object. */
 export type StoreOperation =
   | 'create'
   | 'get'

@@ -13,7 +13,7 @@ import type { Readable } from 'node:stream';
  * - `store_unavailable`: timeout, refused connection, 5xx, throttling. After a write the outcome is *unknown*: the
  *   object may exist.
  * - `store_full`: no space left; the object was not created.
- * - `store_denied`: wrong credentials or a missing permission, which the message names.
+ * - `store_denied`: wrong credentials, or a missing permission; the message names the permission.
  * - `invalid_key`: see {@link parseKey} in `key.ts`.
  */
 export interface ObjectStore {
@@ -27,8 +27,8 @@ export interface ObjectStore {
   readonly listsInPages?: boolean;
 
   /**
-   * The id that the store got when it was created; undefined when there is no store (yet). Only stores
-   * that can be empty by mistake have this method: a directory whose volume is not mounted looks empty.
+   * The id that the store got at its creation; undefined when there is no store (yet). Only stores that can be empty by
+   * mistake have this method: a directory whose volume is not mounted looks empty.
    */
   identify?(): Promise<string | undefined>;
 
@@ -54,10 +54,10 @@ export interface ObjectStore {
   open(key: string, options?: CallOptions): Promise<ObjectReader | undefined>;
 
   /**
-   * The object's metadata without its bytes; `undefined` when it is missing.
+   * The object's metadata without its bytes; `undefined` when the object is missing.
    *
-   * The answer to a HEAD has no body, so a proxy's 404 looks like the store's. A store behind a network therefore
-   * proves by a GET that the object is missing.
+   * The answer to a HEAD has no body, so a 404 of a proxy looks like a 404 of the store. A store behind a network
+   * therefore proves by a GET that the object is missing.
    */
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
 
@@ -119,7 +119,7 @@ export interface GetOptions extends ReadOptions {
 
 export interface ObjectInfo {
   readonly key: string;
-  /** Size of the whole object in bytes, also when only a range was read. */
+  /** Size of the whole object in bytes, even when the caller read only a range. */
   readonly size: number;
   /** An opaque, strong tag with its quotes; equal tags mean equal bytes. */
   readonly etag: string;

@@ -24,7 +24,7 @@ interface SignedUrlRequest {
   readonly method: string;
   /** Decoded from the path. */
   readonly key: string;
-  /** As parsed from the URL. A repeated parameter (an array) is refused. */
+  /** The parsed query of the URL. The signer refuses a repeated parameter (an array). */
   readonly query: Readonly<Record<string, unknown>>;
   readonly now: Date;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 
-/** More than one, so that a single wrong date does not change the median. */
+/** The number of answers in the median: with more than one answer, a single wrong date does not change it much. */
 const ANSWERS_KEPT = 5;
 
 /** Estimates the offset of a store's clock from the `Date` headers of its answers. */

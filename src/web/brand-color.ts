@@ -47,7 +47,7 @@ export function textOn(color: Color): Color {
   return contrastOf(color, WHITE) >= contrastOf(color, BLACK) ? WHITE : BLACK;
 }
 
-/** The color as text on a background: mixed with black or white until it is readable. */
+/** Returns a color for text on a background: mixes the color with black or white until the text is readable. */
 export function readableOn(background: Color, color: Color): Color {
   const towards = textOn(background);
   for (let step = 0; step < STEPS; step++) {

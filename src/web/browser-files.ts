@@ -11,7 +11,10 @@ export interface BrowserFile {
 }
 
 export interface BrowserFiles {
-  /** @param name `elements/download.js`, `assets/console-3F2A7C1B.js` @returns undefined when there is no such file */
+  /**
+   * @param name `elements/download.js`, `assets/console-3F2A7C1B.js`
+   * @returns undefined when there is no such file
+   */
   file(name: string): BrowserFile | undefined;
   /**
    * The name with a hash, for pages.
@@ -22,7 +25,7 @@ export interface BrowserFiles {
   nameOf(name: string): string;
 }
 
-/** `npm run build` writes the files here, with a list of their names. */
+/** `npm run build` writes this list of the names of the files. */
 const LIST = 'files.json';
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

@@ -2,8 +2,8 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { withoutReordering } from './plain-text.ts';
 
 /**
- * Release notes as HTML. Publishers write them, and visitors and admins see them, so the HTML has no scripts, styles,
- * forms, images or addresses that a page could load.
+ * Release notes as HTML. Publishers write the notes, and visitors and admins see them. So the HTML has no scripts,
+ * styles, forms, images or addresses that a page could load.
  */
 
 /** In UTF-16 units. Notes of build tools have at most 64 KiB; the time to render grows with the length. */
@@ -30,7 +30,7 @@ const renderer = createRenderer();
  * Markdown (CommonMark with tables and strikethrough) as HTML for the content of a page. Its headings are h3 to h6.
  * HTML in the text is shown as text. An image becomes a link to the image.
  *
- * Renders at most 128 Ki characters, which bounds the time.
+ * Renders at most 128 Ki characters, so that the time has a limit.
  */
 export function renderMarkdown(text: string): string {
   const isCut = text.length > LENGTH_MAX;
@@ -75,7 +75,7 @@ function alignByClass(token: Token): void {
   if (align !== undefined) token.attrJoin('class', `align-${align}`);
 }
 
-/** Keeps only absolute links, makes links of images, and limits the nesting of elements. */
+/** Keeps only absolute links, turns images into links, and limits the nesting of elements. */
 function changeInline(tokens: readonly Token[]): Token[] {
   const changed: Token[] = [];
   /** One entry for each open element: true when the element stays. */
@@ -108,7 +108,7 @@ function allowLink(token: Token): boolean {
   return true;
 }
 
-/** Makes a link of an image, because loading the image would tell another host who reads the page. */
+/** Turns an image into a link, because loading the image would tell another host who reads the page. */
 function linkImage(image: Token, isInLink: boolean): Token[] {
   const TokenOf = image.constructor as new (type: string, tag: string, nesting: number) => Token;
   const text = new TokenOf('text', '', 0);

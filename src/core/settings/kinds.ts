@@ -41,7 +41,7 @@ export function oneOf<const Value extends string>(values: readonly Value[]): Kin
   );
 }
 
-/** Milliseconds. The bounds are written like the settings: `1s`, `15m`, `4h`, `1d`. */
+/** A duration, in milliseconds. The bounds have the form of the settings: `1s`, `15m`, `4h`, `1d`. */
 export function duration({ min = '1s', max }: { min?: string; max?: string } = {}): Kind<number> {
   const minMs = durationMs(min) ?? 0;
   const maxMs = (max === undefined ? undefined : durationMs(max)) ?? Number.POSITIVE_INFINITY;
@@ -73,7 +73,7 @@ export function parseHttpUrl(value: string): string | undefined {
   return value.trim().replace(/\/+$/, '');
 }
 
-/** A secret that Slipway signs with. It must be hard to guess. */
+/** A secret with which Slipway signs. It must be hard to guess. */
 export const signingSecret = defineKind(
   `text of at least ${SECRET_LENGTH_MIN} characters`,
   (value) => (value.length >= SECRET_LENGTH_MIN ? new Secret(value) : undefined),

@@ -93,7 +93,9 @@ export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
   /** The heading in the settings reference. Areas that follow each other with the same title share one heading. */
   readonly title: string;
   readonly settings: Shape;
-  /** Names the settings that are missing because of other settings. Only the service needs them. */
+  /**
+   * Names the settings that are missing, although other settings require them. Only the service needs these settings.
+   */
   readonly findMissing?: (given: GivenSettings) => FieldIssue[];
   /** Like `findMissing`, for settings that commands need as well. */
   readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];

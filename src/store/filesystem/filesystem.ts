@@ -104,7 +104,10 @@ async function isThere(root: string): Promise<boolean> {
   return (await translate('open', root, () => statIfPresent(root))) !== undefined;
 }
 
-/** Creates and checks the directory before the first write; later calls do nothing. */
+/**
+ * Returns a function that creates and checks the directory, for use before each write. Calls after the first success do
+ * nothing.
+ */
 function createPreparation(volume: Volume, identity: IdentityGuard): () => Promise<void> {
   let prepared: Promise<void> | undefined;
   const prepareOnce = async (): Promise<void> => {

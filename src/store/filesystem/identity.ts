@@ -46,7 +46,7 @@ export interface IdentityGuard {
   establish(): Promise<void>;
 }
 
-/** @param known undefined: only this process remembers the id */
+/** @param known undefined when only this process remembers the id */
 export function createIdentityGuard(volume: Volume, known: KnownStore | undefined): IdentityGuard {
   const file = join(volume.root, FILE);
   let expected: string | undefined;

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { becameShorter, storeError } from './errors.ts';
 
-/** The size of a read. */
+/** The most bytes that one read takes. */
 const BUFFER_BYTES = 512 * 1024;
 
 interface FileRange {
@@ -15,7 +15,10 @@ interface FileRange {
   readonly path: string;
 }
 
-/** The bytes of an open file, which the stream closes. Fails with `store_unavailable` when the file becomes shorter. */
+/**
+ * A stream of the bytes of an open file. The stream closes the file, and fails with `store_unavailable` when the file
+ * becomes shorter.
+ */
 export class FileStream extends Readable {
   readonly #file: FileHandle;
   readonly #path: string;

@@ -11,11 +11,11 @@ import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } fr
 /** The number of times that another process may remove the directory before the write fails. */
 const ATTEMPTS_MAX = 20;
 
-/** 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
+/** The pauses take 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
 const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
 
 /**
- * Writes a temporary file next to `path`, and links it to `path` unless that name is taken.
+ * Writes a temporary file next to `path`, and links this file to `path` unless the name is taken.
  *
  * The bytes are on disk before the name, and the name is on disk before this function resolves. A failure before the
  * link leaves no file; a failure after the link is `store_unavailable`, because the file exists.
@@ -46,7 +46,7 @@ export async function createFile(
   return outcome;
 }
 
-/** Deletes the file, and the parent directories that are then empty. Succeeds when they do not exist. */
+/** Deletes the file, and the parent directories that are then empty. Succeeds when the file does not exist. */
 export async function removeFile(volume: Volume, path: string): Promise<void> {
   try {
     await refuseLinkedDirectory(volume.root, dirname(path));

@@ -35,7 +35,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
         await createOwnDirectory(directory);
         await writeSynced(file, text);
       } catch (error) {
-        // The volume may be full or read-only. The service logs that already when it saves its catalog here.
+        // The volume may be full or read-only. The service logs this problem already when it saves its catalog here.
         if (systemCode(error) === undefined && !isAppError(error)) throw error;
       }
     },
@@ -43,7 +43,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
 }
 
 /**
- * The id as earlier versions saved it, in the list of applications that the service saves with its catalog.
+ * Reads the id that earlier versions saved in the list of applications, which the service saves with its catalog.
  * {@link UNSAVED} when the list has no id; undefined when there is no list.
  */
 async function readEarlierId(directory: string): Promise<string | undefined> {
@@ -56,7 +56,7 @@ async function readEarlierId(directory: string): Promise<string | undefined> {
   }
 }
 
-/** A power cut leaves the old file or the new one. */
+/** Writes a file so that a power cut leaves the old file or the new file. */
 async function writeSynced(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {

@@ -11,7 +11,7 @@ export type PlaceName =
 /**
  * Parses `DIR` or `s3://BUCKET[/PREFIX]`.
  *
- * @param what the use of the place, for the message of the error
+ * @param what says in the error what the place is for
  * @throws AppError `invalid_configuration`
  */
 export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceName {
@@ -28,7 +28,10 @@ export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceNa
   return { kind: 's3', bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
 }
 
-/** True when two directories are the same, or one is inside the other. @param a as {@link realPathOf} returns it */
+/**
+ * True when two directories are the same, or one is inside the other. @param a a path from {@link realPathOf} @param b
+ * a path from {@link realPathOf}
+ */
 export function areNested(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);
 }

@@ -23,7 +23,7 @@ interface StoreDeps {
   readonly randomness: Randomness;
   /** See `FilesystemStoreDeps`. */
   readonly checksWhenOpened?: boolean;
-  /** Measures the requests to every store that is opened. */
+  /** Measures the requests to every store that these functions open. */
   readonly startRequest?: StartRequest;
   /** The credentials for a bucket; absent: the credentials that the AWS SDK finds. */
   readonly credentials?: S3StoreOptions['credentials'];
@@ -125,20 +125,21 @@ export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
   /**
-   * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with that
-   * reason.
+   * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with an error
+   * that says so.
    */
   hasStore(): Promise<boolean>;
   /**
-   * Returns the same deps with a store that keeps writes in memory. A command uses them to learn what a change would do
-   * before it makes the change.
+   * Returns dependencies whose store keeps writes in memory. With them, a command learns what a change would do before
+   * it makes the change.
    */
   rehearse(): AppendDeps;
   /** Creates a `NewestKnown`, for a command that makes many changes. */
   rememberNewest(): Pick<AppendDeps, 'newestKnown'>;
   /**
-   * Probes the store unless it already holds a good verdict. With `fresh`, always probes. @throws AppError
-   * `store_nonconforming`
+   * Probes the store unless it already holds a good verdict. With `fresh`, always probes.
+   *
+   * @throws AppError `store_nonconforming`
    */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }

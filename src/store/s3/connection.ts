@@ -7,9 +7,12 @@ import { isDoubtful, type S3Call, type S3Place, toStoreError } from './errors.ts
 
 export interface S3StoreOptions {
   readonly bucket: string;
-  /** Prepended to every key, so that several stores can share a bucket. Slashes at its ends are ignored. */
+  /**
+   * The store puts it before every key, so that several stores can share a bucket. Slashes at the ends of the prefix
+   * have no effect.
+   */
   readonly prefix?: string | undefined;
-  /** Undefined for AWS itself. */
+  /** Undefined when the store is AWS itself. */
   readonly endpoint?: string | undefined;
   /**
    * True: without `endpoint`, the store is AWS itself. False: without `endpoint`, the SDK takes an endpoint from
@@ -230,7 +233,7 @@ function noteDates(client: S3Client, time: StoreTime): void {
 
 /**
  * Refuses a page that a proxy sends with a status of success: the SDK would take it for the store's answer. Does not
- * check answers with single objects, because an object may be a page itself: the callers compare its ETag.
+ * check answers with single objects, because an object may be a page itself; for objects, the callers compare the ETag.
  */
 function refusePages(client: S3Client): void {
   client.middlewareStack.add(

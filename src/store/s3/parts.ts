@@ -8,7 +8,7 @@ const IN_FLIGHT_MAX = 3;
 const BUFFERS_BYTES_MAX = 80 * 1024 * 1024;
 
 interface PartPlan {
-  /** Equal for every part but the last, because some stores require it. */
+  /** Equal for every part but the last, because some stores require equal parts. */
   readonly partBytes: number;
   readonly count: number;
   readonly inFlightMax: number;
@@ -27,7 +27,7 @@ export function planParts(size: number): PartPlan {
   const mebibyte = 1024 * 1024;
   const needed = Math.ceil(size / PARTS_MAX / mebibyte) * mebibyte;
   const partBytes = Math.max(PART_BYTES_MIN, needed);
-  // One buffer is filled while the others are sent.
+  // Subtracts one buffer, which the process fills while it sends the others.
   const inFlightMax = Math.max(
     1,
     Math.min(IN_FLIGHT_MAX, Math.floor(BUFFERS_BYTES_MAX / partBytes) - 1),

@@ -4,7 +4,7 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { ObjectInfo } from '../object-store.ts';
 
-/** Longer than downloads take. When the credentials expire earlier, the store refuses the URL. */
+/** Longer than any download takes. When the credentials expire earlier, the store refuses the URL. */
 const SIGNED_SECONDS = 12 * 60 * 60;
 
 /** Reads a piece of an object; false when the store did not answer with exactly this piece. Never rejects. */
@@ -82,7 +82,7 @@ function readPiece(
     const sent = send({ ...options, headers: { range: `bytes=${span}` } });
     const end = (isRead: boolean): void => {
       signal?.removeEventListener('abort', abort);
-      // After this, nothing writes to the target.
+      // After the destruction of the request, nothing writes to the target.
       if (!isRead) sent.destroy();
       resolve(isRead);
     };

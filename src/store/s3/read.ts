@@ -75,7 +75,7 @@ export function createS3Reader(
 
     async read(key, options = {}) {
       const request = describe(key, options);
-      // The body needs another signal, because the attempt's signal ends with the headers.
+      // The body needs another signal, because the attempt's signal has no effect after the headers.
       const controller = new AbortController();
       const opened = await connection.retrying(request, (signal, attempt) =>
         openBody(
@@ -123,7 +123,7 @@ async function findByReading(
   return info;
 }
 
-/** Reads pieces of one version of an object, each by a request of its own. */
+/** Reads pieces of one version of an object, each piece with its own request. */
 function openObject(
   connection: S3Connection,
   info: ObjectInfo,

@@ -33,7 +33,7 @@ interface Put {
 
 const PERMISSION = 's3:PutObject';
 
-/** @param twin the key of an object with the same bytes; undefined: none */
+/** @param twin the key of an object with the same bytes; undefined when there is no such object */
 export async function putStatic(
   connection: S3Connection,
   put: Put,

@@ -141,7 +141,7 @@ interface SentPart {
   readonly ETag: string | undefined;
 }
 
-/** Sends all parts of an upload. @throws the first failure, once no part is under way any more */
+/** Sends all parts of an upload. @throws the first failure, but only when no part is under way any more */
 export async function sendParts(
   connection: S3Connection,
   upload: Upload,

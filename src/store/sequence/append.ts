@@ -28,10 +28,10 @@ const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 2_000;
 
-/** The state that a change starts from. */
+/** The state from which a change starts. */
 export interface Base<T> {
   readonly newest: Entry<T> | undefined;
-  /** The number the new document will have. */
+  /** The number of the new document. */
   readonly number: number;
   /** Corrupt documents that the new document skips and names. */
   readonly skipped: readonly Skipped[];
@@ -40,9 +40,9 @@ export interface Base<T> {
 }
 
 /**
- * Makes the next document, or returns undefined when nothing has to change. Whenever another writer was first, {@link
- * appendDocument} calls the function again with the newer state, so the function must contain every check. It may throw
- * to refuse the change.
+ * Makes the next document, or returns undefined when nothing has to change. Whenever another writer was first,
+ * {@link appendDocument} calls this function again with the newer state, so the function must contain every check. It
+ * may throw to refuse the change.
  */
 type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
@@ -115,7 +115,7 @@ export async function appendDocument<T>(
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
     // The machine may have slept, or a user may have left a question open. Another process may have used the number,
-    // and trimming may have freed it: creating it would then succeed without effect.
+    // and trimming may have freed it: the creation of the document would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();

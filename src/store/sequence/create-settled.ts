@@ -16,7 +16,7 @@ const PAUSE_FIRST_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
+ * Creates an object; while the store does not answer, sends the identical bytes again, for up to four seconds.
  *
  * @returns `exists` also when an earlier attempt of this call created the object and its answer was lost
  * @throws AppError `store_denied`, `store_full`; `store_unavailable`: the object may exist

@@ -59,7 +59,7 @@ export function digestOf(signed: unknown): string {
   return sha256(canonicalize(signed) ?? '');
 }
 
-/** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
+/** The bytes to store: `signed` in its canonical form, so that readers can hash these bytes unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
   const canonical = canonicalize(signed) ?? '';
   return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
@@ -83,7 +83,10 @@ export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
-  /** Names the fields that may be long; the check looks at their items in steps. Default: no field may be long. */
+  /**
+   * Says which fields may be long; the check looks at the items of these fields in steps. Default: no field may be
+   * long.
+   */
   readonly isLong?: IsLong | undefined;
   /**
    * The fields of `signed` that follow from the document's key. They must match, because a document that was copied

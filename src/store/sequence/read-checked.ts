@@ -6,7 +6,7 @@ import type { ObjectInfo, ObjectStore } from '../object-store.ts';
 
 export interface CorruptBytes {
   readonly error: AppError;
-  /** Hex; null when the object is too large to be read. */
+  /** SHA-256 of the bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
   readonly etag: string;
 }
@@ -56,7 +56,7 @@ export function createRefusals(): Refusals {
   const refusals = new Map<string, RefusedDocument>();
   const note: Refusals['note'] = (refusal) => {
     const [{ key } = { key: '' }] = refusal.objects;
-    // The error is stored without its cause, which may keep a part of the document in memory.
+    // Stores the error without its cause, because the cause may keep a part of the document in memory.
     const { code, message } = refusal.corrupt.error;
     const corrupt = { ...refusal.corrupt, error: new AppError(code, message) };
     refusals.delete(key);
@@ -130,7 +130,7 @@ async function isUnchanged(store: ObjectStore, { objects }: RefusedDocument): Pr
   return true;
 }
 
-/** @throws AppError the refusal, unless the document is proven corrupt by itself */
+/** @throws AppError the error of the refusal, unless the document is proven corrupt by itself */
 function refused({ corrupt, isChain }: RefusedDocument): { readonly corrupt: CorruptBytes } {
   if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
   return { corrupt };
@@ -165,7 +165,7 @@ async function readOnce<T>(
     const sha256 = createHash('sha256').update(body).digest('hex');
     return { error, etag, size: body.length, sha256 };
   };
-  // Equal bytes are not parsed again, because that may take tenths of a second.
+  // Does not parse equal bytes again, because parsing may take tenths of a second.
   if (before !== undefined && before.sha256 !== null) {
     const again = suspect(before.error);
     if (isSame(again, before)) return again;

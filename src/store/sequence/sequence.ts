@@ -34,11 +34,11 @@ export interface Sequence<T> extends ReadableSequence<T> {
    * until an operator allows that. `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
-  /** A sentence for messages: what a corrupt newest document may have said. */
+  /** A sentence for messages, which says what a corrupt newest document may have contained. */
   readonly loss?: string | undefined;
   /**
-   * The highest number that documents outside the sequence name. When it is above the newest number, the document with
-   * that number was deleted.
+   * The highest number that documents outside the sequence name. When this number is above the newest number, the
+   * document with this number was deleted.
    *
    * @param newest the newest readable document
    */
@@ -77,7 +77,7 @@ export interface Newer<T> {
   /** The readable documents above the starting number, oldest first. */
   readonly entries: readonly Entry<T>[];
   readonly corrupt: readonly CorruptDocument[];
-  /** The highest number that is taken, by a readable document or a corrupt one. */
+  /** The highest number that is taken, by a readable or a corrupt document. */
   readonly last: number;
   /** The reason why the document after `last` must not be used; undefined when there is none. */
   readonly failure: AppError | undefined;
@@ -144,7 +144,7 @@ export async function readNewer<T>(
       return error;
     });
     const last = number - 1;
-    // The documents before this one count, so that no poll reads them again.
+    // Returns the documents before this document, so that no poll reads them again.
     if (isAppError(next)) return { entries, corrupt, last, failure: next };
     if (next === undefined) return { entries, corrupt, last, failure: undefined };
     if ('corrupt' in next) {
@@ -156,7 +156,7 @@ export async function readNewer<T>(
     read.push({ key: sequence.key(number), etag: next.etag });
     const failure = verify?.(entry, entries.at(-1));
     if (failure !== undefined) {
-      // Each of the documents may be the wrong one, so none of them counts.
+      // Any of these documents may be wrong, so none of them counts.
       refusals?.noteChain(read, failure);
       return { entries: [], corrupt: [], last: after, failure };
     }
@@ -164,7 +164,7 @@ export async function readNewer<T>(
   }
 }
 
-/** Options for reading a sequence from a position on. */
+/** Options for a read that starts at a position of a sequence. */
 export interface ReadOnOptions<T> {
   readonly refusals?: Refusals | undefined;
   /**
@@ -195,7 +195,7 @@ export async function findNewest<T>(
 
 /**
  * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A process
- * must not overlook a document behind a hole, and must not use its number again.
+ * must not overlook a document behind a hole, and must not use the number of this document again.
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
@@ -263,8 +263,8 @@ export interface Taken {
   /** The numbers above `found` that a listing names, in ascending order. */
   readonly above: readonly number[];
   /**
-   * The missing numbers between `found` and the highest number of `above`, in ascending order: the first {@link
-   * HOLES_MAX}.
+   * The missing numbers between `found` and the highest number of `above`, in ascending order; at most
+   * {@link HOLES_MAX} numbers.
    */
   readonly holes: readonly number[];
 }
@@ -367,10 +367,10 @@ function corruptDocument(number: number, { error, sha256 }: CorruptBytes): Corru
   return { number, reason: error.message, sha256 };
 }
 
-/** The position after reading on from `position`. */
+/** The position after a read that started at `position`. */
 export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Reading on from the newest readable document reads the same corrupt documents again.
+  // A read that starts at the newest readable document reads the same corrupt documents again.
   const known = new Map(
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );

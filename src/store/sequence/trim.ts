@@ -1,14 +1,14 @@
 import type { ObjectStore } from '../object-store.ts';
 import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 
-/** Deletes old documents of sequences that need no history: the newest document has the whole state. */
+/** Deletes old documents of sequences that need no history: the newest document contains the whole state. */
 
 /** Trimming always keeps this many of the newest documents, because readers skip corrupt documents. */
 export const NEWEST_KEPT = 3;
 
 /**
- * Returns a number; when the newest number reaches it, galloping no longer needs the given number. Infinite for a power
- * of two.
+ * Returns the limit below which galloping needs the given number: once the newest number reaches this limit, galloping
+ * no longer needs it. Infinite for a power of two.
  *
  * `findLast` probes the powers of two, then bisects. On its way to the newest number, it reads the taken numbers that
  * consist of the leading bits of the newest number. So it reads a number as long as the newest number is below the next
@@ -47,7 +47,7 @@ interface Listed {
 /**
  * Lists the sequences below a root, one after the other.
  *
- * @param parse returns the name of the sequence and the number for a key of a document; undefined for any other key
+ * @param parse returns, for the key of a document, the name of its sequence and its number; undefined for any other key
  */
 export async function* listSequences(
   store: ObjectStore,

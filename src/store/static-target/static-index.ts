@@ -6,7 +6,8 @@ import { parseKey } from '../key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
 
 /**
- * The record of what exports have written into a directory: a line of JSON for each file that was written or removed.
+ * The record of the files that exports have written into a directory: a line of JSON for each file that was written or
+ * removed.
  *
  * An export writes a file first, and then the line with the file's size and hash. When an interrupted export has
  * written a file without this line, the next export writes the file again.

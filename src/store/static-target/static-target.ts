@@ -27,10 +27,10 @@ export interface StaticTarget {
   /** True when an earlier export has written these bytes to this path. */
   has(path: string, content: StaticContent): Promise<boolean>;
   /**
-   * Writes or replaces a file. A reader sees the old file or the new one, and never a part of it.
+   * Writes or replaces a file. A reader sees the old file or the new file, and never a part of the new file.
    *
    * @param twin another path that has the same bytes already, so that the export need not send the bytes again
-   * @throws AppError `upload_mismatch` when the bytes do not have the SHA-256 of the source; nothing is replaced then
+   * @throws AppError `upload_mismatch` when the bytes do not have the SHA-256 of the source; the old file then stays
    */
   put(path: string, source: UploadSource, facts: StaticFacts, twin?: string): Promise<void>;
   /** Removes a file that an export has written; returns false for any other file. */

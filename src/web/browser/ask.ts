@@ -4,7 +4,7 @@
 export interface FieldError {
   /** A JSON pointer: `/email`. */
   readonly pointer: string;
-  /** Follows "This": `must be a mail address`. */
+  /** Continues a sentence that begins with "This": `must be a mail address`. */
   readonly detail: string;
 }
 
@@ -56,7 +56,7 @@ const WAIT_SECONDS_MAX = 3_600;
 
 /**
  * @param address the address of the service, with the path
- * @returns the JSON of the answer; undefined when it has no content
+ * @returns the JSON of the answer; undefined when the answer has no content
  * @throws Refused
  */
 export async function ask<Answer>(address: string, question: Question = {}): Promise<Answer> {

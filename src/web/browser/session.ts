@@ -4,7 +4,8 @@ import type { Session, SessionOptions } from './session-role.ts';
 export type { Account, Session, SessionOptions, SessionState } from './session-role.ts';
 
 /**
- * The session of the visitor who uses this page: signs in and out, and renews the access token before it expires.
+ * Manages the session of the visitor who uses this page: signs in and out, and renews the access token before it
+ * expires.
  *
  * In cookie mode the refresh token is a cookie that no script can read, and all tabs of the website share the session.
  * Otherwise the refresh token stays in the memory of this tab, and for the visitor the session ends when the tab

@@ -56,7 +56,10 @@ export abstract class ServiceElement extends HTMLElement {
     this.#running = undefined;
   }
 
-  /** Replaces the content that the page gave. The sentences are in English, whatever the language of the page is. */
+  /**
+   * Replaces the content that the page put into the element. The sentences of the element are in English, whatever the
+   * language of the page is.
+   */
   protected open(css: string, ...content: readonly Node[]): void {
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [styleSheet(css)];

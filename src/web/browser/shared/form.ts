@@ -26,7 +26,7 @@ export function button(label: string, attributes: Attributes = {}): HTMLButtonEl
   return make('button', { ...shared, ...attributes }, label);
 }
 
-/** The input with a name in a form. */
+/** The input of a form that has this name. */
 export function input(form: HTMLFormElement, name: string): HTMLInputElement {
   return form.elements.namedItem(name) as HTMLInputElement;
 }

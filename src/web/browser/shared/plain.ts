@@ -8,6 +8,6 @@ const LENGTH_MAX = 240;
 export function plain(text: unknown): string {
   const line = String(text ?? '').replace(INVISIBLE, ' ');
   if (line.length <= LENGTH_MAX) return line;
-  // Cuts no character in half.
+  // Removes the first half of a character that the cut has split.
   return `${line.slice(0, LENGTH_MAX).replace(/[\ud800-\udbff]$/, '')}…`;
 }
