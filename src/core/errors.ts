@@ -132,7 +132,7 @@ interface ErrorDetails {
    * secret.
    */
   readonly publicDetail?: string;
-  /** Replaces the message in an import, where a publisher can copy files again, but cannot build them again. */
+  /** Replaces the message in an import. There, the publisher can copy the files again, but cannot build them again. */
   readonly importDetail?: string;
 }
 

@@ -71,7 +71,7 @@ export interface KeyArea {
    */
   readonly listedFirst: readonly ListingPass[];
   /**
-   * Parses a key. Callers handle the end markers below private roots themselves.
+   * Parses a key. The copy recognizes end markers below private roots itself, and does not call this function for them.
    *
    * @returns `passing` for a temporary object, or for an object that describes its store only; undefined for the key of
    *   another area

@@ -42,8 +42,8 @@ async function createBelow(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the reason why this process cannot write in a directory, or cannot create it, as a clause. Undefined when the
- * process can. Creates nothing.
+ * Returns the reason why this process cannot write in a directory or create it, as a clause; undefined when it can.
+ * Creates nothing.
  *
  * On a read-only volume, mkdir may fail with ENOENT: the nearest existing directory tells the reason.
  *

@@ -15,7 +15,7 @@ export interface XmlElement {
 
 /** The deepest nesting, in levels: a document with more levels could exhaust the stack. */
 const DEPTH_MAX = 64;
-/** In characters. A message needs a limit because the library repeats text of the document in it. */
+/** The longest message of the library, in characters: the library repeats text of the document in its messages. */
 const MESSAGE_LENGTH_MAX = 200;
 const ATTRIBUTES = ':@';
 const TEXT = '#text';

@@ -46,7 +46,8 @@ export function parsePrefix(prefix: string): string {
 }
 
 /**
- * True when {@link parseKey} accepts the key. Callers use it for names that other programs may have put into a store.
+ * True when {@link parseKey} accepts the key. Callers use it to check names that other programs may have put into a
+ * store.
  */
 export function isKey(key: string): boolean {
   try {

@@ -158,7 +158,7 @@ export interface UploadSource {
   open(): Promise<SourceReader>;
 }
 
-/** Reads into the caller's buffers: with new buffers, a large file would make much garbage to collect. */
+/** Reads into the caller's buffers, because new buffers for a large file would make much garbage to collect. */
 interface SourceReader {
   /** Reads from `position` into `target`; returns the number of bytes read, 0 at the end. */
   read(target: Uint8Array, position: number): Promise<number>;

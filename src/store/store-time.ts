@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 
-/** The number of answers in the median: with more than one answer, a single wrong date does not change it much. */
+/**
+ * The number of answers that give the median: more than one, so that a single wrong date does not change the median.
+ */
 const ANSWERS_KEPT = 5;
 
 /** Estimates the offset of a store's clock from the `Date` headers of its answers. */

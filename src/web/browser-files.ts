@@ -25,7 +25,7 @@ export interface BrowserFiles {
   nameOf(name: string): string;
 }
 
-/** `npm run build` writes this list of the names of the files. */
+/** The list of the names of the files, which `npm run build` writes beside them. */
 const LIST = 'files.json';
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

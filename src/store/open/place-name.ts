@@ -29,8 +29,8 @@ export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceNa
 }
 
 /**
- * True when two directories are the same, or one is inside the other. @param a a path from {@link realPathOf} @param b
- * a path from {@link realPathOf}
+ * True when two directories are the same, or one is inside the other. @param a a path that {@link realPathOf} has
+ * returned
  */
 export function areNested(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);

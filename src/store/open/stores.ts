@@ -126,7 +126,7 @@ export interface Publisher extends AppendDeps {
   readonly privateStore: ObjectStore;
   /**
    * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with an error
-   * that says so.
+   * that names this reason.
    */
   hasStore(): Promise<boolean>;
   /**

@@ -62,8 +62,8 @@ export const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
 /**
- * The number of retries that a process has at first. A retry takes one away, and a success gives one back, up to this
- * number: retries must not make an outage worse.
+ * The most retries that may exceed the number of successes: a retry uses one of them, and a success gives one back. The
+ * limit keeps retries from making an outage worse.
  */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;

@@ -115,7 +115,7 @@ export async function appendDocument<T>(
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
     // The machine may have slept, or a user may have left a question open. Another process may have used the number,
-    // and trimming may have freed it: the creation of the document would then succeed without effect.
+    // and trimming may have freed the number: the creation of the document would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();

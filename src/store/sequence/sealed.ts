@@ -18,7 +18,7 @@ interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
   /**
-   * Makes the same checks as the schema, but in steps. Only kinds of documents that can be large need this function.
+   * Makes the same checks as the schema, but in steps. Only a kind of document that can be large needs this function.
    */
   readonly check?: Check<z.output<S>>;
   /** See {@link Expectation.isLong}. */

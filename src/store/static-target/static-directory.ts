@@ -39,7 +39,7 @@ interface Place {
   readonly unfinished: string;
   readonly index: StaticIndex;
   /**
-   * On a volume that ignores case, the files, by the results of {@link foldCase} for their names. On any other volume,
+   * On a volume that ignores case: the files, by their names in the form of {@link foldCase}. On any other volume:
    * undefined.
    */
   readonly folded: Map<string, FoldedFile> | undefined;
