@@ -3,7 +3,7 @@ export interface Finding {
   readonly outcome: 'ok' | 'warning' | 'failed' | 'skipped';
   /** The facts, as sentences. */
   readonly detail: string;
-  /** The advice for the operator; null when there is nothing to do, or when the detail says it. */
+  /** The advice for the operator; null when there is nothing to do, or when the detail contains the advice. */
   readonly remedy: string | null;
 }
 

@@ -1,4 +1,7 @@
-/** Time, passed in so that a test can set it. Only `server.ts` and `scripts/` pass the real clock. */
+/**
+ * The time, which callers pass as a parameter, so that a test can set it. Only `server.ts` and `scripts/` pass the real
+ * clock.
+ */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -7,9 +10,9 @@ export interface Clock {
 }
 
 /**
- * Resolves when the work does, and after `ms` milliseconds at the latest. The work itself is not stopped.
+ * Resolves when the work resolves, and after `ms` milliseconds at the latest. Does not stop the work.
  *
- * @throws the error of the work, when the work rejects before that
+ * @throws the error of the work, when the work rejects within this time
  */
 export async function waitAtMost(
   clock: Clock,
@@ -17,7 +20,7 @@ export async function waitAtMost(
   work: Promise<unknown> | undefined,
 ): Promise<void> {
   const done = new AbortController();
-  // The sleep rejects when it is aborted. This is its ordinary end.
+  // The sleep rejects when `done` aborts it. This is the ordinary end of the sleep.
   const late = clock.sleep(ms, done.signal).catch(() => undefined);
   try {
     await Promise.race([work, late]);
@@ -27,13 +30,13 @@ export async function waitAtMost(
 }
 
 /**
- * Milliseconds by which this machine's clock may differ from the store's. With a larger difference,
- * status and `doctor` report it and no old object is deleted.
+ * Milliseconds by which this machine's clock may differ from the store's. When the difference is larger, status and
+ * `doctor` report it, and the service deletes no old objects.
  */
 export const CLOCK_DIFFERENCE_MAX_MS = 5 * 60_000;
 
 export interface Randomness {
-  /** Uniform in [0, 1): for jitter, never for secrets. */
+  /** A uniform number in [0, 1), for jitter. Never use it for secrets. */
   fraction(): number;
   /** An unguessable identifier (UUID v4). */
   id(): string;

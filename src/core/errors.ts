@@ -39,7 +39,7 @@ const KIND_BY_CODE = {
   unknown_platform: 'invalid',
   unknown_arch: 'invalid',
   unknown_format: 'invalid',
-  // The request names something that does not exist, or no longer does.
+  // The request names something that does not exist, or no longer exists.
   route_not_found: 'not_found',
   method_not_allowed: 'not_found',
   unknown_application: 'not_found',
@@ -73,7 +73,7 @@ const KIND_BY_CODE = {
   too_many_requests: 'rate_limited',
   idempotency_key_reused: 'conflict',
   limit_reached: 'conflict',
-  // Parts that are not configured, and services that this one depends on.
+  // Parts that are not configured, and other services on which this service depends.
   not_configured: 'not_configured',
   captcha_unavailable: 'unavailable',
   identity_provider_unavailable: 'unavailable',
@@ -110,7 +110,7 @@ const KIND_BY_CODE = {
 /** Stable: clients and scripts may branch on it. Messages may change. */
 export type ErrorCode = keyof typeof KIND_BY_CODE;
 
-/** The kind of the errors with this code. */
+/** Returns the kind of all errors with this code. */
 export function kindOf(code: ErrorCode): ErrorKind {
   return KIND_BY_CODE[code];
 }
@@ -127,9 +127,12 @@ interface ErrorDetails {
   readonly issues?: readonly FieldIssue[];
   /** Seconds until the caller should try again, for `unavailable` and `rate_limited` errors. */
   readonly retryAfterSeconds?: number;
-  /** Replaces the message on the status page, which is public: it names no host, path, bucket, key or secret. */
+  /**
+   * Replaces the message on the status page. Because that page is public, this text names no host, path, bucket, key or
+   * secret.
+   */
   readonly publicDetail?: string;
-  /** Replaces the message in an import: the publisher copies its files again, and cannot build them again. */
+  /** Replaces the message in an import. There, the publisher can copy the files again, but cannot build them again. */
   readonly importDetail?: string;
 }
 
@@ -153,7 +156,7 @@ export class AppError extends Error {
   }
 }
 
-/** True for an AppError that has the code, when one is given. */
+/** True for an AppError. When a code is given, true only for an AppError with this code. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code);
 }

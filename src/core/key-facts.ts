@@ -1,12 +1,13 @@
 /** Facts that rooms and features state about the keys under which they store objects. */
 
 /**
- * The kinds of objects, in the order of copying: an object comes after those that it names. So no object of an interrupted
- * copy names a missing one.
+ * The kinds of objects, in the order of copying: an object comes after the objects that it names. So no object of an
+ * interrupted copy names a missing object.
  *
  * End markers come first, so that an ended session or account never works at the target. Sessions come after accounts,
- * because a session names the number of an account's document. Hints come last: a hint whose revision or application is
- * missing means that it was deleted. (Revisions and lists only say where to look for hints.)
+ * because a session names the number of an account's document. Hints come last: when the revision or application of a
+ * hint is missing, the hint means that this revision or application was deleted. (Revisions and lists only say where to
+ * look for hints.)
  */
 export const COPY_KINDS = [
   'end',
@@ -26,14 +27,17 @@ export type CopyKind = (typeof COPY_KINDS)[number];
 /** The facts that a key states about its object. */
 export interface KeyFacts {
   readonly kind: CopyKind;
-  /** Objects of one sequence are copied one after the other, by their numbers, so that a reader finds no gap. */
+  /**
+   * The sequence of the object. A copy writes the objects of one sequence in the order of their numbers, so that a
+   * reader finds no gap.
+   */
   readonly sequence: string;
   readonly number: number;
-  /** Of a key below `apps/`. */
+  /** The application of a key below `apps/`. */
   readonly application?: string;
-  /** Of a manifest and of a signed document. */
+  /** The version of a manifest or of a signed document. */
   readonly version?: string;
-  /** Of an artifact, as its key states it, in hex. */
+  /** The SHA-256 that the key of an artifact states, in hex. */
   readonly sha256?: string;
   /** The fields that a sealed document must state about itself; undefined for an object that is no sealed document. */
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -49,23 +53,28 @@ export interface ListingPass {
 export interface KeyRoot {
   /** With its slash: `accounts/`. */
   readonly prefix: string;
-  /** The name of the objects below it, in the plural: `accounts`. */
+  /** The name of the objects below the prefix, in the plural: `accounts`. */
   readonly name: string;
 }
 
 /** The keys of a room or a feature. */
 export interface KeyArea {
-  /** Below them, everything is private. They stay when the feature is switched off: its documents are still stored. */
+  /**
+   * The roots below which everything is private. They stay when an operator switches the feature off, because the store
+   * still has the documents of the feature.
+   */
   readonly privateRoots: readonly KeyRoot[];
   /**
-   * The listings of objects that name others. Publishers and services may write while a store is copied, so an object is
-   * listed before those that it names: they were stored before it.
+   * The listings of objects that name other objects. Publishers and services may write during a copy. So the copy lists
+   * an object before the objects that it names: the later listing then contains them, because writers store an object
+   * after the objects that it names.
    */
   readonly listedFirst: readonly ListingPass[];
   /**
-   * Not called for end markers below private roots.
+   * Parses a key. The copy recognizes end markers below private roots itself, and does not call this function for them.
    *
-   * @returns `passing` for a temporary object, or one about its store only; undefined for another key
+   * @returns `passing` for a temporary object, or for an object that describes its store only; undefined for the key of
+   *   another area
    */
   readonly parse: (key: string) => KeyFacts | 'passing' | undefined;
 }

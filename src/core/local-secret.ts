@@ -8,7 +8,7 @@ import { readPlainFile } from './plain-file.ts';
 import { Secret } from './secret.ts';
 
 const SECRET_LENGTH_MIN = 32;
-/** No secret is larger, and no set of keys. */
+/** Every secret and every set of keys is smaller. */
 const SECRET_BYTES_MAX = 256 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export async function openLocalSecret(
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw cannot('create', file, error);
   } finally {
-    // A failure to remove it must not replace the earlier error.
+    // A failure to remove the temporary file must not replace the earlier error.
     await rm(temporary, { force: true }).catch(() => undefined);
   }
   return readSecret(file);

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { isRecord } from './json-record.ts';
 import { printableText } from './printable.ts';
 
-/** `auto`: text on a terminal, else JSON. */
+/** `auto`: text when the output is a terminal, else JSON. */
 export type LogFormat = 'auto' | 'json' | 'text';
 
 /** Writes the lines of a log to standard output, as JSON for programs or as text for a person. */
@@ -13,18 +13,19 @@ export interface LogOutput {
   readonly isText: boolean;
 }
 
-/** The part of a standard stream that the decision needs. */
+/** The part of a standard stream that {@link openLogOutput} needs. */
 interface OutputStream {
   readonly fd: number;
   readonly isTTY?: boolean;
   hasColors?(): boolean;
 }
 
-/** Log lines that cannot be written are kept in memory up to this size; further lines are dropped. */
+/** While a process cannot write its log lines, it keeps them in memory up to this size, and drops further lines. */
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
 
 export async function openLogOutput(format: LogFormat, stdout: OutputStream): Promise<LogOutput> {
-  // Synchronous, because a flush at the end would wait forever when the reader of the pipe has stopped reading.
+  // The stream is synchronous. Otherwise a flush at the end would wait forever when the reader of the pipe has stopped
+  // reading.
   const stream = pino.destination({ fd: stdout.fd, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
   // A full disk must not stop the service: log lines are lost instead.
   stream.on('error', () => {});
@@ -39,14 +40,16 @@ export async function openLogOutput(format: LogFormat, stdout: OutputStream): Pr
   };
 }
 
-/** Renders a line of JSON as text. Imported here: a service that writes JSON does not need it. */
+/**
+ * Renders a line of JSON as text. Imports the renderer only here, because a service that writes JSON does not need it.
+ */
 export async function createLineRenderer(colorize: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const options = {
     colorize,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
-    // A terminal shows one process on one machine.
+    // Leaves these two out, because a terminal shows one process on one machine.
     ignore: 'pid,hostname',
   };
   const general = prettyFactory(options);
@@ -66,17 +69,20 @@ interface Facts {
   readonly err?: { readonly type?: unknown; readonly stack?: unknown };
 }
 
-/** The message of an AppError: pino adds the messages of its causes to `message`. */
+/** Finds the message of an AppError in its stack, because pino adds the messages of the causes to `message`. */
 const MESSAGE_IN_STACK = /^AppError: ([\s\S]*?)(?=\n {4}at |\ncaused by: |$)/;
 
-/** Leaves out the stack of an AppError, as the command line does: its message says what to do. */
+/** Leaves out the stack of an AppError, as the command line does: the message of an AppError says what to do. */
 function briefly(facts: Facts): object {
   const { err, ...rest } = facts;
   const [, reason] = MESSAGE_IN_STACK.exec(String(err?.stack)) ?? [];
   return err?.type === 'AppError' && reason !== undefined ? { ...rest, reason } : facts;
 }
 
-/** Clients choose addresses and names: control characters in them must not reach the terminal. */
+/**
+ * Replaces control characters. Clients choose addresses and names, so control characters in these texts must not reach
+ * the terminal.
+ */
 function withoutControls(value: unknown): unknown {
   if (typeof value === 'string') return printableText(value);
   if (Array.isArray(value)) return value.map(withoutControls);

@@ -1,4 +1,4 @@
-/** Hints for an unknown name: the known names, and those that are similar to it. */
+/** Hints for an unknown name: the known names, and the names that are similar to the unknown name. */
 
 const HINTS_MAX = 3;
 const EDITS_MAX = 2;
@@ -20,7 +20,7 @@ export function didYouMean(wanted: string, names: readonly string[]): string {
   return `Did you mean ${closest.join(' or ')}? `;
 }
 
-/** Characters inserted, removed, replaced, or swapped with the next (optimal string alignment). */
+/** The number of characters to insert, remove, replace, or swap with the next character (optimal string alignment). */
 function editsBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > EDITS_MAX) return EDITS_MAX + 1;
   let before: number[] = [];

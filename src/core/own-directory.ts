@@ -5,10 +5,9 @@ import { AppError, systemCode } from './errors.ts';
 const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'];
 
 /**
- * Creates a directory and its parents, readable by their owner alone: accounts, messages and secrets are
- * stored there.
+ * Creates a directory and its parents, readable by their owner alone: accounts, messages and secrets are stored there.
  *
- * @returns the first directory that it created; undefined if all existed
+ * @returns the first directory that it created; undefined if all of them existed
  * @throws AppError `store_denied` when this process may not create it; otherwise the system's error
  */
 export async function createOwnDirectory(directory: string): Promise<string | undefined> {
@@ -24,7 +23,10 @@ export async function createOwnDirectory(directory: string): Promise<string | un
   }
 }
 
-/** One at a time: Node's recursive mkdir does not report the reason of a failure, and never ends below /proc. */
+/**
+ * Creates one directory at a time, because Node's recursive mkdir does not report the reason of a failure, and never
+ * ends below /proc.
+ */
 async function createBelow(directory: string): Promise<string | undefined> {
   if ((await stat(directory).catch(() => undefined))?.isDirectory()) return undefined;
   const parent = path.dirname(directory);
@@ -32,7 +34,7 @@ async function createBelow(directory: string): Promise<string | undefined> {
   try {
     await mkdir(directory, { mode: 0o700 });
   } catch (error) {
-    // Another process may have created it first.
+    // Another process may have created the directory first.
     const isThere = (await stat(directory).catch(() => undefined))?.isDirectory();
     if (systemCode(error) !== 'EEXIST' || isThere !== true) throw error;
   }
@@ -40,12 +42,12 @@ async function createBelow(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Says why this process could not write in a directory, or create it, as a clause. Undefined when it could. Creates
- * nothing.
+ * Returns the reason why this process cannot write in a directory or create it, as a clause; undefined when it can.
+ * Creates nothing.
  *
  * On a read-only volume, mkdir may fail with ENOENT: the nearest existing directory tells the reason.
  *
- * @param failure the failure of an attempt, which is the reason when the right to write is there
+ * @param failure the failure of an earlier attempt; it is the reason when this process has the right to write
  */
 export async function findWriteProblem(
   directory: string,

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { systemCode } from './errors.ts';
 
 /**
- * Directories below a directory that a user named. A link in place of such a directory could lead out of the named one:
- * the program would write or remove files elsewhere. On Windows, junctions count as links.
+ * Directories below a directory that a user named. A link in place of such a directory could lead out of the named
+ * directory, and the program would write or remove files elsewhere. On Windows, junctions count as links.
  */
 
 /**
- * Finds the first thing that is not a directory, among the root and everything on the ways from the root to the given
- * directories. Undefined when each of them is a directory or does not exist.
+ * Finds the first place with something other than a directory. Looks at the root, at the given directories, and at
+ * every directory between the root and them. Undefined when each of these places has a directory or nothing.
  */
 export async function findOddPlace(
   root: string,
@@ -33,26 +33,26 @@ export async function findOddPlace(
 
 /** A directory that stays the same while it is open, whatever other processes rename or link above it. */
 export interface OpenDirectory {
-  /** The path to which callers add the names of its entries. */
+  /** The path of the directory. Callers add the names of entries to it. */
   readonly path: string;
   close(): Promise<void>;
 }
 
-/** Linux shows open directories here. A path through them does not look up the names above again. */
+/** Linux shows open directories here. A path through an open directory does not look up the names above it again. */
 const OPEN_FILES = '/proc/self/fd';
 const STAYS_OPEN = process.platform === 'linux' && existsSync(OPEN_FILES);
 
-/** Opens a directory that a user named, also through links. */
+/** Opens a directory that a user named. Follows links. */
 export function openDirectory(directory: string): Promise<OpenDirectory> {
   return hold(directory, 0);
 }
 
 /**
- * Opens a directory below another without following links. On systems other than Linux, it follows a link that another
- * process makes between the check and the use.
+ * Opens a directory below another directory, and follows no links. On systems other than Linux, it follows a link that
+ * another process makes between the check and the use.
  *
- * @param creates whether missing directories are made
- * @param onLink makes the error for a link, whose path is relative to `root`
+ * @param creates true: creates missing directories
+ * @param onLink makes the error for a link; gets the path of the link relative to `root`
  * @throws the error of `onLink`; errors of the system: ENOTDIR for a file, ENOENT for a missing directory
  */
 export async function openBelow(
@@ -90,7 +90,7 @@ async function openOrMake(directory: string, creates: boolean): Promise<OpenDire
   } catch (error) {
     if (!creates || systemCode(error) !== 'ENOENT') throw error;
     await mkdir(directory).catch((failure: unknown) => {
-      // A concurrent write of another file may have made it.
+      // A concurrent write of another file may have created the directory.
       if (systemCode(failure) !== 'EEXIST') throw failure;
     });
     return hold(directory, constants.O_NOFOLLOW);

@@ -4,8 +4,8 @@ import { AppError } from './errors.ts';
 
 /**
  * Opens files that a user, a project or a build named. Only plain files are read: a named pipe would block the command
- * for ever, a device such as /dev/zero has no end, and reading some devices has effects. Links to plain files are
- * followed: callers that must not follow links refuse them first.
+ * for ever, a device such as /dev/zero has no end, and reading some devices has effects. Opening follows links to plain
+ * files; callers that must not follow links refuse them first.
  */
 
 const CHUNK_BYTES = 64 * 1024;
@@ -30,8 +30,8 @@ export async function openPlainFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Reads a whole plain file; undefined when it has more than `bytesMax` bytes. The limit counts what is read, because a
- * file may grow meanwhile, and files in /proc state a size of 0.
+ * Reads a whole plain file; undefined when it has more than `bytesMax` bytes. The limit counts the bytes that are read,
+ * because a file may grow meanwhile, and files in /proc state a size of 0.
  *
  * @throws AppError `invalid_request` for anything but a plain file; otherwise the system's error
  */
@@ -62,7 +62,7 @@ export async function readPlainText(path: string, bytesMax: number): Promise<str
   return bytes?.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-/** @throws AppError `invalid_request`, which names the kind of file */
+/** @throws AppError `invalid_request`; its message names the kind of file */
 export function refuseUnlessPlain(path: string, found: Stats): void {
   if (found.isFile()) return;
   throw new AppError(

@@ -1,19 +1,20 @@
 import type { Clock, Randomness } from './clock.ts';
 
 /**
- * A service must recover within ten seconds after an outage of the store. A request that was sent before the end of the
- * outage can take two seconds more, and jitter can add a fifth of the pause.
+ * The longest pause after failures. A service must recover within ten seconds after an outage of the store. A request
+ * that was sent before the end of the outage can take two seconds more, and jitter can add a fifth of the pause.
  */
 const BACKOFF_MAX_MS = 4_000;
 
 /**
- * Repeats a task until stopped: first pause, then run. The pauses are jittered by a fifth, so that processes
- * started together drift apart, and grow up to four seconds (or the interval) while the task fails.
+ * Repeats a task until the caller stops the loop. Each round pauses first, and then runs the task. A random part
+ * changes each pause by up to a fifth, so that processes that start together drift apart. While the task fails, the
+ * pauses grow up to four seconds, or up to the interval if it is longer.
  *
- * @param intervalMs a function is called before each pause
+ * @param intervalMs a number, or a function that the loop calls before each pause
  * @param task logs its own failures; `stopping` aborts when the loop is stopped
  * @param firstMs the first pause; the interval unless given
- * @returns stops the loop, and resolves when the task is no longer running
+ * @returns a function that stops the loop, and resolves when the task is no longer running
  */
 export function startPolling(
   deps: { readonly clock: Clock; readonly randomness: Randomness },
@@ -41,7 +42,7 @@ export function startPolling(
         await task(stopping.signal);
         failures = 0;
       } catch {
-        // The task has logged the failure; here it only slows the loop down.
+        // The task has logged the failure; here the failure only slows the loop down.
         failures++;
       }
       const backoffMs = usualMs() * 2 ** Math.min(failures, 8);

@@ -1,6 +1,6 @@
 /**
- * Replaces control characters, except line breaks and tabs: a terminal must not obey those in texts of clients and of
- * stored documents.
+ * Replaces control characters, except line breaks and tabs: a terminal must not obey control characters in texts that
+ * come from clients or from stored documents.
  */
 export function printableText(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, ' ');

@@ -17,7 +17,7 @@ interface RateLimit {
 export type TryCounter = Pick<RateLimiterAbstract, 'consume' | 'delete'>;
 
 interface CounterOptions {
-  /** Different for each counter: workers share the counts of the counters with one name. */
+  /** A different name for each counter: the workers share the counts of all counters with the same name. */
   readonly name: string;
   /** The tries that are allowed in a duration. */
   readonly max: number;
@@ -25,7 +25,7 @@ interface CounterOptions {
 }
 
 const MINUTE_SECONDS = 60;
-/** Bounded: a user is waiting. The primary process answers within milliseconds. */
+/** This time is short because a user is waiting. The primary process usually answers within milliseconds. */
 const PRIMARY_ANSWER_MAX_MS = 1_000;
 
 /** @param message for the client that exceeds the limit */
@@ -45,7 +45,10 @@ export function createRateLimit(name: string, perMinute: number, message: string
   };
 }
 
-/** Counts in the memory of this process. The workers of one service count together, in their primary process. */
+/**
+ * Creates a counter in the memory of this process. The workers of one service share the counter of their primary
+ * process.
+ */
 export function createTryCounter({ name, max, durationSeconds }: CounterOptions): TryCounter {
   const options = { keyPrefix: name, points: max, duration: durationSeconds };
   const own = new RateLimiterMemory(options);
@@ -56,7 +59,10 @@ export function createTryCounter({ name, max, durationSeconds }: CounterOptions)
   );
 }
 
-/** While the primary process does not answer, each worker counts for itself: tries stay limited, and users can sign in. */
+/**
+ * While the primary process does not answer, each worker counts for itself. So tries stay limited, and users can sign
+ * in.
+ */
 export function withFallback(shared: TryCounter, own: TryCounter): TryCounter {
   return {
     consume: (key) =>
@@ -66,7 +72,7 @@ export function withFallback(shared: TryCounter, own: TryCounter): TryCounter {
       }),
     delete: async (key) => {
       await own.delete(key);
-      // Counts that stay there expire.
+      // A count that stays in the primary process expires.
       return shared.delete(key).catch(() => false);
     },
   };

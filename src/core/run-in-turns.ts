@@ -6,7 +6,7 @@ export async function nextTurn(): Promise<void> {
   await setImmediate();
 }
 
-/** Runs the steps and lets the event loop handle other events after each. */
+/** Runs the steps and lets the event loop handle other events after each step. */
 export async function runInTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next();

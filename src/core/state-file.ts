@@ -4,7 +4,7 @@ import path from 'node:path';
 /** Files in which processes remember a store. */
 
 /**
- * The directory for one store.
+ * The directory for the files about one store.
  *
  * @param deps.location the location of the store
  */
@@ -16,13 +16,16 @@ export function stateDirectoryOf(deps: {
   return path.join(deps.directory, place);
 }
 
-/** The first line is the SHA-256 of the rest: a truncated or edited file counts as missing. */
+/**
+ * Renders a file whose first line is the SHA-256 of the rest, so that a reader can treat a truncated or edited file as
+ * missing.
+ */
 export function renderStateFile(content: object): readonly string[] {
   const json = JSON.stringify(content);
   return [`${sha256(json)}\n`, json];
 }
 
-/** @returns undefined when the text is not as {@link renderStateFile} makes it */
+/** @returns undefined for a text that {@link renderStateFile} has not made */
 export function parseStateFile(text: string): unknown {
   const json = text.slice(65);
   if (text.slice(0, 64) !== sha256(json)) return undefined;

@@ -1,7 +1,7 @@
 /** Long work in steps of a few milliseconds, so that a process can answer requests between two steps. */
 export type Steps<T> = Generator<void, T>;
 
-/** Items of a long list in one step. */
+/** The number of items of a long list that one step handles. */
 export const ITEMS_PER_STEP = 250;
 
 /** Runs all steps at once, for small work or a process that answers no requests. */
@@ -12,7 +12,7 @@ export function runAtOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Like `items.map(convert)`, in steps. */
+/** Like `items.map(convert)`, but in steps. */
 export function* mapInSteps<T, R>(items: readonly T[], convert: (item: T) => R): Steps<R[]> {
   const results: R[] = [];
   for (const item of items) {

@@ -27,7 +27,7 @@ export interface ProcessLimits {
 }
 
 export function readProcessLimits(): ProcessLimits {
-  // Otherwise the report resolves the host names of all connections.
+  // Without this setting, the report resolves the host names of all connections.
   (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
   const { userLimits } = process.report.getReport() as unknown as {
     userLimits?: { open_files?: { soft: number | 'unlimited' } };
@@ -44,10 +44,12 @@ export function countProcessors(): number {
   return availableParallelism();
 }
 
-/** Given by the build of the publisher in one file (`scripts/build/one-file.ts`), which is without package.json. */
+/**
+ * The build of the publisher in one file (`scripts/build/one-file.ts`) sets it, because that file has no package.json.
+ */
 declare const SLIPWAY_VERSION: string | undefined;
 
-/** The version in package.json: one folder above the source, two above the compiled file. */
+/** The version in package.json, which is one folder above the sources and two folders above the compiled files. */
 export function readVersion(): string {
   if (typeof SLIPWAY_VERSION === 'string') return SLIPWAY_VERSION;
   const files = ['../..', '../../..'].map((up) =>
@@ -57,12 +59,12 @@ export function readVersion(): string {
   return file === undefined ? 'unknown' : JSON.parse(readFileSync(file, 'utf8')).version;
 }
 
-/** A file of settings is never larger. */
+/** No `.env` file with settings is larger. */
 const ENV_BYTES_MAX = 256 * 1024;
 
 /** The environment, completed from a `.env` file in the working directory when there is one. */
 export function readEnvironment(): Readonly<Record<string, string | undefined>> {
-  // Python's virtual environments are directories named .env.
+  // `.env` may be a directory: some virtual environments of Python have this name.
   const found = statSync('.env', { throwIfNoEntry: false });
   if (found?.isFile()) {
     if (found.size > ENV_BYTES_MAX) {

@@ -1,8 +1,8 @@
 /**
- * Continues with a value at once when it is known, else when its promise resolves.
+ * Uses a value at once when it is known, else when its promise resolves.
  *
- * For the answers of clients: most values are in memory, and a promise for each of them would cost as much as the
- * answer.
+ * The service uses this function to answer clients: most values are in memory, and a promise for each of them would
+ * cost as much as the answer.
  *
  * @throws what `use` throws; as a rejection when the value is a promise
  */

@@ -2,9 +2,9 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { AppError, isAppError } from './errors.ts';
 import { isRecord } from './json-record.ts';
 
-/** XML from outside, and text that is put into XML. Only this file imports the XML library. */
+/** Parses XML from outside, and prepares text for XML. Only this file imports the XML library. */
 
-/** An element: names as they are written, with their prefix. */
+/** An element. Its names are exactly as in the document, with their prefix. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -13,9 +13,9 @@ export interface XmlElement {
   readonly text: string;
 }
 
-/** A document nested deeper could exhaust the stack. */
+/** The deepest nesting, in levels: a document with more levels could exhaust the stack. */
 const DEPTH_MAX = 64;
-/** The library repeats text of the document in its messages. */
+/** The longest message of the library, in characters: the library repeats text of the document in its messages. */
 const MESSAGE_LENGTH_MAX = 200;
 const ATTRIBUTES = ':@';
 const TEXT = '#text';
@@ -34,7 +34,7 @@ const parser = new XMLParser({
   maxNestedTags: DEPTH_MAX,
   entityDecoder: {
     decode: decodeReferences,
-    // The parser calls it wherever it reads a document type declaration, also for one without entities.
+    // The parser calls this function for every document type declaration, even for a declaration without entities.
     addInputEntities: () => {
       throw new AppError(
         'invalid_request',
@@ -56,7 +56,7 @@ const NAMED: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-/** Leaves out characters that XML cannot contain, and leaves unknown entities as they are written. */
+/** Leaves out characters that XML cannot contain, and does not change unknown entities. */
 function decodeReferences(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(REFERENCE, (written, name?: string, decimal?: string, hex?: string) => {
@@ -70,8 +70,8 @@ function decodeReferences(text: string): string {
 /**
  * Parses a document.
  *
- * It refuses a document type declaration, and so every entity beside the five of XML: entities can name files of the
- * machine, and grow without limit.
+ * It refuses a document type declaration, and so every entity except the five of XML: other entities can name files of
+ * the machine, and grow without limit.
  *
  * @throws AppError `invalid_request` for text that is not well-formed, that has a declaration of a document type, or
  *   that is nested more than 64 deep
@@ -134,7 +134,7 @@ export function childrenOf({ children }: XmlElement, name: string): readonly Xml
   return children.filter((child) => child.name === name);
 }
 
-/** The text of the first child with a name, without space around it; undefined for none. */
+/** The text of the first child with a name, without space around it; undefined when there is no such child. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return childrenOf(element, name)[0]?.text.trim();
 }
@@ -148,8 +148,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text for the content of an element or for an attribute in quotes. Characters that XML 1.0 cannot contain are left out:
- * one of them makes the whole document unreadable.
+ * Prepares text for the content of an element or for an attribute in quotes. Leaves out characters that XML 1.0 cannot
+ * contain, because one such character makes the whole document unreadable.
  */
 export function escapeXml(text: string): string {
   return [...text]
@@ -158,5 +158,5 @@ export function escapeXml(text: string): string {
     .join('');
 }
 
-/** XML 1.0, section 2.2. */
+/** The characters that XML 1.0 allows (section 2.2). */
 const XML_CHARACTER = /[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;

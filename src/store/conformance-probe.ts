@@ -20,11 +20,11 @@ interface ProbeDeps {
 }
 
 /**
- * Tests on the store itself that only one writer can create a key: first one write after the other, then
- * with 32 concurrent writers.
+ * Tests on the store itself that only one writer can create a key: first with one write after another, then with 32
+ * concurrent writers.
  *
- * The concurrent writes find faults that sequential ones do not: a versioned bucket on Ceph RGW passes the sequential
- * tests, and lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
+ * The concurrent writes find faults that the sequential writes do not find: a versioned bucket on Ceph RGW passes the
+ * sequential tests, and lets every concurrent writer succeed. Writes below `probe/`, and removes its objects.
  *
  * @throws AppError `store_unavailable`, `store_denied`
  */
@@ -55,7 +55,7 @@ export async function ensureConforming(
     return;
   }
   const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
-    // A directory has no credentials, and its own message says what to do.
+    // A directory store has no credentials, and the message of its own error says what to do.
     const isDenied = isAppError(error, 'store_denied') && store.identify === undefined;
     if (deps.fresh === true || !isDenied) throw error;
     throw new AppError(

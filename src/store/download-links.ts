@@ -3,15 +3,19 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.t
 
 const MINUTE_MS = 60_000;
 
-/** Links are signed once per window. A window starts at a multiple of this length since the Unix epoch. */
+/**
+ * The service signs each link once per window. Windows have this length, and start at its multiples since the Unix
+ * epoch.
+ */
 const LINK_WINDOW_MS = 20 * MINUTE_MS;
 
-/**
- * The shortest time for which a link is still valid when a client gets it, unless the store's credentials end sooner.
- */
+/** A link is valid for at least this time when a client gets it, unless the store's credentials end sooner. */
 const LINK_REMAINING_MIN_MS = 10 * MINUTE_MS;
 
-/** A link that is shorter than {@link LINK_REMAINING_MIN_MS} is served for this long before it is signed again. */
+/**
+ * When a link is valid for less than {@link LINK_REMAINING_MIN_MS}, the service still returns it for this long before
+ * it signs a new link.
+ */
 const RESIGN_AFTER_MS = MINUTE_MS;
 
 /** Bounds the memory of one window. A catalog offers far fewer files at a time. */
@@ -27,7 +31,7 @@ export interface DownloadLinks {
 }
 
 interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
-  /** True when every client may have the file. Its link may then be an address that caches keep. */
+  /** True when every client may have the file. The link may then be an address under which caches keep the file. */
   readonly isPublic: boolean;
 }
 
@@ -44,7 +48,10 @@ interface CachedLink {
 export function createDownloadLinks(deps: {
   readonly store: Pick<ObjectStore, 'presign'>;
   readonly clock: Clock;
-  /** The address of a public file, which does not expire; undefined: public files get presigned URLs as well. */
+  /**
+   * Makes the address of a public file; the address does not expire. Without this function, public files get presigned
+   * URLs as well.
+   */
   readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {
   let windowStart = Number.NaN;
@@ -103,8 +110,8 @@ export function createDownloadLinks(deps: {
 }
 
 /**
- * The lifetime of the links that are signed in a window. It depends on the window alone, so that every
- * replica signs the same URL and a CDN can cache the file under it.
+ * The lifetime of the links that are signed in a window. It depends on the window alone, so that every replica signs
+ * the same URL and a CDN can cache the file under this URL.
  *
  * @param windowStart milliseconds since the Unix epoch
  */

@@ -7,8 +7,8 @@ import type { CallOptions, ObjectInfo, ObjectStore } from './object-store.ts';
 /**
  * A store that reads from the real store and keeps every write in memory.
  *
- * A command that uses it makes every check and every step, and reads its own writes. This store never
- * calls the writing methods of the real store. Of an upload it keeps only the metadata, not the bytes.
+ * A command that uses it makes every check and every step, and reads its own writes. This store never calls the writing
+ * methods of the real store. For an upload, this store keeps only the metadata, not the bytes.
  */
 export function createDryRunStore({
   store,

@@ -9,7 +9,7 @@ export const TEMPORARY_PREFIX = '.slipway-tmp-';
 /**
  * Characters that a key must not have:
  * - control characters: NUL ends a path, and newlines split log lines and listings
- * - lone surrogates and U+FFFD: two keys would be the same in UTF-8
+ * - lone surrogates and U+FFFD: two different keys would have the same bytes in UTF-8
  * - U+FFFE and U+FFFF: XML does not allow them, so a bucket could not list the key
  * - line separators and bidirectional controls: the key could look like another one
  */
@@ -19,8 +19,9 @@ const FORBIDDEN =
 /**
  * Returns the key when every backend can store it; throws `invalid_key` otherwise.
  *
- * A key has at most 1,024 bytes of UTF-8 in segments of 1 to 255 bytes separated by `/`. It has no `.` or `..`
- * segment, backslash or invisible character: a key from a request must not leave the directory or alias another key.
+ * A key has at most 1,024 bytes of UTF-8 in segments of 1 to 255 bytes separated by `/`. It has no `.` or `..` segment,
+ * backslash or invisible character: a key from a request must not lead out of the directory, or to the object of
+ * another key.
  */
 export function parseKey(key: string): string {
   if (key === '') {
@@ -33,7 +34,9 @@ export function parseKey(key: string): string {
   return key;
 }
 
-/** Like {@link parseKey}, for the prefix of a listing: it may be empty, and may end in `/` or inside a segment. */
+/**
+ * Like {@link parseKey}, for the prefix of a listing: the prefix may be empty, and may end in `/` or inside a segment.
+ */
 export function parsePrefix(prefix: string): string {
   checkText(prefix);
   for (const segment of prefix.split('/').slice(0, -1)) {
@@ -42,7 +45,10 @@ export function parsePrefix(prefix: string): string {
   return prefix;
 }
 
-/** True when {@link parseKey} accepts the key. For names that other programs may have put into a store. */
+/**
+ * True when {@link parseKey} accepts the key. Callers use it to check names that other programs may have put into a
+ * store.
+ */
 export function isKey(key: string): boolean {
   try {
     parseKey(key);

@@ -1,7 +1,7 @@
 import { isAppError } from '../core/errors.ts';
 import type { CallOptions, ObjectReader, ObjectStore } from './object-store.ts';
 
-/** `read_range`: a range read through an opened object. */
+/** `read_range`: a read of a range of an opened object. */
 export type StoreOperation =
   | 'create'
   | 'get'
@@ -20,12 +20,13 @@ export type StoreOperation =
  */
 type StoreOutcome = 'ok' | 'unavailable' | 'denied' | 'full' | 'aborted' | 'other';
 
-/** Called when a request begins; the result is called once when it ends. */
+/** The store calls this function when a request begins, and calls its result once, when the request ends. */
 export type StartRequest = (operation: StoreOperation) => (outcome: StoreOutcome) => void;
 
 /**
- * A store whose requests are measured. A stream is measured until it is open, and a listing until its first object: the
- * reader decides how long the rest takes. Presigning sends no request and is not measured.
+ * Creates a store that measures its requests. It measures a stream until the stream is open, and a listing until its
+ * first object, because the reader decides how long the rest takes. Presigning sends no request, so the store does not
+ * measure it.
  */
 export function createMeasuredStore({
   store,
@@ -76,7 +77,8 @@ export function createMeasuredStore({
         }
         end?.('ok');
       } catch (error) {
-        // A later page may fail: that is a failure as well.
+        // When a later page fails, the first measurement has already ended with `ok`. The failure counts as another
+        // listing.
         (end ?? start('list'))(outcomeOf(error, options?.signal));
         throw error;
       }

@@ -3,18 +3,17 @@ import type { Readable } from 'node:stream';
 /**
  * Bytes under keys, in a bucket or a directory.
  *
- * The interface has no way to overwrite: an object is created once, read, and perhaps deleted. Every
- * commit relies on this promise: of any number of concurrent `create` calls for one key, exactly one
- * returns `created`.
+ * The interface has no way to overwrite: an object is created once, read, and perhaps deleted. Every commit relies on
+ * this promise: of any number of concurrent `create` calls for one key, exactly one returns `created`.
  *
- * Only the store's own answers count. A proxy's web page, a 404 without the store's error code, and bytes
- * that do not match their ETag are `store_unavailable`; reads are then retried.
+ * Only the store's own answers count. A proxy's web page, a 404 without the store's error code, and bytes that do not
+ * match their ETag are `store_unavailable`; implementations then retry reads.
  *
  * Expected outcomes are values (`exists`, `undefined` for a missing object). Failures are AppErrors:
- * - `store_unavailable`: timeout, refused connection, 5xx, throttling. After a write the outcome is
- *   *unknown*: the object may exist.
+ * - `store_unavailable`: timeout, refused connection, 5xx, throttling. After a write the outcome is *unknown*: the
+ *   object may exist.
  * - `store_full`: no space left; the object was not created.
- * - `store_denied`: wrong credentials or a missing permission, which the message names.
+ * - `store_denied`: wrong credentials, or a missing permission; the message names the permission.
  * - `invalid_key`: see {@link parseKey} in `key.ts`.
  */
 export interface ObjectStore {
@@ -22,19 +21,19 @@ export interface ObjectStore {
   readonly location: string;
 
   /**
-   * True when one request lists hundreds of objects with their sizes: then a listing costs less than a HEAD for each.
-   * Otherwise `list` looks at each object, and costs more.
+   * True when one request lists hundreds of objects with their sizes. A listing then costs less than one HEAD for each
+   * object. Otherwise `list` looks at each object, and costs more.
    */
   readonly listsInPages?: boolean;
 
   /**
-   * The id that the store got when it was created; undefined when there is no store (yet). Only stores
-   * that can be empty by mistake have this method: a directory whose volume is not mounted looks empty.
+   * The id that the store got at its creation; undefined when there is no store (yet). Only stores that can be empty by
+   * mistake have this method: a directory whose volume is not mounted looks empty.
    */
   identify?(): Promise<string | undefined>;
 
   /**
-   * How far the store's clock is ahead of this process's clock, in milliseconds, according to its latest
+   * How far the store's clock is ahead of this process's clock, in milliseconds, according to the store's latest
    * answers; undefined before the first answer. A store without this method uses this machine's clock.
    */
   clockOffsetMs?(): number | undefined;
@@ -55,10 +54,10 @@ export interface ObjectStore {
   open(key: string, options?: CallOptions): Promise<ObjectReader | undefined>;
 
   /**
-   * The object's metadata without its bytes; `undefined` when it is missing.
+   * The object's metadata without its bytes; `undefined` when the object is missing.
    *
-   * The answer to a HEAD has no body, so a proxy's 404 looks like the store's. A store behind a network therefore
-   * proves by a GET that the object is missing.
+   * The answer to a HEAD has no body, so a 404 of a proxy looks like a 404 of the store. A store behind a network
+   * therefore proves by a GET that the object is missing.
    */
   head(key: string, options?: CallOptions): Promise<ObjectInfo | undefined>;
 
@@ -112,7 +111,7 @@ export interface ReadOptions extends CallOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Uses a new connection. For reading an object again after its bytes were wrong. */
+  /** Uses a new connection, to read an object again after its bytes were wrong. */
   readonly fresh?: boolean;
   /** The most bytes to read into memory; a larger object is `document_too_large`. */
   readonly bytesMax?: number;
@@ -120,9 +119,9 @@ export interface GetOptions extends ReadOptions {
 
 export interface ObjectInfo {
   readonly key: string;
-  /** Size of the whole object in bytes, also when only a range was read. */
+  /** Size of the whole object in bytes, even when the caller read only a range. */
   readonly size: number;
-  /** Opaque and strong, with its quotes; equal tags mean equal bytes. */
+  /** An opaque, strong tag with its quotes; equal tags mean equal bytes. */
   readonly etag: string;
   /** According to the store's clock. */
   readonly lastModified: Date;
@@ -136,12 +135,12 @@ interface ObjectStream extends ObjectInfo {
   readonly stream: Readable;
 }
 
-/** An opened object: every read returns bytes of the same version of it. */
+/** An opened object: every read returns bytes of the same version of the object. */
 export interface ObjectReader {
   readonly info: ObjectInfo;
   /**
-   * Fills `target` with the bytes from `start` on. Reads may run at the same time. When a read fails, `target` holds
-   * any bytes.
+   * Fills `target` with the bytes from `start` on. Reads may run at the same time. When a read fails, `target` may
+   * contain any bytes.
    *
    * @throws AppError `invalid_range` when the object ends before `target` is full; `store_unavailable`, also when the
    *   object was replaced or became shorter after it was opened; `store_denied`
@@ -159,7 +158,7 @@ export interface UploadSource {
   open(): Promise<SourceReader>;
 }
 
-/** Reads into the caller's buffers, so that a large file does not make as much garbage to collect. */
+/** Reads into the caller's buffers, because new buffers for a large file would make much garbage to collect. */
 interface SourceReader {
   /** Reads from `position` into `target`; returns the number of bytes read, 0 at the end. */
   read(target: Uint8Array, position: number): Promise<number>;
@@ -167,7 +166,7 @@ interface SourceReader {
 }
 
 export interface UploadOptions extends CreateOptions {
-  /** Called with the number of bytes the store has taken so far; never decreases. */
+  /** The store calls this function with the number of bytes that it has taken so far. The number never decreases. */
   readonly onProgress?: (bytesDone: number) => void;
 }
 

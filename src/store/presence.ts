@@ -11,8 +11,8 @@ export async function isPresent(
 }
 
 /**
- * The object's size in bytes; undefined when the object is missing. Unlike a HEAD, this request also proves
- * that it is missing.
+ * The object's size in bytes; undefined when the object is missing. Unlike a HEAD, this request also proves that the
+ * object is missing.
  *
  * @throws AppError `store_denied`; `store_unavailable`, also when another server than the store answered
  */

@@ -7,7 +7,10 @@ interface ResolvedRange {
   readonly end: number;
 }
 
-/** Fits a range to an object's size. Lowers an `end` beyond the last byte; a `start` there is `invalid_range`. */
+/**
+ * Fits a range to an object's size. Lowers an `end` beyond the last byte; a `start` beyond the last byte is
+ * `invalid_range`.
+ */
 export function resolveRange(range: ByteRange | undefined, size: number): ResolvedRange {
   if (range === undefined) {
     return { start: 0, end: size - 1 };

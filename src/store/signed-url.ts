@@ -3,14 +3,15 @@ import { AppError } from '../core/errors.ts';
 import { parseKey } from './key.ts';
 import type { PresignedUrl, PresignRequest } from './object-store.ts';
 
-/** Signs and verifies the links of a directory store, which this service answers itself. */
+/** Signs and verifies the links of a directory store. This service itself answers requests for such links. */
 export interface UrlSigner {
   /** @returns `{base}/files/{key}?expires={Unix seconds}&filename=…&signature={base64url}` */
   sign(request: PresignRequest): PresignedUrl;
   /** @throws AppError `invalid_link` when the link was altered, is for another method or has expired */
   verify(request: SignedUrlRequest): { readonly filename: string; readonly expiresAt: Date };
   /**
-   * The path of a link that does not expire, for files that every client may have: caches keep them under it.
+   * The path of a link that does not expire, for files that every client may have. Caches keep such a file under this
+   * path.
    *
    * @returns `files/public/{base64url}/{key}`
    */
@@ -23,20 +24,23 @@ interface SignedUrlRequest {
   readonly method: string;
   /** Decoded from the path. */
   readonly key: string;
-  /** As parsed from the URL. A repeated parameter (an array) is refused. */
+  /** The parsed query of the URL. The signer refuses a repeated parameter (an array). */
   readonly query: Readonly<Record<string, unknown>>;
   readonly now: Date;
 }
 
-/** @param deps `baseUrl` is read for each link, because a server on a free port knows its address only when it listens */
+/**
+ * @param deps The signer reads `baseUrl` for each link, because a server on a free port knows its address only when it
+ *   listens
+ */
 export function createUrlSigner(deps: {
   readonly secret: string;
   readonly baseUrl: () => string;
 }): UrlSigner {
   const sign = (method: string, key: string, expires: number, filename: string): Buffer =>
     createHmac('sha256', deps.secret)
-      // JSON separates the fields for any content. The first field separates this use of the secret from any other
-      // use.
+      // JSON separates the fields, whatever they contain. The first field separates this use of the secret from any
+      // other use.
       .update(JSON.stringify(['slipway-file-link-1', method, key, expires, filename]))
       .digest();
 
@@ -92,7 +96,10 @@ export function encodeKey(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Compares the texts: decoding ignores some characters, so that a cache could be given endless addresses of one file. */
+/**
+ * Compares the texts and not the decoded bytes. Decoding ignores some characters, so one file would have endless valid
+ * addresses, and a cache would store it under each of them.
+ */
 function isEqual(signature: string, expected: Buffer): boolean {
   const given = Buffer.from(signature);
   const wanted = Buffer.from(expected.toString('base64url'));

@@ -1,6 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 
-/** More than one, so that a single wrong date does not change the median. */
+/**
+ * The number of answers that give the median: more than one, so that a single wrong date does not change the median.
+ */
 const ANSWERS_KEPT = 5;
 
 /** Estimates the offset of a store's clock from the `Date` headers of its answers. */
@@ -8,7 +10,8 @@ export interface StoreTime {
   /** @param date the `Date` header of an answer that came from the store just now */
   note(date: string | undefined): void;
   /**
-   * The time by which the store is ahead, in milliseconds: the median of the last answers; undefined before the first.
+   * The time by which the store's clock is ahead, in milliseconds: the median of the last answers; undefined before the
+   * first answer.
    */
   offsetMs(): number | undefined;
 }

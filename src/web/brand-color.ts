@@ -10,7 +10,7 @@ const BLACK: Color = [0, 0, 0];
 const WHITE: Color = [255, 255, 255];
 /** WCAG asks for 4.5. */
 const CONTRAST_MIN = 4.5;
-/** The darkest background of a light page, and the lightest one of a dark page: as in pages.css. */
+/** The darkest background of a light page, and the lightest background of a dark page, as in pages.css. */
 export const LIGHT_BACKGROUND: Color = [0xee, 0xf1, 0xf5];
 export const DARK_BACKGROUND: Color = [0x21, 0x27, 0x30];
 const STEPS = 20;
@@ -42,12 +42,12 @@ function luminanceOf([red, green, blue]: Color): number {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }
 
-/** Black or white, whichever is easier to read on the color: one of them always has a contrast of 4.58. */
+/** Black or white, whichever is easier to read on the color: one of them always has a contrast of at least 4.58. */
 export function textOn(color: Color): Color {
   return contrastOf(color, WHITE) >= contrastOf(color, BLACK) ? WHITE : BLACK;
 }
 
-/** The color as text on a background: mixed with black or white until it is readable. */
+/** Returns a color for text on a background: mixes the color with black or white until the text is readable. */
 export function readableOn(background: Color, color: Color): Color {
   const towards = textOn(background);
   for (let step = 0; step < STEPS; step++) {

@@ -11,7 +11,10 @@ export interface BrowserFile {
 }
 
 export interface BrowserFiles {
-  /** @param name `elements/download.js`, `assets/console-3F2A7C1B.js`; undefined when there is none */
+  /**
+   * @param name `elements/download.js`, `assets/console-3F2A7C1B.js`
+   * @returns undefined when there is no such file
+   */
   file(name: string): BrowserFile | undefined;
   /**
    * The name with a hash, for pages.
@@ -22,7 +25,7 @@ export interface BrowserFiles {
   nameOf(name: string): string;
 }
 
-/** `npm run build` writes the files here, with a list of their names. */
+/** The list of the names of the files, which `npm run build` writes beside them. */
 const LIST = 'files.json';
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -62,7 +65,7 @@ async function buildNow(): Promise<BrowserFiles> {
   }
 }
 
-/** Reads what `npm run build` wrote. @param directory `dist/browser` */
+/** Reads the files that `npm run build` has written. @param directory `dist/browser` */
 export async function readBuilt(directory: string): Promise<BrowserFiles> {
   const list = JSON.parse(await readFile(path.join(directory, LIST), 'utf8')) as BuiltList;
   const files = await Promise.all(

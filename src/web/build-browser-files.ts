@@ -18,7 +18,7 @@ interface BuiltFile {
 
 export interface BuiltFiles {
   readonly files: readonly BuiltFile[];
-  /** The names of the files with a hash, by their names without it: `console.js`, `pages.css`. */
+  /** The names of the files with a hash, by their names without the hash: `console.js`, `pages.css`. */
   readonly named: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ const SHARED = {
 } satisfies BuildOptions;
 
 /**
- * Equal sources give equal bytes.
+ * Builds the files. Equal sources give equal bytes.
  *
  * @throws Error when esbuild, a development dependency, is not installed, or a source is wrong
  */
@@ -48,7 +48,10 @@ export async function buildBrowserFiles(): Promise<BuiltFiles> {
   return { files: [...elements, ...assets.files], named: assets.named };
 }
 
-/** Websites name these files, so their names stay. Each is complete in itself: a website may load one alone. */
+/**
+ * Builds the files for websites. Their names have no hash, because websites refer to the files by name. Each file is
+ * complete in itself, because a website may load only one file.
+ */
 async function buildElements(): Promise<readonly BuiltFile[]> {
   const { outputFiles } = await build({
     ...SHARED,
@@ -70,7 +73,7 @@ async function findEntries(kind: 'elements' | 'assets'): Promise<string[]> {
     .sort((a, b) => path.basename(a).localeCompare(path.basename(b)));
 }
 
-/** The files of the service's own pages, which name them with their hashes. */
+/** Builds the files for the service's own pages, which refer to each file by its name with the hash. */
 async function buildAssets(): Promise<BuiltFiles> {
   const { outputFiles, metafile } = await build({
     ...SHARED,

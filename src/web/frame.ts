@@ -15,11 +15,11 @@ import { isolated } from './text.ts';
 
 export interface Page {
   readonly title: string;
-  /** HTML of the main part; it has the only h1. */
+  /** The HTML of the main part, with the only h1 of the page. */
   readonly content: string;
   /** Undefined for a page about no application. */
   readonly about: PageSubject | undefined;
-  /** Marked in the navigation. */
+  /** The entry that the navigation marks as current. */
   readonly current?: 'download' | 'releases' | 'status';
   /** HTML for the head. */
   readonly head?: string;
@@ -78,7 +78,7 @@ function link(address: string, text: string, isCurrent: boolean): string {
     : html`<a href="${address}">${text}</a>`;
 }
 
-/** For the head of pages about an application: feed readers find the feed with it. */
+/** The link for the head of pages about an application, with which feed readers find the feed. */
 export function feedLink(site: Site, about: ApplicationAndChannel): string {
   return html`<link rel="alternate" type="application/atom+xml" title="Releases" href="${pagePath(site, about, '/releases.atom')}">
 `;

@@ -16,14 +16,14 @@ const ARCH_NAMES: Readonly<Record<Arch, string>> = {
   universal: 'every processor',
 };
 
-/** Also for the download element, which has names of its own for other processors. */
+/** The download element uses these names as well, but has its own names for other processors. */
 export const MAC_ARCH_NAMES: Readonly<Partial<Record<Arch, string>>> = {
   arm64: 'Apple silicon',
   x64: 'Intel',
   universal: 'Apple silicon and Intel',
 };
 
-/** Stands beside two files for a Mac. */
+/** A page shows this sentence beside two files for a Mac. */
 export const WHICH_MAC =
   'To see which processor your Mac has, choose About This Mac in the Apple menu.';
 

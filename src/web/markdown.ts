@@ -2,22 +2,25 @@ import createMarkdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { withoutReordering } from './plain-text.ts';
 
 /**
- * Release notes as HTML. Publishers write them, and visitors and admins see them, so the HTML has no scripts, styles,
- * forms, images or addresses that a page could load.
+ * Release notes as HTML. Publishers write the notes, and visitors and admins see them. So the HTML has no scripts,
+ * styles, forms, images or addresses that a page could load.
  */
 
 /** In UTF-16 units. Notes of build tools have at most 64 KiB; the time to render grows with the length. */
 const LENGTH_MAX = 128 * 1024;
 /**
- * The deepest nesting of lists and quotes, and of emphasis inside a line. Deeper content is left out, deeper emphasis
- * has no effect.
+ * The deepest nesting of lists and quotes, and of emphasis inside a line. The renderer leaves out deeper content, and
+ * deeper emphasis has no effect.
  */
 const NESTING_MAX = 20;
 /** The page's own headings are h1 and h2. */
 const HEADING_MIN = 3;
 const HEADING_MAX = 6;
 
-/** Relative links were written for another place, so they would be wrong on a page. */
+/**
+ * The addresses of the links that stay. A publisher writes relative links for another place, so they would be wrong on
+ * a page.
+ */
 const LINKED = /^(?:https?:\/\/[^/]|mailto:)/i;
 const LINK_REL = 'nofollow noopener noreferrer';
 
@@ -25,9 +28,9 @@ const renderer = createRenderer();
 
 /**
  * Markdown (CommonMark with tables and strikethrough) as HTML for the content of a page. Its headings are h3 to h6.
- * HTML in the text is shown as text. An image becomes a link to it.
+ * HTML in the text is shown as text. An image becomes a link to the image.
  *
- * Renders at most 128 Ki characters, which bounds the time.
+ * Renders at most 128 Ki characters, so that the time has a limit.
  */
 export function renderMarkdown(text: string): string {
   const isCut = text.length > LENGTH_MAX;
@@ -37,7 +40,7 @@ export function renderMarkdown(text: string): string {
 
 function createRenderer(): MarkdownIt {
   const markdown = createMarkdownIt({ html: false, linkify: true, maxNesting: NESTING_MAX });
-  // Without it, names of files such as README.md would become links.
+  // Without this line, names of files such as README.md would become links.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   // `changeInline` removes links that are not allowed, and keeps their text.
   markdown.validateLink = () => true;
@@ -65,17 +68,17 @@ function orderHeadings(tokens: readonly Token[]): void {
   }
 }
 
-/** The policy of the page refuses style attributes. */
+/** Replaces the style attribute by a class, because the policy of the page refuses style attributes. */
 function alignByClass(token: Token): void {
   const align = /^text-align:(left|center|right)$/.exec(String(token.attrGet('style') ?? ''))?.[1];
   token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
   if (align !== undefined) token.attrJoin('class', `align-${align}`);
 }
 
-/** Keeps only links that lead elsewhere, makes images links, and limits how deep elements are nested. */
+/** Keeps only absolute links, turns images into links, and limits the nesting of elements. */
 function changeInline(tokens: readonly Token[]): Token[] {
   const changed: Token[] = [];
-  /** For each open element, whether it is kept. */
+  /** One entry for each open element: true when the element stays. */
   const open: boolean[] = [];
   let links = 0;
   for (const token of tokens) {
@@ -105,7 +108,7 @@ function allowLink(token: Token): boolean {
   return true;
 }
 
-/** Loading an image would tell another host who reads the page. */
+/** Turns an image into a link, because loading the image would tell another host who reads the page. */
 function linkImage(image: Token, isInLink: boolean): Token[] {
   const TokenOf = image.constructor as new (type: string, tag: string, nesting: number) => Token;
   const text = new TokenOf('text', '', 0);

@@ -5,7 +5,7 @@ import { renderMarkdown } from './markdown.ts';
 /** The pages are in English. */
 const LANGUAGE = 'en';
 
-/** The release notes of a release as HTML, in English if there are any; empty without notes. */
+/** The release notes of a release as HTML, in English if there are English notes; empty without notes. */
 export function renderNotes({ notes }: Pick<Release, 'notes'>): string {
   const text = notesFor(notes, LANGUAGE);
   if (text === null || text.trim() === '') return '';

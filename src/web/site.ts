@@ -6,9 +6,11 @@ export interface Site {
   readonly styleSheets: readonly string[];
   /** Below `base`, without a leading slash; undefined for none. */
   readonly logo: string | undefined;
-  /** Of the tab: the logo, or an icon in the color of the brand. Below `base`, without a leading slash. */
+  /**
+   * The icon of the browser tab: the logo, or an icon in the color of the brand. Below `base`, without a leading slash.
+   */
   readonly icon: string;
-  /** Undefined: each page has the name of its application. */
+  /** Undefined: each page shows the name of its application. */
   readonly brandName: string | undefined;
   readonly defaultApplication: string;
 }
@@ -31,7 +33,7 @@ export function titleOf(site: Site, about: NamedApplication): string {
   return application === site.defaultApplication ? brandOf(site, about) : application;
 }
 
-/** The path of a page of an application. @param query without parameters that are undefined */
+/** The path of a page of an application. @param number the number of the page in a list, from 1 */
 export function pagePath(
   { base }: Pick<Site, 'base'>,
   { application, channel }: ApplicationAndChannel,

@@ -2,9 +2,9 @@ import { html } from 'ghtml';
 import { formatBytes } from '../core/counted.ts';
 import { withoutReordering } from './plain-text.ts';
 
-/** Values as HTML. */
+/** Renders values as HTML. */
 
-/** A text of a publisher, whose direction has no effect on the text around it. */
+/** Renders a text of a publisher. The direction of this text has no effect on the text around it. */
 export function isolated(text: string): string {
   return html`<bdi>${withoutReordering(text)}</bdi>`;
 }

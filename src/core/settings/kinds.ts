@@ -41,7 +41,7 @@ export function oneOf<const Value extends string>(values: readonly Value[]): Kin
   );
 }
 
-/** Milliseconds. The bounds are written like the settings: `1s`, `15m`, `4h`, `1d`. */
+/** A duration, in milliseconds. The bounds have the form of the settings: `1s`, `15m`, `4h`, `1d`. */
 export function duration({ min = '1s', max }: { min?: string; max?: string } = {}): Kind<number> {
   const minMs = durationMs(min) ?? 0;
   const maxMs = (max === undefined ? undefined : durationMs(max)) ?? Number.POSITIVE_INFINITY;
@@ -60,9 +60,9 @@ function durationMs(value: string): number | undefined {
 export const httpUrl = defineKind('an http:// or https:// address', parseHttpUrl);
 
 /**
- * Without a trailing slash; undefined for text that is not an HTTP address.
+ * Returns the address without a trailing slash; undefined for text that is not an HTTP address.
  *
- * @throws AppError for an address with a query or a fragment
+ * @throws AppError `invalid_configuration` for an address with a query or a fragment
  */
 export function parseHttpUrl(value: string): string | undefined {
   const url = URL.parse(value);
@@ -73,7 +73,7 @@ export function parseHttpUrl(value: string): string | undefined {
   return value.trim().replace(/\/+$/, '');
 }
 
-/** A secret that Slipway signs with. It must be hard to guess. */
+/** A secret with which Slipway signs. It must be hard to guess. */
 export const signingSecret = defineKind(
   `text of at least ${SECRET_LENGTH_MIN} characters`,
   (value) => (value.length >= SECRET_LENGTH_MIN ? new Secret(value) : undefined),
@@ -86,7 +86,6 @@ export const bucketName = defineKind('a bucket name', (value) =>
   /^[a-zA-Z0-9][a-zA-Z0-9._-]{1,254}$/.test(value) ? value : undefined,
 );
 
-/** Separated by commas or spaces. */
 export const names = defineKind('names, separated by commas or spaces', wordsOf);
 
 /** Exact origins, as a browser sends them. */
@@ -112,7 +111,7 @@ export const mailAddress = defineKind('one mail address, such as hello@example.c
 
 const PROXY_RANGES: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** As Fastify's `trustProxy`. */
+/** A value for Fastify's `trustProxy`. */
 export const trustedProxies = defineKind(
   'true, false, or addresses such as 10.0.0.0/8,127.0.0.1',
   (value) => {

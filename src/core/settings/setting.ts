@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError, type FieldIssue, isAppError } from '../errors.ts';
 import type { GivenSettings } from './rules.ts';
 
-/** One setting: how its text is read, and its description in the settings reference. */
+/** One setting: the kind of its value, and its description in the settings reference. */
 
 /** A kind of value: `accepts` completes both "must be …" in an error and the column of the reference. */
 export interface Kind<Value> {
@@ -53,7 +53,7 @@ export function defineKind<Value>(
   return { accepts, schema };
 }
 
-/** For `parse`: the error for a value of the right kind that this setting does not accept. */
+/** Makes the error that `parse` throws for a value of the right kind that this setting does not accept. */
 export function refuseValue(message: string): AppError {
   return new AppError('invalid_configuration', message);
 }
@@ -90,15 +90,17 @@ export function factsOf(schema: z.ZodType): SettingFacts {
 
 /** The settings of a room or a feature. */
 export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
-  /** The heading in the settings reference. Areas that follow each other with the same title share it. */
+  /** The heading in the settings reference. Areas that follow each other with the same title share one heading. */
   readonly title: string;
   readonly settings: Shape;
-  /** Names the settings that are missing because of other settings. Only the service needs them. */
+  /**
+   * Names the settings that are missing, although other settings require them. Only the service needs these settings.
+   */
   readonly findMissing?: (given: GivenSettings) => FieldIssue[];
-  /** The same, for settings that commands need as well. */
+  /** Like `findMissing`, for settings that commands need as well. */
   readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];
   readonly read: (values: ValuesOf<Shape>, inProduction: boolean) => Settings;
-  /** The changes to the settings with which the service asks no other service than the store. */
+  /** The changes to the settings that make the service ask no other service than the store. */
   readonly withoutOthers?: (settings: NoInfer<Settings>) => Partial<NoInfer<Settings>>;
 }
 

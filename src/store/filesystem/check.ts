@@ -5,7 +5,9 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { TEMPORARY_PREFIX } from '../key.ts';
 import type { Volume } from './volume.ts';
 
-/** Errors of `link` on FAT, exFAT and several network file systems; Windows has EISDIR. */
+/**
+ * Errors of `link` on volumes without hard links: FAT, exFAT and several network file systems. Windows answers EISDIR.
+ */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR', 'EINVAL'];
 
 /**

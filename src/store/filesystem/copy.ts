@@ -21,7 +21,7 @@ export async function copyToFile(
   let flushing: Promise<void> = Promise.resolve();
   let unflushed = 0;
   let turn = 0;
-  // Reuses the buffer of the chunk before the last one; its write has ended.
+  // Reuses the buffer of the chunk before the last chunk, whose write has ended.
   const take = (): Buffer => buffers[turn++ % 2] ?? Buffer.alloc(0);
   try {
     for await (const chunk of readChunks(source, take, options.signal)) {

@@ -1,6 +1,6 @@
 import { AppError, systemCode } from '../../core/errors.ts';
 
-/** The file does not exist: also when a parent is a file (ENOTDIR), or the path is too long for any file. */
+/** True when the file does not exist. A parent may be a file (ENOTDIR), or the path may be too long for any file. */
 export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(systemCode(error) ?? '');
 }

@@ -18,8 +18,8 @@ export interface FilesystemStoreDeps {
   /** Makes a link to the service's own file route. */
   readonly signUrl: (request: PresignRequest) => PresignedUrl;
   /**
-   * Says whether to check an existing directory on opening, which writes to it; default true. A command that may
-   * only read passes false: the check then runs before its first write.
+   * Says whether opening an existing directory checks it; default true. The check writes to the directory, so a command
+   * that may only read passes false: the check then runs before its first write.
    */
   readonly checksWhenOpened?: boolean;
   /** Remembers which store the directory held before; see `createIdentityGuard`. */
@@ -29,11 +29,11 @@ export interface FilesystemStoreDeps {
 }
 
 /**
- * Opens a directory as a store. Any number of processes on one machine can share it. Keys are paths below
- * it, escaped as `names.ts` describes.
+ * Opens a directory as a store. Any number of processes on one machine can share it. Keys are paths below the
+ * directory, escaped as `names.ts` describes.
  *
- * Also opens a directory that is missing, full or read-only, so that clients can read; the check then runs
- * before the first write.
+ * Also opens a directory that is missing, full or read-only, so that clients can read; the check then runs before the
+ * first write.
  *
  * @throws AppError `store_nonconforming` when the file system has no hard links
  */
@@ -104,12 +104,15 @@ async function isThere(root: string): Promise<boolean> {
   return (await translate('open', root, () => statIfPresent(root))) !== undefined;
 }
 
-/** Creates and checks the directory before the first write; later calls do nothing. */
+/**
+ * Returns a function that creates and checks the directory, for use before each write. Calls after the first success do
+ * nothing.
+ */
 function createPreparation(volume: Volume, identity: IdentityGuard): () => Promise<void> {
   let prepared: Promise<void> | undefined;
   const prepareOnce = async (): Promise<void> => {
-    // `confirm` throws when the known store is gone: its directory must not be created or written to. An existing store
-    // is remembered before the check, which fails on a volume that cannot be written.
+    // `confirm` throws when the known store is gone: this process must not create its directory or write to it. The
+    // process remembers an existing store before the check, because the check fails on a read-only volume.
     if ((await identity.confirm()) === undefined) await createDirectory(volume);
     else await identity.establish();
     await checkDirectory(volume);
@@ -124,7 +127,7 @@ function createPreparation(volume: Volume, identity: IdentityGuard): () => Promi
   };
 }
 
-/** Removes unfinished files that were last modified before `before`; returns how many. */
+/** Removes unfinished files that were last modified before `before`; returns how many it removed. */
 async function removeAbandoned(volume: Volume, before: Date): Promise<number> {
   let removed = 0;
   for await (const path of listTemporaryFiles(volume.root)) {

@@ -8,42 +8,45 @@ import type { Volume } from './volume.ts';
 import { createFile } from './write.ts';
 
 /**
- * The id of a directory store distinguishes it from an empty or missing directory, whose volume is not mounted, and
- * from another store that is mounted in its place.
+ * The id of a directory store distinguishes the store from a directory that is empty or missing because its volume is
+ * not mounted, and from another store that is mounted in its place.
  */
 
 /** No key has this file name: in the file name of a key, a letter follows each `!`. */
 const FILE = 'store!.json';
 const FILE_BYTES_MAX = 4_096n;
 
-/** Stands for the id of a store whose file has none. No id can be equal to it. */
+/** Stands for the id of a store whose file contains no id. No id can be equal to this text. */
 const UNREADABLE = '(its id cannot be read)';
 
-/** Stands for the id of a store that was used before, when the saved state does not have its id. */
+/** Stands for the id of a store that a process has used before, when the saved state does not contain this id. */
 export const UNSAVED = '(its id was not saved)';
 
-/** Remembers, outside of the store's directory, which store belongs there. */
+/** Remembers the store that belongs in a directory. The record lies outside of this directory. */
 export interface KnownStore {
-  /** The directory that remembers it, for messages. */
+  /** The directory with the record, for messages. */
   readonly place: string;
-  /** The id of the store that a process has used there before, or {@link UNSAVED}; undefined when none has. */
+  /**
+   * The id of the store that a process has used in the directory before, or {@link UNSAVED}; undefined when no process
+   * has used a store there.
+   */
   load(): Promise<string | undefined>;
   save(id: string): Promise<void>;
 }
 
-/** Keeps a process from using a directory that is not its store. */
+/** Prevents a process from using a directory that is not its store. */
 export interface IdentityGuard {
   /**
-   * The id of the store; undefined when the directory has no store, and had none before.
+   * The id of the store; undefined when the directory has no store, and had no store before.
    *
-   * @throws AppError `store_unavailable` when the known store is gone, or another one is in its place
+   * @throws AppError `store_unavailable` when the known store is gone, or another store is in its place
    */
   confirm(): Promise<string | undefined>;
-  /** Gives the store an id, unless it has one, and remembers it. */
+  /** Gives the store an id, unless the store has an id already, and remembers the id. */
   establish(): Promise<void>;
 }
 
-/** @param known undefined: only this process remembers the id */
+/** @param known undefined when only this process remembers the id */
 export function createIdentityGuard(volume: Volume, known: KnownStore | undefined): IdentityGuard {
   const file = join(volume.root, FILE);
   let expected: string | undefined;
@@ -76,7 +79,7 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
     const isAnyExpected = expected === undefined || expected === UNSAVED;
     if (found === UNREADABLE && isAnyExpected) throw unreadable(file);
     if (found !== undefined && isAnyExpected) expected = found;
-    // The first versions gave a store no id, and the store gets one then.
+    // The first versions gave a store no id. `establish` gives such a store an id.
     if (found === undefined && expected === UNSAVED && (await hasObject())) return undefined;
     if (found !== expected) throw notTheStore(volume.root, expected, found, known?.place);
     return found;
@@ -100,7 +103,7 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
   };
 }
 
-/** The id in the text of a file that names a store; undefined when the text holds none. */
+/** The id in the text of a file that names a store; undefined when the text holds no id. */
 export function findIdIn(text: string): string | undefined {
   try {
     const document = JSON.parse(text) as { id?: unknown } | null;

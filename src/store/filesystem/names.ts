@@ -2,22 +2,25 @@ import { join } from 'node:path';
 import { TEMPORARY_PREFIX } from '../key.ts';
 
 /**
- * File names for keys. Every volume with hard links keeps these names distinct: also one that folds case or
- * composes accents (macOS, Windows), and one that refuses the names that Windows reserves.
+ * File names for keys. Every volume with hard links keeps these names distinct, even a volume that folds case or
+ * composes accents (macOS, Windows), or that refuses the names that Windows reserves.
  *
  * - Lower-case letters, digits, `.`, `_` and `-` are not escaped.
  * - `!` and a letter is that letter in upper case, as in Go's module cache: `2.0.0-RC.1` is `2.0.0-!r!c.1`.
- * - `%` and two hex digits are one byte of UTF-8. This form is for all other characters, for a dot at the
- *   end, and for the first character of a reserved name: `con.txt` is `%63on.txt`.
- * - A name longer than {@link PART_LENGTH_MAX} is split into directories and a file: every part but the last
- *   ends in an additional `%`. The length is measured before reserved names and final dots are escaped.
+ * - `%` and two hex digits are one byte of UTF-8. This form is for all other characters, for a dot at the end, and for
+ *   the first character of a reserved name: `con.txt` is `%63on.txt`.
+ * - A name longer than {@link PART_LENGTH_MAX} is split into directories and a file: every part but the last ends in an
+ *   additional `%`. The length is measured before reserved names and final dots are escaped.
  */
 
 /** File systems allow 255 characters in a name at most; eCryptfs allows 143. */
 const PART_LENGTH_MAX = 128;
 const CONTINUED = '%';
 
-/** Device names of Windows, with any extension; and names of unfinished files, which later parts could have. */
+/**
+ * Device names of Windows, with any extension; and the prefix of unfinished files, with which a later part of a split
+ * name could begin.
+ */
 const RESERVED = new RegExp(
   `^(?:(?:con|prn|aux|nul|com\\d|lpt\\d)(?:\\.|$)|${TEMPORARY_PREFIX.replace('.', '\\.')})`,
 );

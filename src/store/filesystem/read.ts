@@ -16,20 +16,20 @@ import { refuseLinkedDirectory } from './volume.ts';
 /**
  * The methods of the directory store that read.
  *
- * @param confirm called before each answer; throws when the store is gone, or another one is in its place. A missing
- *   object was not deleted then, and an object that is there belongs to another store
+ * @param confirm runs before each answer; throws when the store is gone, or another store is in its place. In these
+ *   cases, a missing object was not deleted, and an object that is there belongs to the other store
  */
 export function createReader(
   root: string,
   confirm: () => Promise<unknown>,
 ): Pick<ObjectStore, 'get' | 'read' | 'open' | 'head' | 'list'> {
-  /** When the store is not there, a failure says nothing about the object either. */
+  /** Throws the error of `confirm` when the store is not there: the failure then says nothing about the object. */
   const refuse = async (error: unknown): Promise<never> => {
     await confirm();
     throw error;
   };
 
-  /** Opens the object's file and hands it to `run`, which closes it. */
+  /** Opens the object's file and passes the file to `run`, which closes the file. */
   async function use<T>(
     key: string,
     signal: AbortSignal | undefined,
@@ -107,7 +107,7 @@ async function* listObjects(
       const info = await describeFile(path, key);
       if (info !== undefined) yield info;
     }
-    // Without the store, the listing may have ended because the volume was unmounted, and is not complete.
+    // When the store is not there, the listing may have ended early because the volume was unmounted.
     await confirm();
   } catch (error) {
     throw storeError(error, 'list', root);

@@ -25,14 +25,14 @@ export function createFileReader(file: FileHandle, info: ObjectInfo, path: strin
       await reading;
     },
     async close() {
-      // If it were closed during a read, another file could get its descriptor.
+      // If the file were closed during a read, another file could get its descriptor.
       await Promise.all(underWay);
       await file.close();
     },
   };
 }
 
-/** With a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
+/** Uses a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
 function fill(fd: number, target: Uint8Array, start: number, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const readOn = (done: number): void => {

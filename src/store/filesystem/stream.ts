@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { becameShorter, storeError } from './errors.ts';
 
-/** The size of a read. */
+/** The most bytes that one read takes. */
 const BUFFER_BYTES = 512 * 1024;
 
 interface FileRange {
@@ -15,7 +15,10 @@ interface FileRange {
   readonly path: string;
 }
 
-/** The bytes of an open file, which the stream closes. Fails with `store_unavailable` when the file becomes shorter. */
+/**
+ * A stream of the bytes of an open file. The stream closes the file, and fails with `store_unavailable` when the file
+ * becomes shorter.
+ */
 export class FileStream extends Readable {
   readonly #file: FileHandle;
   readonly #path: string;
@@ -31,7 +34,7 @@ export class FileStream extends Readable {
     this.#bytesLeft = length;
   }
 
-  /** With a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
+  /** Uses a callback, because a promise of `FileHandle.read` costs as much as a quarter of the copying. */
   override _read(): void {
     const length = Math.min(BUFFER_BYTES, this.#bytesLeft);
     if (length === 0) {
@@ -60,7 +63,7 @@ export class FileStream extends Readable {
         (closing: Error) => callback(error ?? closing),
       );
     };
-    // If it were closed during the read, another file could get its descriptor.
+    // If the file were closed during the read, another file could get its descriptor.
     if (this.#isReading) this.once(READ_ENDED, close);
     else close();
   }

@@ -29,9 +29,9 @@ export const systemOperations: VolumeOperations = {
 };
 
 /**
- * Refuses a directory below the root that is a symbolic link or is reached through one, because it could
- * lead out of the store. The root itself may be a link: the operator chose it. For a missing directory,
- * checks the nearest parent that exists.
+ * Refuses a directory below the root that is a symbolic link or lies behind a symbolic link, because the link could
+ * lead out of the store. The root itself may be a link: the operator chose it. For a missing directory, checks the
+ * nearest parent that exists.
  *
  * @throws AppError `document_corrupt`
  */
@@ -54,7 +54,10 @@ async function realPathOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Errors of systems that cannot sync directories. Windows answers EPERM: its NTFS keeps a journal of names. */
+/**
+ * Errors of systems that cannot sync directories. Windows answers EPERM; its NTFS keeps a journal of names, and needs
+ * no sync.
+ */
 const CANNOT_SYNC = ['EPERM', 'EISDIR', 'EINVAL', 'EBADF', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 /**
@@ -71,7 +74,7 @@ export async function syncDirectories(volume: Volume, directory: string): Promis
 
 export async function syncDirectory({ operations }: Volume, path: string): Promise<void> {
   const before = await inodeOf(path);
-  // Another process removed the directory: it needs no sync.
+  // When another process has removed the directory, there is nothing to sync.
   if (before === undefined) return;
   try {
     await operations.syncDirectory(path);

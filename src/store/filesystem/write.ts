@@ -11,14 +11,14 @@ import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } fr
 /** The number of times that another process may remove the directory before the write fails. */
 const ATTEMPTS_MAX = 20;
 
-/** 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
+/** The pauses take 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
 const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
 
 /**
- * Writes a temporary file next to `path`, and links it to `path` unless that name is taken.
+ * Writes a temporary file next to `path`, and links this file to `path` unless the name is taken.
  *
- * The bytes are on disk before the name, and the name is on disk before this function resolves. A failure
- * before the link leaves no file; a failure after it is `store_unavailable`, because the file exists.
+ * The bytes are on disk before the name, and the name is on disk before this function resolves. A failure before the
+ * link leaves no file; a failure after the link is `store_unavailable`, because the file exists.
  */
 export async function createFile(
   volume: Volume,
@@ -46,7 +46,7 @@ export async function createFile(
   return outcome;
 }
 
-/** Deletes the file, and the parent directories that are then empty. Succeeds when they do not exist. */
+/** Deletes the file, and the parent directories that are then empty. Succeeds when the file does not exist. */
 export async function removeFile(volume: Volume, path: string): Promise<void> {
   try {
     await refuseLinkedDirectory(volume.root, dirname(path));
@@ -64,7 +64,7 @@ export async function removeFile(volume: Volume, path: string): Promise<void> {
   await syncDirectory(volume, directory);
 }
 
-/** Creates the volume's root, and syncs every directory that this adds a name to. */
+/** Creates the volume's root, and syncs every directory to which it adds a name. */
 export async function createDirectory({ root, operations }: Volume): Promise<void> {
   const first = await createOwnDirectory(root);
   if (first !== undefined) {
@@ -82,7 +82,7 @@ async function openTemporary(
     try {
       await refuseLinkedDirectory(root, directory);
       await createDirectoryBelow(root, directory);
-      // While the temporary file is in the directory, another process cannot remove it as empty.
+      // While the temporary file is in the directory, another process cannot remove the directory as empty.
       return { temporary, file: await open(temporary, 'wx', 0o644) };
     } catch (error) {
       const code = systemCode(error);
@@ -121,7 +121,7 @@ async function claimName(
       if (systemCode(error) !== 'EEXIST') {
         throw error;
       }
-      // An empty directory with this name is about to be removed by a deletion.
+      // The name may belong to an empty directory, which a deletion in another process is about to remove.
       if ((await isTaken(path)) || attempt === ATTEMPTS_MAX) {
         return 'exists';
       }
@@ -130,7 +130,10 @@ async function claimName(
   }
 }
 
-/** Says whether a file has this name, and removes an empty directory with it; one with entries is `invalid_key`. */
+/**
+ * Says whether a file has this name. Removes an empty directory with this name; a directory with entries is
+ * `invalid_key`.
+ */
 async function isTaken(path: string): Promise<boolean> {
   try {
     if (!(await lstat(path)).isDirectory()) {

@@ -9,8 +9,8 @@ import { isMissing } from '../filesystem/errors.ts';
 import { findIdIn, type KnownStore, UNSAVED } from '../filesystem/identity.ts';
 
 /**
- * Remembers in the saved state which store a directory contained. The service, its workers and the commands share it
- * when they use the same DATA_DIR.
+ * Remembers in the saved state which store a directory contained. The service, its workers and the commands share this
+ * record when they use the same DATA_DIR.
  *
  * @param directory the directory of the saved state
  * @param location the location of the store
@@ -35,7 +35,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
         await createOwnDirectory(directory);
         await writeSynced(file, text);
       } catch (error) {
-        // The volume may be full or read-only. The service logs that already when it saves its catalog here.
+        // The volume may be full or read-only. The service logs this problem already when it saves its catalog here.
         if (systemCode(error) === undefined && !isAppError(error)) throw error;
       }
     },
@@ -43,7 +43,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
 }
 
 /**
- * The id as earlier versions saved it, in the list of applications that the service saves with its catalog.
+ * Reads the id that earlier versions saved in the list of applications, which the service saves with its catalog.
  * {@link UNSAVED} when the list has no id; undefined when there is no list.
  */
 async function readEarlierId(directory: string): Promise<string | undefined> {
@@ -56,7 +56,7 @@ async function readEarlierId(directory: string): Promise<string | undefined> {
   }
 }
 
-/** A power cut leaves the old file or the new one. */
+/** Writes a file so that a power cut leaves the old file or the new file. */
 async function writeSynced(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
@@ -73,7 +73,10 @@ async function writeSynced(file: string, text: string): Promise<void> {
   }
 }
 
-/** @throws AppError `store_unavailable`: without the id, a new store would be made where a volume is not mounted */
+/**
+ * @throws AppError `store_unavailable`: without the id, the process could make a new store where a volume is not
+ *   mounted
+ */
 function parseId(text: string, file: string): string {
   const id = findIdIn(text);
   if (id !== undefined) return id;

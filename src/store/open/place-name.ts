@@ -5,13 +5,13 @@ import { AppError } from '../../core/errors.ts';
 /** The name of a directory or a bucket on the command line. */
 export type PlaceName =
   | { readonly kind: 'directory'; readonly directory: string }
-  /** `prefix`: without slashes at its ends; empty for none. */
+  /** `prefix`: without slashes at its ends; empty for no prefix. */
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
 /**
  * Parses `DIR` or `s3://BUCKET[/PREFIX]`.
  *
- * @param what the place is for, for the error
+ * @param what says in the error what the place is for
  * @throws AppError `invalid_configuration`
  */
 export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceName {
@@ -28,12 +28,15 @@ export function parsePlaceName(text: string, what: 'source' | 'target'): PlaceNa
   return { kind: 's3', bucket, prefix: prefix.replace(/^\/+|\/+$/g, '') };
 }
 
-/** True when two directories are the same, or one is inside the other. @param a as {@link realPathOf} returns it */
+/**
+ * True when two directories are the same, or one is inside the other. @param a a path that {@link realPathOf} has
+ * returned
+ */
 export function areNested(a: string, b: string): boolean {
   return isWithin(a, b) || isWithin(b, a);
 }
 
-/** The same for two prefixes of one bucket. */
+/** Like {@link areNested}, for two prefixes of one bucket. */
 export function arePrefixesNested(a: string, b: string): boolean {
   const folder = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`);
   return folder(a).startsWith(folder(b)) || folder(b).startsWith(folder(a));
@@ -44,7 +47,7 @@ function isWithin(inner: string, outer: string): boolean {
   return relative === '' || (relative.split(path.sep)[0] !== '..' && !path.isAbsolute(relative));
 }
 
-/** Also of a path that does not exist yet, through the symbolic links of its parents. */
+/** Resolves the symbolic links in a path. For a path that does not exist yet, resolves the links in its parents. */
 export async function realPathOf(directory: string): Promise<string> {
   try {
     return await realpath(directory);

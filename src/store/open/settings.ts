@@ -23,12 +23,12 @@ export type StoreConfig =
   | ({
       readonly kind: 's3';
       readonly bucket: string;
-      /** Without slashes at its ends; empty for none. */
+      /** Without slashes at its ends; empty for no prefix. */
       readonly prefix: string;
       readonly publicEndpoint: string | undefined;
     } & S3Access);
 
-/** The access to buckets, also for a command that writes into a bucket beside the store. */
+/** The access to the bucket of the store, and to any other bucket into which a command writes. */
 export interface S3Access {
   readonly endpoint: string | undefined;
   readonly region: string;
@@ -49,7 +49,7 @@ function isKeySegment(segment: string): boolean {
 
 export interface StoreSettings {
   readonly store: StoreConfig;
-  /** For buckets beside the store. */
+  /** For buckets other than the store. */
   readonly s3Access: S3Access;
   /** Absolute. */
   readonly dataDirectory: string;
@@ -139,7 +139,7 @@ export const storeSettings = defineSettings({
 
 function findMissingForCommands(given: GivenSettings): FieldIssue[] {
   if (given.OBJECT_STORE === undefined && given.S3_BUCKET !== undefined) {
-    // Otherwise the directory would be used, which may be empty, without a word.
+    // Without this check, the command would use the directory and say nothing, and the directory may be empty.
     return [
       issueOf(
         'OBJECT_STORE',

@@ -15,7 +15,7 @@ import { createUrlSigner, encodeKey, type UrlSigner } from '../signed-url.ts';
 import { createKnownStore } from './known-store.ts';
 import type { StoreSettings } from './settings.ts';
 
-/** Which stores the configuration names. */
+/** Opens the stores that the configuration names. */
 
 interface StoreDeps {
   readonly config: StoreSettings;
@@ -23,9 +23,9 @@ interface StoreDeps {
   readonly randomness: Randomness;
   /** See `FilesystemStoreDeps`. */
   readonly checksWhenOpened?: boolean;
-  /** Measures the requests to every store that is opened. */
+  /** Measures the requests to every store that these functions open. */
   readonly startRequest?: StartRequest;
-  /** For a bucket; absent: those that the AWS SDK finds. */
+  /** The credentials for a bucket; absent: the credentials that the AWS SDK finds. */
   readonly credentials?: S3StoreOptions['credentials'];
   /** See `S3StoreOptions`. */
   readonly ignoresConfiguredEndpoint?: boolean;
@@ -42,7 +42,7 @@ export async function openSigner(config: StoreSettings, baseUrl: () => string): 
 /**
  * The store that the configuration names.
  *
- * @param signUrl makes the links of a directory store; without it, none can be made
+ * @param signUrl makes the links of a directory store; without it, a request for a link fails
  * @throws AppError `store_nonconforming`, `invalid_configuration`
  */
 export async function openStore(
@@ -69,8 +69,8 @@ function measured({ startRequest: start }: StoreDeps, store: ObjectStore): Objec
 }
 
 /**
- * The store that the service writes: the private bucket when one is configured, else `store`. Probed before the first
- * write to it.
+ * Opens the store into which the service writes: the private bucket when one is configured, else `store`. The process
+ * probes this store before its first write.
  */
 export async function openPrivateStore(
   deps: StoreDeps,
@@ -96,10 +96,10 @@ export function stateDirectory(config: StoreSettings): string {
 }
 
 /**
- * The addresses of public files below `PUBLIC_FILES_URL`: in a bucket under their keys, else under paths of this
- * service.
+ * Makes the addresses of public files below `PUBLIC_FILES_URL`. For a bucket, these addresses contain the keys of the
+ * files; for a directory store, they contain paths of this service.
  *
- * @param signer of a directory store
+ * @param signer the signer of a directory store; undefined for a bucket
  */
 export function publicAddressOf(
   { publicFilesUrl: base }: StoreSettings,
@@ -120,27 +120,34 @@ function cannotSign(): never {
   throw new Error('Links of a directory store are made by the service alone.');
 }
 
-/** The stores of the command line: the same, without the service. */
+/** The stores that a command opens, without the service. */
 export interface Publisher extends AppendDeps {
   /** See {@link openPrivateStore}. */
   readonly privateStore: ObjectStore;
   /**
-   * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with that
-   * reason.
+   * False for a directory without a store. Always true for a bucket: a request to a missing bucket fails with an error
+   * that names this reason.
    */
   hasStore(): Promise<boolean>;
-  /** The same with a store that keeps writes in memory: to learn what a change would do before it is made. */
+  /**
+   * Returns dependencies whose store keeps writes in memory. With them, a command learns what a change would do before
+   * it makes the change.
+   */
   rehearse(): AppendDeps;
-  /** For a command that makes many changes: see `NewestKnown`. */
+  /** Creates a `NewestKnown`, for a command that makes many changes. */
   rememberNewest(): Pick<AppendDeps, 'newestKnown'>;
-  /** @throws AppError `store_nonconforming`; uses an already stored verdict unless `fresh` */
+  /**
+   * Probes the store unless it already holds a good verdict. With `fresh`, always probes.
+   *
+   * @throws AppError `store_nonconforming`
+   */
   ensureConforming(options?: { readonly fresh: boolean }): Promise<void>;
 }
 
 const WRITES: ReadonlySet<StoreOperation> = new Set(['create', 'upload', 'delete']);
 
 /**
- * @param onWrite called before each request that may change something stored
+ * @param onWrite called before each request that may change an object of the store
  * @param isDryRun keeps all writes in the memory of this process
  * @throws AppError `invalid_configuration`, `store_nonconforming`
  */
@@ -176,7 +183,7 @@ export async function openPublisher(
     hasStore,
     rehearse,
     rememberNewest,
-    // Probing a store writes to it.
+    // Probing a store would write to the store.
     ensureConforming: async () => {},
   };
 }

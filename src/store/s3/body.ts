@@ -26,7 +26,7 @@ export async function readBody(
     }
     return Buffer.concat(chunks, bytes);
   } finally {
-    // A connection with an unread body cannot be reused.
+    // Destroys a body that is not read to its end: the connection cannot be reused.
     stream.destroy();
   }
 }
@@ -34,7 +34,7 @@ export async function readBody(
 /**
  * Fills `target` with a body of exactly that length.
  *
- * @param signal once it is aborted, nothing more is written: the caller may use `target` for something else
+ * @param signal after its abort, this function writes nothing more: the caller may use `target` for something else
  */
 export async function fillFromBody(
   body: unknown,
@@ -57,7 +57,7 @@ export async function fillFromBody(
     const detail = `${key} ended after ${bytes} of the ${target.length} bytes of a range.`;
     throw new AppError('store_unavailable', detail);
   } finally {
-    // A connection with an unread body cannot be reused.
+    // Destroys a body that is not read to its end: the connection cannot be reused.
     stream.destroy();
   }
 }

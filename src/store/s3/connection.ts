@@ -7,13 +7,16 @@ import { isDoubtful, type S3Call, type S3Place, toStoreError } from './errors.ts
 
 export interface S3StoreOptions {
   readonly bucket: string;
-  /** Prepended to every key, so that several stores can share a bucket. Slashes at its ends are ignored. */
+  /**
+   * The store puts it before every key, so that several stores can share a bucket. Slashes at the ends of the prefix
+   * have no effect.
+   */
   readonly prefix?: string | undefined;
-  /** Undefined for AWS itself. */
+  /** Undefined when the store is AWS itself. */
   readonly endpoint?: string | undefined;
   /**
-   * True when AWS itself is meant without `endpoint`. Otherwise, the SDK takes an endpoint from `AWS_ENDPOINT_URL` or
-   * from its profile.
+   * True: without `endpoint`, the store is AWS itself. False: without `endpoint`, the SDK takes an endpoint from
+   * `AWS_ENDPOINT_URL` or from its profile.
    */
   readonly ignoresConfiguredEndpoint?: boolean;
   /** The address for presigned URLs, when clients reach the store at another address than this process. */
@@ -58,7 +61,10 @@ const DEFAULT_TIMEOUTS: S3Timeouts = {
 export const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
-/** The number of retries that are allowed beyond one per success: retries must not make an outage worse. */
+/**
+ * The most retries that may exceed the number of successes: a retry uses one of them, and a success gives one back. The
+ * limit keeps retries from making an outage worse.
+ */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;
 
@@ -88,11 +94,12 @@ export interface S3Connection {
   fullPrefix(prefix: string): string;
   /** The inverse of `fullKey`. */
   ownKey(fullKey: string): string;
-  /** Makes one attempt. For writes that may have another outcome when repeated. */
+  /** Makes one attempt. Callers use it for writes that may have another outcome when they are repeated. */
   once<T>(request: S3Request, send: Send<T>): Promise<T>;
   /**
-   * Makes up to four attempts while the failure is `store_unavailable` or the answer is doubtful. Only for requests that
-   * may be repeated. Every attempt but the first uses a new connection, so that it may reach another server or proxy.
+   * Makes up to four attempts while the failure is `store_unavailable` or the answer is doubtful. Callers use it only
+   * for requests that may be repeated. Every attempt but the first uses a new connection, so that it may reach another
+   * server or proxy.
    */
   retrying<T>(request: S3Request, send: Send<T>): Promise<T>;
   /** Waits before attempt `attempt` + 1. */
@@ -116,7 +123,8 @@ export function createS3Connection(options: S3StoreOptions): S3Connection {
     const { signal, timeoutMs } = request;
     signal?.throwIfAborted();
     try {
-      // Has its own timeout, because the first request for the credentials of a machine's role takes seconds.
+      // The credentials have their own timeout, because the first request for the credentials of a machine's role takes
+      // seconds.
       await withDeadline(CREDENTIALS_TIMEOUT_MS, signal, resolveCredentials);
       const client = isFresh ? clients.fresh() : clients.usual;
       const result = await withDeadline(timeoutMs, signal, (abortSignal, answered) =>
@@ -172,7 +180,10 @@ export function isWorthRetrying(error: unknown): error is AppError {
   return isAppError(error) && (error.code === 'store_unavailable' || isDoubtful(error.cause));
 }
 
-/** `fresh` opens a new connection for every request. It is created when a request needs it, which is rare. */
+/**
+ * Creates the two clients. The client `fresh` opens a new connection for every request; it is created only when a
+ * request needs it, which is rare.
+ */
 function createClients(options: S3StoreOptions, time: StoreTime) {
   const create = (credentials: S3ClientConfig['credentials'], keepAlive: boolean): S3Client => {
     const client = createS3Client(options, options.endpoint, credentials, { keepAlive });
@@ -222,7 +233,7 @@ function noteDates(client: S3Client, time: StoreTime): void {
 
 /**
  * Refuses a page that a proxy sends with a status of success: the SDK would take it for the store's answer. Does not
- * check answers with single objects, which may be pages themselves: the callers compare their ETag.
+ * check answers with single objects, because an object may be a page itself; for objects, the callers compare the ETag.
  */
 function refusePages(client: S3Client): void {
   client.middlewareStack.add(
@@ -278,7 +289,10 @@ export function createS3Client(
   });
 }
 
-/** The endpoint's origin and path, without credentials or a trailing slash; `invalid_configuration` for no URL. */
+/**
+ * The endpoint's origin and path, without credentials or a trailing slash; throws `invalid_configuration` when it is
+ * not a URL.
+ */
 function parseEndpoint(endpoint: string | undefined): string | undefined {
   if (endpoint === undefined) {
     return undefined;
@@ -298,7 +312,7 @@ function parseBucketPrefix(prefix: string | undefined): string {
   return trimmed === '' ? '' : `${parseKey(trimmed)}/`;
 }
 
-/** Runs `run` with a signal that aborts after the timeout. Rejects then, even if `run` does not settle. */
+/** Runs `run` with a signal that aborts after the timeout. After the timeout, rejects even if `run` does not settle. */
 async function withDeadline<T>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
@@ -318,7 +332,7 @@ async function withDeadline<T>(
     return await Promise.race([run(controller.signal, () => clearTimeout(timer)), aborted]);
   } catch (error) {
     const reason: unknown = controller.signal.aborted ? controller.signal.reason : error;
-    // Stops requests that still run, such as one with an unread body.
+    // Stops requests that still run, such as a request with an unread body.
     controller.abort(reason);
     throw reason;
   } finally {

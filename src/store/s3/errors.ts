@@ -23,7 +23,8 @@ interface Refusal {
   readonly message: string;
   readonly isHtml: boolean;
   /**
-   * True when the answer has the error document of a store, which is XML with a code. Answers to HEAD never have one.
+   * True when the answer has the error document of a store, which is XML with a code. Answers to HEAD never have this
+   * document.
    */
   readonly hasDocument: boolean;
 }
@@ -72,7 +73,7 @@ export function isMissingObject(error: unknown): boolean {
 }
 
 /**
- * True when the answer says nothing about the store: a proxy or another server gave it, or the store that gave it does
+ * True when the answer says nothing about the store: it came from a proxy or another server, or from a store that does
  * not know the bucket. Another attempt over a new connection may reach the right server.
  */
 export function isDoubtful(error: unknown): boolean {
@@ -80,7 +81,9 @@ export function isDoubtful(error: unknown): boolean {
   return status !== undefined && (!hasDocument || name === 'NoSuchBucket');
 }
 
-/** True when the answer to a HEAD is a 404. It has no body, so it does not prove that the object is missing. */
+/**
+ * True when the answer to a HEAD is a 404. This answer has no body, so it does not prove that the object is missing.
+ */
 export function isNotFound(error: unknown): boolean {
   const { name, isHtml } = describe(error);
   return !isHtml && (name === 'NoSuchKey' || name === 'NotFound');
@@ -103,7 +106,10 @@ function refusalCode(error: unknown, refusal: Refusal, { method }: S3Call): Erro
   return CODES_BY_STATUS[status] ?? 'store_unavailable';
 }
 
-/** An answer to a HEAD has no document, so only one that announces a page is certainly not the store's. */
+/**
+ * True when the answer is certainly not the store's. An answer to a HEAD never has a document, so for a HEAD only the
+ * content type of a page proves this.
+ */
 function isForeign({ status, hasDocument, isHtml }: Refusal, method: string): boolean {
   return status !== undefined && !hasDocument && (method !== 'HEAD' || isHtml);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The fields of an answer that show which bytes its ETag is for. */
+/** The fields of an answer that show whether its ETag is an MD5 of the bytes. */
 interface Tagged {
   readonly ETag?: string | undefined;
   readonly ServerSideEncryption?: string | undefined;

@@ -8,7 +8,7 @@ const IN_FLIGHT_MAX = 3;
 const BUFFERS_BYTES_MAX = 80 * 1024 * 1024;
 
 interface PartPlan {
-  /** Equal for every part but the last, because some stores require it. */
+  /** Equal for every part but the last, because some stores require equal parts. */
   readonly partBytes: number;
   readonly count: number;
   readonly inFlightMax: number;
@@ -22,12 +22,12 @@ export interface CutPart {
   release(): void;
 }
 
-/** Plans parts of 8 MiB; larger ones only for a source that needs more than 10,000 of them (80 GiB). */
+/** Plans parts of 8 MiB; larger parts only for a source that needs more than 10,000 parts of 8 MiB (80 GiB). */
 export function planParts(size: number): PartPlan {
   const mebibyte = 1024 * 1024;
   const needed = Math.ceil(size / PARTS_MAX / mebibyte) * mebibyte;
   const partBytes = Math.max(PART_BYTES_MIN, needed);
-  // One buffer is filled while the others are sent.
+  // Subtracts one buffer, which the process fills while it sends the others.
   const inFlightMax = Math.max(
     1,
     Math.min(IN_FLIGHT_MAX, Math.floor(BUFFERS_BYTES_MAX / partBytes) - 1),

@@ -48,8 +48,8 @@ export function createS3Presigner(
 }
 
 /**
- * The time at which the credentials expire. Renews them first when that is soon, because presigned URLs expire with
- * them.
+ * The time at which the credentials expire. Renews the credentials first when this time is near, because presigned URLs
+ * expire together with the credentials.
  */
 async function credentialsEnd(
   credentials: S3Connection['client']['config']['credentials'],

@@ -4,7 +4,7 @@ import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { ObjectInfo } from '../object-store.ts';
 
-/** Longer than downloads take. When the credentials expire earlier, the store refuses the URL. */
+/** Longer than any download takes. When the credentials expire earlier, the store refuses the URL. */
 const SIGNED_SECONDS = 12 * 60 * 60;
 
 /** Reads a piece of an object; false when the store did not answer with exactly this piece. Never rejects. */
@@ -18,8 +18,8 @@ export type QuickRead = (
  * Opens quick reads of an object. The SDK takes about two milliseconds of processor time for each request, which is
  * more than the store itself takes for a piece of a differential download. So these reads share one signed URL.
  *
- * They accept only a 206 with the expected range and ETag. After any other answer, the caller repeats the request with the
- * SDK, which knows the store's errors.
+ * Quick reads accept only a 206 with the expected range and ETag. After any other answer, the caller repeats the
+ * request with the SDK, which knows the store's errors.
  *
  * @param fullKey the key in the bucket
  * @param idleMs how long a request may wait for the next bytes
@@ -48,7 +48,8 @@ export function createQuickReads(deps: {
       try {
         return await readPiece(await address, info, target, start, signal);
       } catch {
-        // The credentials cannot be read. The SDK asks again, and reports what is wrong.
+        // The SDK could not read the credentials. The caller's next attempt asks the SDK again, which then reports the
+        // reason.
         return false;
       }
     };
@@ -63,7 +64,7 @@ interface Address {
   readonly options: RequestOptions;
 }
 
-/** With callbacks: promises and iterators for each chunk leave so much garbage that the heap grows. */
+/** Uses callbacks: promises and iterators for each chunk leave so much garbage that the heap grows. */
 function readPiece(
   { send, options }: Address,
   info: Pick<ObjectInfo, 'size' | 'etag'>,
@@ -81,7 +82,7 @@ function readPiece(
     const sent = send({ ...options, headers: { range: `bytes=${span}` } });
     const end = (isRead: boolean): void => {
       signal?.removeEventListener('abort', abort);
-      // After this, nothing writes to the target.
+      // After the destruction of the request, nothing writes to the target.
       if (!isRead) sent.destroy();
       resolve(isRead);
     };

@@ -63,7 +63,7 @@ export function createS3Reader(
         const { ContentLength } = output;
         const { progressMs } = timeouts;
         const body = await readBody(output.Body, key, ContentLength, options.bytesMax, progressMs);
-        // The bytes are right when two connections deliver the same: this store's ETag is then not an MD5.
+        // When two connections deliver the same bytes, the bytes are right, and this store's ETag is not an MD5.
         const isSuspect = options.range === undefined && agreesWithEtag(body, output) === false;
         if (isSuspect && (suspected === undefined || Buffer.compare(suspected, body) !== 0)) {
           suspected = body;
@@ -75,7 +75,7 @@ export function createS3Reader(
 
     async read(key, options = {}) {
       const request = describe(key, options);
-      // The body needs another signal, because the attempt's signal ends with the headers.
+      // The body needs another signal, because the attempt's signal has no effect after the headers.
       const controller = new AbortController();
       const opened = await connection.retrying(request, (signal, attempt) =>
         openBody(
@@ -123,7 +123,7 @@ async function findByReading(
   return info;
 }
 
-/** Reads pieces of one version of an object, each by a request of its own. */
+/** Reads pieces of one version of an object, each piece with its own request. */
 function openObject(
   connection: S3Connection,
   info: ObjectInfo,
@@ -151,7 +151,7 @@ function openObject(
       const range = { start, end: start + target.length - 1 };
       await connection.retrying({ ...request, signal }, async (attemptSignal, attempt) => {
         const opened = await openBody(connection, key, range, attemptSignal, attempt).catch(
-          // The object that was opened has this range.
+          // The object that was opened has this range, so an object without it is another version.
           (error: unknown) => {
             if (!isAppError(error, 'invalid_range')) throw error;
           },

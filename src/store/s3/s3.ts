@@ -61,7 +61,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
               return isOurs ? 'created' : 'unclear';
             } catch (error) {
               if (isDoubtful(error)) return 'unclear';
-              // An earlier request may have created the object when its answer was lost.
+              // An earlier request of this call may have created the object, and its answer was lost.
               if (isPreconditionFailed(error)) return fresh ? 'unclear' : 'exists';
               throw error;
             }
@@ -90,7 +90,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
           const answer = await client.send(new DeleteObjectCommand({ Bucket, Key }), {
             abortSignal,
           });
-          // An answer without a body proves nothing unless it has the store's request id, which some stores do not send.
+          // An answer without a body proves nothing unless it has the store's request id. Some stores send no such id.
           if (answer.$metadata.requestId !== undefined) return;
           if (await isPresent(reader, key, { fresh: true })) throw notDeleted(key);
         } catch (error) {
@@ -144,7 +144,7 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
     );
     return Status !== undefined;
   } catch (error) {
-    // Only this request needs its permission, and some stores do not implement it.
+    // No other request needs this permission, and some stores do not implement this request.
     if (isAppError(error, 'store_denied') || isAppError(error, 'store_nonconforming')) {
       return undefined;
     }

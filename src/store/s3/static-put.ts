@@ -15,14 +15,17 @@ import { notTheStore, sendParts, signedPayload } from './upload.ts';
 
 /** Writes and replaces the objects of an export. */
 
-/** The metadata that says which bytes an export has written: an ETag does not, after an upload in parts. */
+/**
+ * The metadata with the SHA-256 of the bytes that an export has written. After an upload in parts, an ETag does not
+ * identify the bytes.
+ */
 export const SHA256_METADATA = 'slipway-sha256';
 
-/** S3 copies no larger object in one request. */
+/** The size of the largest object that S3 copies in one request. */
 const COPY_BYTES_MAX = 5 * 1024 ** 3;
 
 interface Put {
-  /** In the bucket, prefix included. */
+  /** The key in the bucket, prefix included. */
   readonly key: string;
   readonly source: UploadSource;
   readonly facts: StaticFacts;
@@ -30,7 +33,7 @@ interface Put {
 
 const PERMISSION = 's3:PutObject';
 
-/** @param twin the key of an object with the same bytes; undefined: none */
+/** @param twin the key of an object with the same bytes; undefined when there is no such object */
 export async function putStatic(
   connection: S3Connection,
   put: Put,
@@ -103,7 +106,8 @@ async function putParts(connection: S3Connection, put: Put): Promise<void> {
     const Parts = await sendParts(connection, upload, source, check, {});
     check.verify();
     const complete = { ...request, timeoutMs: connection.timeouts.completeMs };
-    // When an earlier answer was lost, the upload no longer exists: this fails, and the next export finds the object.
+    // When an earlier answer was lost, the upload no longer exists: this request fails, and the next export finds the
+    // object.
     await connection.retrying(complete, async (abortSignal, { client }) => {
       const input = { ...upload, MultipartUpload: { Parts } };
       const answer = await client.send(new CompleteMultipartUploadCommand(input), { abortSignal });

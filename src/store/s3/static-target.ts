@@ -12,13 +12,17 @@ import { isNotFound } from './errors.ts';
 import { createS3Store } from './s3.ts';
 import { putStatic, SHA256_METADATA } from './static-put.ts';
 
-/** A bucket, or a part of one below a prefix, that is served to clients. Without any I/O. */
+/**
+ * Creates a target in a bucket that is served to clients, or in the part of a bucket below a prefix. Sends no requests.
+ */
 export function createS3StaticTarget(options: S3StoreOptions): StaticTarget {
   const connection = createS3Connection(options);
   const store = createS3Store(options);
   const prefix = connection.fullPrefix('').replace(/\/$/, '');
   const location = `s3://${options.bucket}${prefix === '' ? '' : `/${prefix}`}`;
-  /** The sizes of the objects that were there when the target was opened, and of those written since. */
+  /**
+   * The sizes of the objects that were there when the target was opened, and of the objects that it has written since.
+   */
   const sizes = new Map<string, number>();
   return {
     location,
@@ -59,7 +63,7 @@ async function writtenSha256(
     try {
       return (await client.send(command, { abortSignal })).Metadata?.[SHA256_METADATA];
     } catch (error) {
-      // A 404 of another server has no error document either.
+      // A 404 to a HEAD may also come from another server, so a GET must prove that the object is missing.
       if (isNotFound(error) && !(await isPresent(store, path, { fresh: true }))) return undefined;
       throw error;
     }

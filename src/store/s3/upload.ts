@@ -22,7 +22,7 @@ interface Deps {
 
 type CreateOutcome = 'created' | 'exists';
 
-/** See `ObjectStore.upload`. Sends a small source in one conditional write, and a larger one in parts. */
+/** See `ObjectStore.upload`. Sends a small source in one conditional write, and a larger source in parts. */
 export async function uploadToS3(
   deps: Deps,
   key: string,
@@ -31,7 +31,7 @@ export async function uploadToS3(
 ): Promise<CreateOutcome> {
   deps.connection.fullKey(key);
   options.signal?.throwIfAborted();
-  // Some stores ignore the condition on the completion of a multipart upload.
+  // Some stores ignore the condition on the completion of a multipart upload, so this HEAD looks for the object first.
   if ((await deps.head(key)) !== undefined) {
     return 'exists';
   }
@@ -141,7 +141,7 @@ interface SentPart {
   readonly ETag: string | undefined;
 }
 
-/** Sends all parts of an upload. @throws the first failure, once no part is under way any more */
+/** Sends all parts of an upload. @throws the first failure, but only when no part is under way any more */
 export async function sendParts(
   connection: S3Connection,
   upload: Upload,

@@ -18,30 +18,31 @@ import {
   type Sequence,
 } from './sequence.ts';
 
-/** A change is retried for this long. Then it fails, with a definite or an explicitly unknown outcome. */
+/** A writer retries a change for this long. Then the change fails, and the error says when the outcome is unknown. */
 export const APPEND_TIME_MAX_MS = 60_000;
 /**
- * Longest time from the request to its answer for which a created document is certainly the newest. If the machine
- * slept in between, trimming may have freed the number that the document took.
+ * When the store answers a request within this time, a created document is certainly the newest. If the machine slept
+ * for longer, trimming may have freed the number that the document took.
  */
 const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
 const PAUSE_MAX_MS = 2_000;
 
-/** The state that a change starts from. */
+/** The state from which a change starts. */
 export interface Base<T> {
   readonly newest: Entry<T> | undefined;
-  /** The number the new document will have. */
+  /** The number of the new document. */
   readonly number: number;
-  /** Corrupt documents that the new one steps over, and names. */
+  /** Corrupt documents that the new document skips and names. */
   readonly skipped: readonly Skipped[];
-  /** The change copies it into the document. */
+  /** The change copies this id into the document. */
   readonly changeId: string;
 }
 
 /**
- * Makes the next document; undefined when nothing has to change. It is called again with the newer state whenever
- * another writer was first, so it must contain every check. It may throw to refuse the change.
+ * Makes the next document, or returns undefined when nothing has to change. Whenever another writer was first,
+ * {@link appendDocument} calls this function again with the newer state, so the function must contain every check. It
+ * may throw to refuse the change.
  */
 type Change<T> = (base: Base<T>) => T | undefined | Promise<T | undefined>;
 
@@ -59,11 +60,14 @@ export interface AppendDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   /**
-   * Numbers of proven corrupt documents that the publisher allows the change to step over. Used only where
-   * a corrupt newest document makes the present state unknown.
+   * Numbers of proven corrupt documents that the publisher allows the change to skip. The change needs them only in a
+   * sequence where a corrupt newest document makes the present state unknown.
    */
   readonly skipCorrupt?: readonly number[];
-  /** Kept by a run of many changes; absent: each change finds the newest document by itself. */
+  /**
+   * A run of many changes uses one such object for all of them. When it is absent, each change finds the newest
+   * document by itself.
+   */
   readonly newestKnown?: NewestKnown;
 }
 
@@ -111,7 +115,7 @@ export async function appendDocument<T>(
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
     // The machine may have slept, or a user may have left a question open. Another process may have used the number,
-    // and trimming may have freed it: creating it would then succeed without effect.
+    // and trimming may have freed the number: the creation of the document would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
@@ -132,7 +136,10 @@ export async function appendDocument<T>(
   }
 }
 
-/** Only sequences that can end are trimmed. All others keep every number, so a created document always counts. */
+/**
+ * The service trims only sequences that can end. All other sequences keep every number, so a created document always
+ * counts.
+ */
 function isTrimmed<T>({ endKey }: Sequence<T>): boolean {
   return endKey !== undefined;
 }
@@ -151,8 +158,8 @@ interface Candidate<T> {
 type SettledCandidate<T> = { readonly mine: Entry<T> } | { readonly position: Position<T> };
 
 /**
- * Sends the identical bytes to the same key until the answer is definite. When the number is taken, the change id
- * tells whether this very change took it and the answer was lost.
+ * Sends the identical bytes to the same key until the answer is definite. When the number is taken, the change id tells
+ * whether this very change took the number and the store's answer was lost.
  */
 async function settle<T>(
   deps: AppendDeps,
@@ -180,7 +187,7 @@ async function settle<T>(
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
       return mine === undefined ? { position: advance(position, newer) } : { mine };
     } catch (error) {
-      // A refusal is no evidence about the attempts before it, one of which may have been committed.
+      // A refusal says nothing about earlier attempts: the store may have committed one of them.
       if (!isAppError(error, 'store_unavailable')) {
         throw unclear === undefined ? error : unknownOutcome(sequence, key, error);
       }

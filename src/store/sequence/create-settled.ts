@@ -10,13 +10,13 @@ export interface CreateDeps {
 
 type RetryDeps = Pick<CreateDeps, 'store' | 'clock'>;
 
-/** Bounded: a user is waiting for the response. */
+/** This time is short because a user is waiting for the response. */
 const TIME_MAX_MS = 4_000;
 const PAUSE_FIRST_MS = 50;
 const PAUSE_MAX_MS = 1_000;
 
 /**
- * Creates an object; while the store does not answer, sends the identical bytes again, for four seconds.
+ * Creates an object; while the store does not answer, sends the identical bytes again, for up to four seconds.
  *
  * @returns `exists` also when an earlier attempt of this call created the object and its answer was lost
  * @throws AppError `store_denied`, `store_full`; `store_unavailable`: the object may exist
@@ -34,8 +34,8 @@ export async function createRetrying(
 /**
  * Like {@link createRetrying}, for callers that must know whether the object may exist.
  *
- * @throws AppError `outcome_unknown`: the object may exist; `store_unavailable`, `store_denied`, `store_full`: it
- *   does not
+ * @throws AppError `outcome_unknown`: the object may exist; `store_unavailable`, `store_denied`, `store_full`: the
+ *   object does not exist
  */
 export async function createSettled(
   deps: RetryDeps,
@@ -66,14 +66,14 @@ async function tryRepeatedly(
       return { outcome: await store.create(key, bytes, { contentType: 'application/json' }) };
     } catch (error) {
       const isOutage = isAppError(error, 'store_unavailable');
-      // A refusal is no evidence about the attempts before it, one of which may have been committed.
+      // A refusal says nothing about earlier attempts: the store may have committed one of them.
       mayBeThere ||= isOutage;
-      // The pauses also count by themselves: with a clock that is set back, the deadline is far away.
+      // The sum of the pauses is a second limit: when the clock is set back, the deadline is far away.
       const isOver = clock.now() >= deadline || pausedMs >= TIME_MAX_MS;
       if (!isOutage || isOver) return { error, mayBeThere };
       await clock.sleep(pauseMs);
       pausedMs += pauseMs;
-      // The machine may have been suspended: the key may have been taken and freed again meanwhile.
+      // The machine may have been suspended, and another process may have taken the key and freed it again meanwhile.
       if (clock.now() > deadline + PAUSE_MAX_MS) return { error, mayBeThere };
     }
   }

@@ -8,9 +8,9 @@ import { createRetrying } from './create-settled.ts';
 /**
  * Ends a stored thing: a session, an account or a message.
  *
- * All its objects lie below one prefix. Its end is marked by the object `end.json`. This marker is created once,
- * looked for on every read and before every write, and deleted last. So a write that was under way at the end, and
- * arrives after everything else was deleted, cannot restore the thing.
+ * All objects of a thing lie below one prefix. The object `end.json` marks the end of the thing. The service creates
+ * this marker once, looks for it on every read and before every write, and deletes it last. So a write that was under
+ * way at the end cannot restore the thing, even when it arrives after the service has deleted everything else.
  */
 
 export interface EndDeps {
@@ -43,8 +43,8 @@ export async function isEnded(store: ObjectStore, prefix: string): Promise<boole
 /**
  * Ends the thing below a prefix; ending it again changes nothing.
  *
- * @param ending `keptMs`: how long the marker is kept from now on, at least an hour. `reason`: a word for
- *   the record, without personal data
+ * @param ending `keptMs`: the time for which the service keeps the marker from now on, at least an hour. `reason`: a
+ *   word for the record, without personal data
  * @returns whether this call created the marker
  * @throws AppError `store_unavailable`: the thing may or may not have ended
  */
@@ -88,8 +88,8 @@ async function deleteBelow(store: ObjectStore, prefix: string): Promise<number> 
 }
 
 /**
- * Deletes all ended things below a root such as `sessions/`: their objects at once, and each marker when it has been
- * kept for its time. Takes two listings, for any number of ended things.
+ * Deletes all ended things below a root such as `sessions/`: their objects at once, and each marker when its time is
+ * over. Makes two listings, however many things have ended.
  *
  * @param keptMs the shortest time for which the service keeps markers below this root: it does not read younger markers
  * @returns how many objects were deleted
@@ -110,7 +110,7 @@ export async function removeEnded(
   if (endedAt.size === 0) return 0;
   let deleted = 0;
   for await (const { key, lastModified } of store.list(root)) {
-    // A later object belongs to a new thing: another process has deleted the marker since it was listed.
+    // A later object belongs to a new thing: another process has deleted the marker since this process listed it.
     const isOver = (prefix: string): boolean =>
       lastModified.getTime() <= (endedAt.get(prefix) ?? Number.NEGATIVE_INFINITY) + END_KEPT_MS_MIN;
     if (isMarker(key) || !parentsOf(key).some(isOver)) continue;
@@ -125,13 +125,13 @@ export async function removeEnded(
   return deleted;
 }
 
-/** `a/`, `a/b/` of `a/b/c`. */
+/** For `a/b/c`: `a/` and `a/b/`. */
 function parentsOf(key: string): readonly string[] {
   const steps = key.split('/').slice(0, -1);
   return steps.map((_, index) => `${steps.slice(0, index + 1).join('/')}/`);
 }
 
-/** Milliseconds since the epoch; infinite for a marker that cannot be read, which is kept forever. */
+/** Milliseconds since the epoch; infinite for an unreadable marker, which the service keeps forever. */
 async function keptUntil(store: ObjectStore, prefix: string): Promise<number> {
   const object = await store.get(endKey(prefix), { bytesMax: END_BYTES_MAX }).catch((error) => {
     // One corrupt marker must not prevent the deletion of everything else.

@@ -9,9 +9,9 @@ import { type IsLong, LimitError, refuseExcess } from './json.ts';
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
  *
- * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. It distinguishes a corrupt or edited
- * document from a sound one, and other documents refer to it. It does not prove the origin: until documents are
- * signed, an attacker with write access to the bucket can write a digest.
+ * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. The digest distinguishes a corrupt or
+ * edited document from a sound document. Other documents refer to a document by its digest. The digest does not prove
+ * the origin: until documents are signed, an attacker with write access to the bucket can write a digest.
  */
 
 export const SCHEMA_VERSION = 1;
@@ -30,7 +30,7 @@ export const digestSchema = z
   .regex(/^[0-9a-f]{64}$/)
   .describe('SHA-256, in lower-case hex.');
 
-/** The corrupt documents that a document steps over, with the SHA-256 of their bytes. */
+/** The corrupt documents that a document skips, with the SHA-256 of their bytes. */
 export const skippedSchema = z.array(
   z.object({
     number: z.number().int(),
@@ -59,7 +59,7 @@ export function digestOf(signed: unknown): string {
   return sha256(canonicalize(signed) ?? '');
 }
 
-/** The bytes to store: `signed` in its canonical form, so that readers can hash it unchanged. */
+/** The bytes to store: `signed` in its canonical form, so that readers can hash these bytes unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
   const canonical = canonicalize(signed) ?? '';
   return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
@@ -83,11 +83,14 @@ export interface Expectation<T> {
   /** For messages. */
   readonly key: string;
   readonly check: Check<T>;
-  /** The check looks at the items of these fields in steps. Default: no field may be long. */
+  /**
+   * Says which fields may be long; the check looks at the items of these fields in steps. Default: no field may be
+   * long.
+   */
   readonly isLong?: IsLong | undefined;
   /**
-   * The fields of `signed` that follow from the document's key: a document copied from another key is as
-   * wrong as an altered one.
+   * The fields of `signed` that follow from the document's key. They must match, because a document that was copied
+   * from another key is as wrong as an altered document.
    */
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -113,7 +116,7 @@ export function parseEnvelope<S extends z.ZodType>(
   return runAtOnce(parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields }));
 }
 
-/** Like {@link parseEnvelope}, in steps: thousands of offers take a tenth of a second. */
+/** Like {@link parseEnvelope}, but in steps: a document with thousands of offers takes a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
   { key, check, fields, isLong }: Expectation<T>,
@@ -132,7 +135,8 @@ export function* parseEnvelopeInSteps<T>(
   const parsed = yield* checkSafely(check, signed, corrupt);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    // Without the whole error as its cause, which lists every wrong item of a hostile document: the log would print it.
+    // The whole error is not the cause of the new error: it lists every wrong item of a hostile document, and the log
+    // would print that list.
     const path = issue?.path.join('/').slice(0, PATH_LENGTH_MAX);
     throw corrupt(`does not match its schema: ${path} ${issue?.message}`);
   }
@@ -145,7 +149,9 @@ export function* parseEnvelopeInSteps<T>(
   return { signed: parsed.data, digest };
 }
 
-/** Treats every failure as corrupt: zod fails with a RangeError for a document with a hundred thousand wrong values. */
+/**
+ * Treats a document as corrupt whenever its check fails: for a hundred thousand wrong values, zod throws a RangeError.
+ */
 function* checkSafely<T>(
   check: Check<T>,
   signed: unknown,
@@ -158,10 +164,13 @@ function* checkSafely<T>(
   }
 }
 
-/** Bounded, because an attacker also chooses the names in a document. */
+/** In characters. The path needs a limit because an attacker also chooses the names in a document. */
 const PATH_LENGTH_MAX = 200;
 
-/** In bytes. A larger document must be as {@link renderEnvelope} makes it: any other must be rendered at once. */
+/**
+ * In bytes. A larger document must have the form that {@link renderEnvelope} makes: the process has to render any other
+ * form again, and cannot do that in steps.
+ */
 const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
 
 /** Built once: building a schema costs far more than parsing a document with it. */
@@ -192,7 +201,7 @@ function* openEnvelope(
   try {
     own = digestOf(signed);
   } catch (error) {
-    // A number that JSON can write and that has no canonical form, such as 1e999.
+    // The document has a number that JSON can write but that has no canonical form, such as 1e999.
     throw corrupt('has no canonical form', error);
   }
   if (own !== digest) throw corrupt('does not match its digest: it was altered');
@@ -202,10 +211,10 @@ function* openEnvelope(
 const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 
 /**
- * Parses an envelope as {@link renderEnvelope} makes it, without making the canonical form again, which
- * takes longer than everything else for thousands of offers.
+ * Parses an envelope of the form that {@link renderEnvelope} makes. Does not make the canonical form again: for
+ * thousands of offers, that takes longer than everything else.
  *
- * The text that is hashed is the text that is parsed, so nothing outside it can replace a field.
+ * The function hashes exactly the text that it parses, so nothing outside this text can replace a field.
  *
  * @returns undefined for an envelope that is spelled in another way, even if it is sound
  */
@@ -213,10 +222,10 @@ function* openRendered(
   text: string,
   bytes: Uint8Array,
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
-  // Only the end is searched: signatures are few, and a pattern must not search megabytes.
+  // Searches only the end: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
   const end = RENDERED.exec(text.slice(from));
-  // The decoder drops a byte order mark: bytes and text must begin alike.
+  // The decoder drops a byte order mark, so the first byte must be checked as well.
   if (end === null || !text.startsWith(HEAD) || bytes[0] !== HEAD.charCodeAt(0)) return undefined;
   const [tail, digest = '', signatures = ''] = end;
   const canonical = text.slice(HEAD.length, from + end.index);
@@ -231,7 +240,7 @@ function* openRendered(
   if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
     signed: JSON.parse(canonical),
-    // Not `digest`: V8 keeps the whole text in memory for a part of it.
+    // `digest` is a part of the text, and V8 would keep the whole text in memory for it.
     digest: own,
     signatures: JSON.parse(signatures),
   });

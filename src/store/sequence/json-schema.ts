@@ -3,10 +3,10 @@ import { envelopeSchema } from './envelope.ts';
 
 /** A kind of stored document, for the schemas in `manifests/`. */
 export interface StoredDocument {
-  /** As the schema's file has it. */
+  /** The name of the schema's file, without `.v1.schema.json`. */
   readonly name: string;
   readonly title: string;
-  /** Without the envelope. */
+  /** The schema of `signed`, without the envelope. */
   readonly schema: z.ZodType;
 }
 

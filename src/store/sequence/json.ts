@@ -1,19 +1,22 @@
 /**
- * The limits of a stored document beside its size. They bound the memory and the time that a hostile document takes:
- * JSON.parse needs 600 MB for 8 MB of brackets, and a schema reports every wrong item of a list, however many there are.
+ * The limits of a stored document, in addition to the limit of its size. They bound the memory and the time that a
+ * hostile document takes: JSON.parse needs 600 MB for 8 MB of brackets, and a schema reports every wrong item of a
+ * list, however many there are.
  */
 
-/** The deepest nesting. The deepest document has half of it. */
+/** The deepest nesting that a document may have, in levels. The deepest kind of document has half as many. */
 const DEPTH_MAX = 20;
 /** The most values that a document may have. The largest catalog revision has 400,000. */
 const VALUES_MAX = 1_000_000;
 /** The most items that one list or object may have. */
 export const ITEMS_MAX = 4_096;
 
-/** Refuses a document above a limit. The message continues a sentence that begins with the name of the document. */
+/**
+ * The error for a document above a limit. Its message continues a sentence that begins with the name of the document.
+ */
 export class LimitError extends SyntaxError {}
 
-/** Says whether the list or the object in the field of a name may have more than {@link ITEMS_MAX} items. */
+/** Says whether the list or the object in the field with this name may have more than {@link ITEMS_MAX} items. */
 export type IsLong = (name: string) => boolean;
 
 const SPACE = 0x20;
@@ -23,7 +26,7 @@ const COMMA = 0x2c;
 const OPENING = 1;
 const CLOSING = 2;
 
-/** By character: the kinds of those that matter, 0 for all others. */
+/** The kind of each character; 0 for a character that does not matter. */
 const KINDS = new Uint8Array(256);
 KINDS[QUOTE] = QUOTE;
 KINDS[COMMA] = COMMA;
@@ -38,8 +41,8 @@ interface Open {
 }
 
 /**
- * Refuses JSON above a limit, before it is parsed. Looks only at brackets, commas and quotes: whether it is JSON at all,
- * JSON.parse says.
+ * Refuses JSON above a limit, before it is parsed. Looks only at brackets, commas and quotes; JSON.parse checks later
+ * whether the text is JSON at all.
  *
  * @throws LimitError
  */
@@ -90,7 +93,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return bytes.length;
 }
 
-/** The name without its quotes, as it is written: the names of long lists contain no escapes. */
+/** The name without its quotes. It needs no decoding: the names of long lists contain no escapes. */
 function nameAt(bytes: Uint8Array, start: number | undefined): string {
   if (start === undefined) return '';
   return Buffer.from(bytes.subarray(start + 1, endOfString(bytes, start))).toString();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
 import type { CheckResult } from './envelope.ts';
 
-/** Checks of long lists in steps: zod checks a whole document at once. */
+/** Checks long lists in steps, because zod checks a whole document at once. */
 
 /** A list whose items are not checked. `z.array` would copy the list, item by item. */
 export const listSchema = z.custom<readonly unknown[]>(
@@ -11,7 +11,8 @@ export const listSchema = z.custom<readonly unknown[]>(
 );
 
 /**
- * Like `z.array(schema).safeParse`, in steps. Ends at the first wrong item: an attacker can store millions of them.
+ * Like `z.array(schema).safeParse`, but in steps. Ends at the first wrong item: an attacker can store millions of wrong
+ * items.
  *
  * @param path the path of the list in the document, for the error
  */

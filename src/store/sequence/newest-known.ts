@@ -1,11 +1,11 @@
 import type { Entry, Sequence } from './sequence.ts';
 
 /**
- * The newest documents that a process has read or written. A long run of changes, such as an import of a thousand
- * releases, would otherwise find, read and check the same document several times for each of them.
+ * The newest documents that a process has read or written. Without this object, a long run of changes, such as an
+ * import of a thousand releases, would find, read and check the same document several times for each change.
  *
- * It only says where a search begins. Documents are never replaced, the search looks for newer ones, and a commit still
- * creates its number or learns that another writer did.
+ * This object only says where a search begins, so an old entry does no harm. No process replaces a document, the search
+ * looks for newer documents, and a commit still creates its number or learns that another writer has created it.
  */
 export interface NewestKnown {
   get<T>(sequence: Sequence<T>): Entry<T> | undefined;
@@ -15,10 +15,10 @@ export interface NewestKnown {
 export function createNewestKnown(): NewestKnown {
   const entries = new Map<string, Entry<unknown>>();
   return {
-    // A sequence has its keys for itself, so an entry under its key is one of its documents.
+    // No two sequences share a key, so an entry under a sequence's first key is a document of this sequence.
     get: <T>(sequence: Sequence<T>) => entries.get(sequence.key(1)) as Entry<T> | undefined,
     note: (sequence, entry) => {
-      // The documents of a sequence that ends are deleted, and their numbers are used again.
+      // The service deletes documents of a sequence that can end, and may use their numbers again.
       if (sequence.endKey === undefined) entries.set(sequence.key(1), entry);
     },
   };

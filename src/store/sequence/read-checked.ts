@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../object-store.ts';
 
-/** Reading one document. One wrong answer does not make it corrupt: corruption must be proven. */
+/** Reads one document. One wrong answer does not make the document corrupt: the corruption must be proven. */
 
 export interface CorruptBytes {
   readonly error: AppError;
-  /** Hex; null when the object is too large to be read. */
+  /** SHA-256 of the bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
   readonly etag: string;
 }
@@ -21,7 +21,7 @@ export interface ReadableSequence<T> {
 
 type Read<T> = { readonly document: T; readonly etag: string } | { readonly corrupt: CorruptBytes };
 
-/** An object as it was read. */
+/** An object that the process has read. */
 export interface ReadObject {
   readonly key: string;
   readonly etag: string;
@@ -29,9 +29,12 @@ export interface ReadObject {
 
 interface RefusedDocument {
   readonly corrupt: CorruptBytes;
-  /** The refused document first, then others that led to its refusal. It stays refused until one of them changes. */
+  /**
+   * The refused document first, then other documents that led to its refusal. The refusal lasts until one of these
+   * objects changes.
+   */
   readonly objects: readonly ReadObject[];
-  /** True when each document is sound by itself, and they do not continue the documents before them. */
+  /** True when each document is sound by itself, but the documents do not continue the documents before them. */
   readonly isChain?: boolean;
 }
 
@@ -42,18 +45,18 @@ interface RefusedDocument {
 export interface Refusals {
   get(key: string): RefusedDocument | undefined;
   note(refusal: RefusedDocument): void;
-  /** Notes documents that do not continue the ones before them. */
+  /** Notes documents that do not continue the documents before them. */
   noteChain(objects: readonly ReadObject[], error: AppError): void;
 }
 
-/** No application uses more documents. Beyond this number, the oldest refusal is forgotten. */
+/** No application uses more documents. Beyond this number, the process forgets the oldest refusal. */
 const REFUSALS_MAX = 16_384;
 
 export function createRefusals(): Refusals {
   const refusals = new Map<string, RefusedDocument>();
   const note: Refusals['note'] = (refusal) => {
     const [{ key } = { key: '' }] = refusal.objects;
-    // The error is stored without its cause, which may keep a part of the document in memory.
+    // Stores the error without its cause, because the cause may keep a part of the document in memory.
     const { code, message } = refusal.corrupt.error;
     const corrupt = { ...refusal.corrupt, error: new AppError(code, message) };
     refusals.delete(key);
@@ -79,13 +82,15 @@ interface Suspect {
   readonly sha256: string | null;
 }
 
-/** Reads over new connections, on which a flipped bit or a truncated answer does not repeat. */
+/**
+ * The number of further reads. They use new connections, on which a flipped bit or a truncated answer does not repeat.
+ */
 const READS_AGAIN = 2;
 
 /**
  * Reads the document of a number; undefined when the number is free.
  *
- * @param refusals documents that were refused before: they are not read again while their ETag is the same
+ * @param refusals documents that the process refused before: it does not read them again while their ETag is the same
  * @returns `corrupt` only when two answers agree and the store's listing names the same object
  * @throws AppError `document_newer`; `store_unavailable` when the store's answers contradict each other
  */
@@ -125,13 +130,13 @@ async function isUnchanged(store: ObjectStore, { objects }: RefusedDocument): Pr
   return true;
 }
 
-/** @throws AppError the refusal, unless the document is proven corrupt by itself */
+/** @throws AppError the error of the refusal, unless the document is proven corrupt by itself */
 function refused({ corrupt, isChain }: RefusedDocument): { readonly corrupt: CorruptBytes } {
   if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
   return { corrupt };
 }
 
-/** @param before the answer before this one, which a new connection must confirm */
+/** @param before the previous answer; this call reads over a new connection, to confirm it */
 async function readOnce<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
@@ -160,7 +165,7 @@ async function readOnce<T>(
     const sha256 = createHash('sha256').update(body).digest('hex');
     return { error, etag, size: body.length, sha256 };
   };
-  // Equal bytes are not parsed again, because that may take tenths of a second.
+  // Does not parse equal bytes again, because parsing may take tenths of a second.
   if (before !== undefined && before.sha256 !== null) {
     const again = suspect(before.error);
     if (isSame(again, before)) return again;

@@ -17,7 +17,9 @@ import type { Sequence } from './sequence.ts';
 interface Definition<S extends z.ZodType> {
   readonly name: string;
   readonly schema: S;
-  /** Checks the same as the schema, in steps: for documents that can be large. */
+  /**
+   * Makes the same checks as the schema, but in steps. Only a kind of document that can be large needs this function.
+   */
   readonly check?: Check<z.output<S>>;
   /** See {@link Expectation.isLong}. */
   readonly isLong?: IsLong;
@@ -38,7 +40,7 @@ interface Definition<S extends z.ZodType> {
 /** In bytes. A smaller document is parsed in one step, which takes a millisecond or two. */
 const LARGE_BYTES = 128 * 1024;
 
-/** Defines a sequence of sealed documents: each document is returned with its digest. */
+/** Defines a sequence of sealed documents: `parse` returns each document with its digest. */
 export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   definition: Definition<S>,
 ): Sequence<Sealed<z.output<S>>> {
@@ -51,7 +53,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
     ...(definition.announced === undefined ? {} : { announced: definition.announced }),
     key: definition.key,
     render: ({ signed }) => {
-      // A document that readers refuse must never be written: it could not be removed again.
+      // The process must never write a document that readers refuse, because nothing could remove this document again.
       const checked = definition.schema.safeParse(signed);
       if (!checked.success) {
         const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
@@ -79,7 +81,7 @@ function refuseUnreadable(
   { name, isLong }: Pick<Definition<z.ZodType>, 'name' | 'isLong'>,
   bytes: Uint8Array,
 ): void {
-  // A smaller document cannot have so many items.
+  // A document with fewer bytes cannot have so many items.
   if (bytes.length < ITEMS_MAX) return;
   try {
     refuseExcess(bytes, isLong);
@@ -91,8 +93,8 @@ function refuseUnreadable(
 }
 
 /**
- * Seals a document that is about to be stored. Computes the digest only on request: it takes long for thousands of
- * offers, and most writers do not need it.
+ * Seals a document that the process is about to store. Computes the digest only on request: the computation takes long
+ * for thousands of offers, and most writers do not need the digest.
  */
 export function seal<T extends object>(signed: T): Sealed<T> {
   let digest: string | undefined;

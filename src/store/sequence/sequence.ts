@@ -19,21 +19,26 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /** For messages: `catalog of desktop`. */
   readonly name: string;
   render(document: T): Uint8Array;
-  /** The id of the change that made a document: its writer recognizes it after an unclear answer. */
+  /**
+   * The id of the change that made a document. After an unclear answer, the writer recognizes its own document by this
+   * id.
+   */
   changeId(document: T): string;
-  /** The key of the marker of its end; undefined for a sequence that never ends. See `end.ts`. */
+  /**
+   * The key of the object that marks the end of the sequence; undefined for a sequence that never ends. See `end.ts`.
+   */
   readonly endKey?: string;
   /**
-   * Says how a newest document that is proven corrupt is treated. `unknown`: the document may have withdrawn something,
-   * so the present state is unknown. Readers and writers refuse to use the document before it until an operator allows
-   * that. `skipped`: the document before it counts.
+   * Says how readers and writers treat a newest document that is proven corrupt. `unknown`: the document may have
+   * withdrawn something, so the present state is unknown. Readers and writers refuse to use the document before it
+   * until an operator allows that. `skipped`: the document before it counts.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
-  /** A sentence for messages: what a corrupt newest document may have said. */
+  /** A sentence for messages, which says what a corrupt newest document may have contained. */
   readonly loss?: string | undefined;
   /**
-   * The highest number that documents outside the sequence name. When it is above the newest number, the document with
-   * that number was deleted.
+   * The highest number that documents outside the sequence name. When this number is above the newest number, the
+   * document with this number was deleted.
    *
    * @param newest the newest readable document
    */
@@ -58,10 +63,13 @@ export interface Entry<T> {
 /** A document that was deleted, or is proven corrupt: it is truncated or altered, or does not match its key. */
 interface CorruptDocument {
   readonly number: number;
-  /** The highest number of several deleted documents. A caller that allows skipping it allows skipping this one. */
+  /**
+   * The highest number of several deleted documents, of which this document is one. A caller that allows skipping the
+   * highest number allows skipping this document as well.
+   */
   readonly lostWith?: number;
   readonly reason: string;
-  /** Of its bytes, in hex; null when the object is too large to be read. */
+  /** SHA-256 of its bytes, in hex; null when the object is too large to be read. */
   readonly sha256: string | null;
 }
 
@@ -69,7 +77,7 @@ export interface Newer<T> {
   /** The readable documents above the starting number, oldest first. */
   readonly entries: readonly Entry<T>[];
   readonly corrupt: readonly CorruptDocument[];
-  /** The highest number that is taken, by a readable document or a corrupt one. */
+  /** The highest number that is taken, by a readable or a corrupt document. */
   readonly last: number;
   /** The reason why the document after `last` must not be used; undefined when there is none. */
   readonly failure: AppError | undefined;
@@ -102,7 +110,10 @@ export async function readDocument<T>(
   return read.document;
 }
 
-/** Like {@link readDocument}, but undefined also for a corrupt document. For lists, which show the other documents. */
+/**
+ * Like {@link readDocument}, but returns undefined for a corrupt document as well. Lists use it: they leave the corrupt
+ * document out and show the other documents.
+ */
 export async function readSoundDocument<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
@@ -113,10 +124,10 @@ export async function readSoundDocument<T>(
 }
 
 /**
- * Reads every document above `after`, in one request more than there are documents. Ends at a document of a newer schema,
- * and at one that `verify` rejects.
+ * Reads every document above `after`, with one request for each document and one request more. Ends at a document of a
+ * newer schema, and at a document that `verify` rejects.
  *
- * Continues after corrupt documents, which must not hide later ones.
+ * Continues after corrupt documents, which must not hide later documents.
  */
 export async function readNewer<T>(
   store: ObjectStore,
@@ -133,7 +144,7 @@ export async function readNewer<T>(
       return error;
     });
     const last = number - 1;
-    // The documents before this one count, so that no poll reads them again.
+    // Returns the documents before this document, so that no poll reads them again.
     if (isAppError(next)) return { entries, corrupt, last, failure: next };
     if (next === undefined) return { entries, corrupt, last, failure: undefined };
     if ('corrupt' in next) {
@@ -145,7 +156,7 @@ export async function readNewer<T>(
     read.push({ key: sequence.key(number), etag: next.etag });
     const failure = verify?.(entry, entries.at(-1));
     if (failure !== undefined) {
-      // Each of the documents may be the wrong one, so none of them counts.
+      // Any of these documents may be wrong, so none of them counts.
       refusals?.noteChain(read, failure);
       return { entries: [], corrupt: [], last: after, failure };
     }
@@ -153,10 +164,13 @@ export async function readNewer<T>(
   }
 }
 
-/** Options for reading a sequence from a position on. */
+/** Options for a read that starts at a position of a sequence. */
 export interface ReadOnOptions<T> {
   readonly refusals?: Refusals | undefined;
-  /** @returns why a document must be rejected. `before`: the document before it, of those that are read */
+  /**
+   * @returns the reason to reject a document; undefined when it is sound. `before`: the document that was read just
+   *   before it, if any
+   */
   readonly verify?:
     | ((entry: Entry<T>, before: Entry<T> | undefined) => AppError | undefined)
     | undefined;
@@ -165,8 +179,8 @@ export interface ReadOnOptions<T> {
 /**
  * Finds the newest readable document, in O(log n) requests.
  *
- * Gallops to a free number, bisects to the last taken one, then steps back over corrupt documents.
- * {@link refuseUnknownState} decides whether the document before them counts.
+ * Gallops to a free number, bisects to the last taken number, then goes back until it finds a readable document. When
+ * corrupt documents follow this document, {@link refuseUnknownState} decides whether it counts.
  *
  * @param known a document that was read or written before: the search begins there
  */
@@ -180,8 +194,8 @@ export async function findNewest<T>(
 }
 
 /**
- * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A
- * document behind a hole must not be overlooked, and its number must not be used again.
+ * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A process
+ * must not overlook a document behind a hole, and must not use the number of this document again.
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
@@ -194,8 +208,8 @@ export async function findNewestListed<T>(
 }
 
 /**
- * Like {@link findNewestListed}. Also reads the documents that name numbers of the sequence: when one names a number
- * above the newest, documents were deleted, and count as a corrupt newest document.
+ * Like {@link findNewestListed}. Also reads the documents that name numbers of the sequence. When such a document names
+ * a number above the newest number, documents of the sequence were deleted. They count as corrupt newest documents.
  *
  * @param named a number that the caller found in another document
  */
@@ -209,7 +223,7 @@ export async function findPresent<T>(
   const announced = await sequence.announced?.(store, found.newest?.document);
   const highest = higher(announced, named);
   if (highest === undefined || highest.number <= found.last) return found;
-  // Another writer may have committed and announced it meanwhile.
+  // Another writer may have committed and announced the document meanwhile.
   return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
 }
 
@@ -217,7 +231,7 @@ export function higher(a: Announced | undefined, b: Announced | undefined): Anno
   return (a?.number ?? 0) > (b?.number ?? 0) ? a : b;
 }
 
-/** The document that steps over deleted documents names at most this many. */
+/** A document that skips deleted documents names at most this many of them. */
 const LOST_MAX = 200;
 
 /** Adds the deleted documents at the end of a position, up to a number that another document names. */
@@ -246,13 +260,19 @@ export function lostReason(key: string, by: string): string {
 export interface Taken {
   /** The number that galloping finds. */
   readonly found: number;
-  /** The numbers above it that a listing names, in ascending order. */
+  /** The numbers above `found` that a listing names, in ascending order. */
   readonly above: readonly number[];
-  /** The missing numbers between them, from the lowest: at most {@link HOLES_MAX}. */
+  /**
+   * The missing numbers between `found` and the highest number of `above`, in ascending order; at most
+   * {@link HOLES_MAX} numbers.
+   */
   readonly holes: readonly number[];
 }
 
-/** Bounded: an attacker can create number 9,999,999,999, and the missing numbers below it must not fill the memory. */
+/**
+ * The limit on holes: an attacker can create number 9,999,999,999, and the missing numbers below it must not fill the
+ * memory.
+ */
 const HOLES_MAX = 1_000;
 
 /** Finds the taken numbers by galloping and with one listing. @param from a number that is taken, or 0 */
@@ -347,10 +367,10 @@ function corruptDocument(number: number, { error, sha256 }: CorruptBytes): Corru
   return { number, reason: error.message, sha256 };
 }
 
-/** The position after reading on from `position`. */
+/** The position after a read that started at `position`. */
 export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // Reading on from the newest readable document reads the same corrupt documents again.
+  // A read that starts at the newest readable document reads the same corrupt documents again.
   const known = new Map(
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );
@@ -362,7 +382,7 @@ export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure
  * When a corrupt newest document makes the present state unknown, refuses to use the document before it, unless the
  * operator has allowed that for each corrupt number.
  *
- * @throws AppError `document_corrupt`, with the option that allows it
+ * @throws AppError `document_corrupt`; its message names the option that allows the use
  */
 export function refuseUnknownState<T>(
   sequence: FollowedSequence,

@@ -1,17 +1,18 @@
 import type { ObjectStore } from '../object-store.ts';
 import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 
-/** Deletes old documents of sequences that need no history: the newest document has the whole state. */
+/** Deletes old documents of sequences that need no history: the newest document contains the whole state. */
 
-/** This many of the newest documents are always kept: readers step over a corrupt one. */
+/** Trimming always keeps this many of the newest documents, because readers skip corrupt documents. */
 export const NEWEST_KEPT = 3;
 
 /**
- * From this newest number on, galloping no longer needs the given number; infinite for a power of two.
+ * Returns the limit below which galloping needs the given number: once the newest number reaches this limit, galloping
+ * no longer needs it. Infinite for a power of two.
  *
- * `findLast` probes the powers of two, then bisects. On its way to the newest number it reads the taken numbers that
- * consist of its leading bits. So it reads a number while the newest one is below the next number with as many
- * trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
+ * `findLast` probes the powers of two, then bisects. On its way to the newest number, it reads the taken numbers that
+ * consist of the leading bits of the newest number. So it reads a number as long as the newest number is below the next
+ * number with as many trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
  */
 export function neededBelow(number: number): number {
   const lowestBit = number & -number;
@@ -20,13 +21,13 @@ export function neededBelow(number: number): number {
 }
 
 /**
- * True when documents are missing between the newest sound one and the last number. When all documents that trimming
- * keeps at the end are corrupt, the next sound one is old. It must not be used as the present state: everything
- * withdrawn since then would be valid again.
+ * True when documents are missing between the newest sound document and the last number. When all documents that
+ * trimming keeps at the end are corrupt, the newest sound document is old. A process must not use it as the present
+ * state: everything withdrawn since then would be valid again.
  *
  * @param newest the number of the newest sound document
  * @param last the highest number that is taken
- * @param corrupt how many documents above the newest sound one are corrupt
+ * @param corrupt the number of corrupt documents above the newest sound document
  */
 export function isLongGone(newest: number, last: number, corrupt: number): boolean {
   return last - newest > corrupt;
@@ -46,7 +47,7 @@ interface Listed {
 /**
  * Lists the sequences below a root, one after the other.
  *
- * @param parse gives the name of the sequence and the number of a key; undefined for any other key
+ * @param parse returns, for the key of a document, the name of its sequence and its number; undefined for any other key
  */
 export async function* listSequences(
   store: ObjectStore,
@@ -69,9 +70,9 @@ export async function* listSequences(
 }
 
 /**
- * The documents that can be deleted, the oldest first: galloping has not needed them for longer than any reader or
- * writer can be under way. The delay is for a reader that found a number free just before another process took it: it
- * still reads the documents that were needed before.
+ * The documents that the service can delete, the oldest first. Galloping has not needed them for longer than any read
+ * or write takes. The delay protects a reader that found a number free just before another process took the number:
+ * this reader still reads the documents that galloping needed before.
  */
 export function removableKeys({ clock }: EndDeps, { documents }: Listed): readonly Removable[] {
   const inOrder = [...documents].sort((a, b) => a.number - b.number);

@@ -32,26 +32,33 @@ const BUFFER_BYTES = 1024 * 1024;
 
 interface Place {
   readonly root: OpenDirectory;
-  /** Has only unfinished files. On the volume of the root, so that a file gets its name at once. */
+  /**
+   * The path of a directory for unfinished files. It is on the volume of the root, so that one rename can give a
+   * finished file its name.
+   */
   readonly unfinished: string;
   readonly index: StaticIndex;
-  /** On a volume that ignores case: the files by {@link foldCase}. Elsewhere undefined. */
+  /**
+   * On a volume that ignores case: the files, by their names in the form of {@link foldCase}. On any other volume:
+   * undefined.
+   */
   readonly folded: Map<string, FoldedFile> | undefined;
   close(): Promise<void>;
 }
 
 interface FoldedFile {
   readonly name: string;
-  /** True when this export has found or written it. Otherwise an earlier export has written it. */
+  /** True when this export has found or written the file. False when only an earlier export has written the file. */
   readonly isCurrent: boolean;
 }
 
 /**
- * A directory that a static server serves. The same bytes at several addresses are one file with several names, where
- * the volume can do that.
+ * A directory that a static server serves. When several addresses have the same bytes, the directory has one file with
+ * several names, if the volume allows this.
  *
- * The directory may itself be a link, such as `current`, which is followed once. The export writes, replaces and
- * removes nothing through a link below it: otherwise a process that makes a link there could change files elsewhere.
+ * The directory may itself be a link, such as `current`; the export follows this link once. It writes, replaces and
+ * removes nothing through a link below the directory: otherwise a process that makes a link there could make the export
+ * change files elsewhere.
  *
  * @param location for messages
  */
@@ -110,7 +117,8 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
     open.push(own);
     const index = await openStaticIndex(path.join(own.path, INDEX));
     await refuseLinks(named, index);
-    // An interrupted export may have left it. `rm` removes a link of this name, and not what the link names.
+    // An interrupted export may have left this directory. If the name is a link, `rm` removes the link, and not the
+    // target of the link.
     const left = path.join(own.path, UNFINISHED);
     const removeLeft = (): Promise<void> => rm(left, { recursive: true, force: true });
     await removeLeft();
@@ -166,7 +174,10 @@ async function readPlace(named: string, isThere: boolean): Promise<Place> {
   return { root: { path: named, close }, unfinished: '', index, folded: undefined, close };
 }
 
-/** Refuses before anything is written or removed, when a link has replaced a directory of an earlier export. */
+/**
+ * Refuses the target when a link has replaced a directory of an earlier export. Runs before the export writes or
+ * removes anything.
+ */
 async function refuseLinks(named: string, { files }: StaticIndex): Promise<void> {
   const root = await realpath(named);
   const folders = new Set([...files.keys()].map((name) => path.posix.dirname(name)));
@@ -184,7 +195,7 @@ function linked(name: string): AppError {
   );
 }
 
-/** Runs work on the directory of a file; `entry` is the path of the file in it. */
+/** Opens the directory of a file, and runs work; `entry` is the path of the file in the open directory. */
 async function beside<T>(
   { root }: Pick<Place, 'root'>,
   name: string,
@@ -213,11 +224,11 @@ async function putFile(
     if (twin === undefined) await writeBytes(temporary, name, source);
     else await beside(place, twin, false, (entry) => linkOrCopy(entry, temporary));
     await makeDirectory(place, name);
-    // Before the rename: the next export may then remove the file, also when this one is killed here.
+    // Adds the name before the rename, so that the next export may remove the file even if this export is killed here.
     if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
     await renameInto(place, temporary, name);
   } finally {
-    // A rename onto another name of the same file does nothing, and leaves both.
+    // A rename onto another name of the same file does nothing, and leaves both names.
     await rm(temporary, { force: true });
   }
   const { size, sha256 } = source;
@@ -225,8 +236,9 @@ async function putFile(
 }
 
 /**
- * Where a volume ignores case, two names would be one file with the bytes of the later one. A file that an earlier
- * export has named in another case goes first: its removal at the end would remove the new file.
+ * On a volume that ignores case, two names that differ only in case would be one file, with the bytes of the later
+ * file. When an earlier export has written the file in another case, this function removes that file first: its removal
+ * at the end would remove the new file.
  */
 async function claimName(place: Place, name: string): Promise<void> {
   const known = place.folded?.get(foldCase(name));
@@ -270,7 +282,10 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Some volumes have no hard links, and others limit how many names a file has. */
+/**
+ * Copies the file when the volume refuses a hard link: some volumes have no hard links, and others limit the number of
+ * names of a file.
+ */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   // A hard link to a symbolic link is a symbolic link as well.
   if (!(await lstat(from)).isFile()) throw refuse('A file of the export was replaced meanwhile.');
@@ -282,7 +297,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   }
 }
 
-/** Creates the directory of a file. An earlier export may have written a file that is a directory now. */
+/** Creates the directory of a file. An earlier export may have written a file where this export needs a directory. */
 async function makeDirectory(place: Place, name: string): Promise<void> {
   const make = (): Promise<void> => beside(place, name, true, async () => {});
   try {
@@ -298,7 +313,7 @@ async function makeDirectory(place: Place, name: string): Promise<void> {
   }
 }
 
-/** An earlier export may have written a directory that is a file now. */
+/** Renames a finished file. An earlier export may have written a directory where this export needs the file. */
 async function renameInto(place: Place, temporary: string, name: string): Promise<void> {
   const move = (): Promise<void> => beside(place, name, true, (entry) => rename(temporary, entry));
   try {
@@ -306,19 +321,19 @@ async function renameInto(place: Place, temporary: string, name: string): Promis
   } catch (error) {
     if (!['EISDIR', 'ENOTEMPTY', 'EEXIST'].includes(systemCode(error) ?? '')) throw error;
     const below = [...place.index.files.keys()].filter((each) => each.startsWith(`${name}/`));
-    // The folder above stays: other files are written into it at the same time.
+    // Keeps the folder above, because the export writes other files into it at the same time.
     for (const each of below) await removeOwn(place, each, path.posix.dirname(name));
-    // With files that no export has written, the directory stays, and this fails.
+    // When the directory has files that no export has written, the directory stays, and this rename fails.
     await move();
   }
 }
 
-/** @param kept the folder above which nothing is removed; `.` is the folder of the export */
+/** @param kept the folder that stays, with every folder above it; `.` is the folder of the export */
 async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolean> {
   if (!place.index.files.has(name)) return false;
   await beside(place, name, false, removeFile).catch(ignoreMissing);
   await place.index.remove(name);
-  // Ends at a directory with other files.
+  // Removes the directories that are empty now, and ends at a directory with other files.
   for (let above = path.posix.dirname(name); above !== kept; above = path.posix.dirname(above)) {
     const isEmpty = await beside(place, above, false, rmdir).then(
       () => true,
@@ -329,7 +344,7 @@ async function removeOwn(place: Place, name: string, kept = '.'): Promise<boolea
   return true;
 }
 
-/** A directory that another program has put in place of the file stays. */
+/** Removes the file. When another program has put a directory in place of the file, the directory stays. */
 async function removeFile(entry: string): Promise<void> {
   if (!(await lstat(entry)).isDirectory()) await unlink(entry);
 }

@@ -6,15 +6,17 @@ import { parseKey } from '../key.ts';
 import { STATIC_MARK, type StaticContent } from './static-target.ts';
 
 /**
- * The record of what exports have written into a directory: a line of JSON for each file that was written or removed.
+ * The record of the files that exports have written into a directory: a line of JSON for each file that was written or
+ * removed.
  *
- * A line follows its file. A file that an interrupted export has written without its line is written again.
+ * An export writes a file first, and then the line with the file's size and hash. When an interrupted export has
+ * written a file without this line, the next export writes the file again.
  */
 export interface StaticIndex {
   readonly files: ReadonlyMap<string, StaticContent>;
   add(path: string, content: StaticContent): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Leaves one line for each file. */
+  /** Closes the index, and leaves one line for each file. */
   close(): Promise<void>;
 }
 
@@ -24,7 +26,7 @@ const INDEX_BYTES_MAX = 256 * 1024 * 1024;
 const HEADER = { made_by: 'slipway export', schema_version: 1 };
 
 /**
- * Opens the index in a directory, and creates a missing one at the first write.
+ * Opens the index in a directory, and creates a missing index at the first write.
  *
  * @param file the path of the index
  */
@@ -35,7 +37,7 @@ export async function openStaticIndex(file: string): Promise<StaticIndex> {
   const append = (line: object): Promise<void> => {
     opening ??= replaceWhole(file, new Map(files));
     const handle = opening;
-    // One after the other: Node does not allow several appends to one handle at the same time.
+    // Appends run one after the other: Node does not allow several appends to one handle at the same time.
     const appending = last.then(async () => {
       await (await handle).appendFile(`${JSON.stringify(line)}\n`);
     });
@@ -93,7 +95,7 @@ async function replaceWhole(
   try {
     const lines: object[] = [HEADER];
     for (const [name, content] of files) lines.push({ path: name, ...content });
-    // In portions: hundreds of thousands of lines do not fit into one text comfortably.
+    // Writes in portions, because one text of hundreds of thousands of lines would be too large.
     for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
       const portion = lines.slice(from, from + LINES_AT_ONCE);
       await handle.appendFile(portion.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -110,7 +112,7 @@ async function replaceWhole(
 const LINES_AT_ONCE = 10_000;
 
 /**
- * The directories of a file and its name.
+ * Returns the names of a file's directories, and then the name of the file.
  *
  * @throws AppError `invalid_key` for a path that would leave the directory
  */
@@ -122,7 +124,7 @@ export function segmentsOf(name: string): string[] {
   return segments;
 }
 
-/** A line that no export writes is skipped: its file is then written again. */
+/** Skips a line that no export writes; the export then writes the file of this line again. */
 function parseIndex(text: string): Map<string, StaticContent> {
   const files = new Map<string, StaticContent>();
   for (const line of text.split('\n')) {

@@ -4,17 +4,19 @@
 export interface FieldError {
   /** A JSON pointer: `/email`. */
   readonly pointer: string;
-  /** Follows "This": `must be a mail address`. */
+  /** Continues a sentence that begins with "This": `must be a mail address`. */
   readonly detail: string;
 }
 
 /** The service refused a request, or did not answer it. The message is a sentence for the visitor. */
 export class Refused extends Error {
-  /** The code of the service's problem document, such as `invalid_credentials`; empty when it sent none. */
+  /** The code of the service's problem document, such as `invalid_credentials`; empty when the service sent no code. */
   readonly code: string;
   /** The HTTP status; 0 without an answer. */
   readonly status: number;
-  /** After how many seconds to ask again, at most an hour; 0 when the service did not say. */
+  /**
+   * The time to wait before the page asks again, in seconds, at most an hour; 0 when the service did not state a time.
+   */
   readonly waitSeconds: number;
   readonly errors: readonly FieldError[];
 
@@ -39,7 +41,7 @@ interface Problem {
 }
 
 export interface Question {
-  /** Sent as JSON with POST, or with `method`. Undefined: GET. */
+  /** The page sends the body as JSON, with POST or with `method`. Undefined: the page sends a GET. */
   readonly body?: unknown;
   readonly method?: 'POST' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,8 +55,8 @@ const TIMEOUT_MS = 15_000;
 const WAIT_SECONDS_MAX = 3_600;
 
 /**
- * @param address of the service, with the path
- * @returns the JSON of the answer; undefined when it has no content
+ * @param address the address of the service, with the path
+ * @returns the JSON of the answer; undefined when the answer has no content
  * @throws Refused
  */
 export async function ask<Answer>(address: string, question: Question = {}): Promise<Answer> {
@@ -79,7 +81,7 @@ export async function ask<Answer>(address: string, question: Question = {}): Pro
   throw new Refused(answer ?? {}, response.status, wait);
 }
 
-/** For an answer of a proxy or another program between the service and the page. */
+/** The error for an answer from a proxy or another program between the service and the page. */
 export function unreadable(status = 0, waitSeconds = 0): Refused {
   const detail = 'The service sent an answer that this page cannot read.';
   return new Refused({ detail }, status, waitSeconds);

@@ -1,6 +1,6 @@
 import { randomId } from './ask.ts';
 
-/** The browser, as the service knows it: an id that stays, and a name that the visitor recognizes. */
+/** The browser, as the service knows it: an id that does not change, and a name that the visitor recognizes. */
 
 export type SmallStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
@@ -13,7 +13,7 @@ export function deviceId(storage: SmallStorage): string {
   return id;
 }
 
-/** @param client what signs in: `Website` */
+/** @param client the client that signs in: `Website` */
 export function deviceName(client: string): string {
   const { userAgentData, platform } = navigator as Navigator & {
     readonly userAgentData?: { readonly platform?: string };
@@ -22,7 +22,7 @@ export function deviceName(client: string): string {
   return `${client}, on ${machine}`.slice(0, NAME_LENGTH_MAX);
 }
 
-/** The storage of the website; where the browser refuses it, a memory that ends with the page. */
+/** The storage of the website; when the browser refuses access to the storage, a memory that ends with the page. */
 export function websiteStorage(): SmallStorage {
   try {
     const { localStorage } = globalThis;

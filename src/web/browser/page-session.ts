@@ -3,7 +3,7 @@ import { deviceId, deviceName, type SmallStorage, websiteStorage } from './devic
 import type { Account, Session, SessionOptions, SessionState } from './session-role.ts';
 import { openTabs, type SharedSession, type Tabs } from './tabs.ts';
 
-/** The answer of sign-in and refresh. */
+/** The service's answer to a sign-in or a refresh. */
 interface Opened {
   readonly access_token: string;
   /** Seconds. */
@@ -13,7 +13,7 @@ interface Opened {
   readonly account: Account;
 }
 
-/** Renewed a minute early: the token must still be valid when it reaches the service. */
+/** The page renews a token a minute early, because the token must still be valid when it reaches the service. */
 const EARLY_MS = 60_000;
 const RETRY_SECONDS = 5;
 const PAUSE_MS_MIN = 1_000;
@@ -22,12 +22,12 @@ export class PageSession implements Session {
   readonly #service: string;
   readonly #storage: SmallStorage;
   readonly #client: string;
-  /** The name in the storage that says whether there is a session. */
+  /** The name of the entry in the storage that says whether there is a session. */
   readonly #flag: string;
   readonly #tabs: Tabs;
   readonly #listeners = new Set<(state: SessionState) => void>();
   #session: SharedSession | undefined;
-  /** Outside cookie mode. */
+  /** Undefined in cookie mode. */
   #refreshToken: string | undefined;
   #renewing: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,10 +37,10 @@ export class PageSession implements Session {
     this.#service = service;
     this.#storage = storage;
     this.#client = client;
-    // Of two services that one website uses, neither may get the other's token.
+    // A website may use two services, and neither service may get a token of the other service.
     this.#flag = `slipway-session ${service}`;
     this.#tabs = openTabs(this.#flag, {
-      // A session in the memory of this tab is its own: it does not follow the other tabs.
+      // A session in the memory of this tab belongs to this tab alone: it does not follow the other tabs.
       onShared: (next) => this.#refreshToken === undefined && this.#use(next),
       onEnd: () => this.#endElsewhere(),
       onReturn: () => this.resume(),
@@ -85,7 +85,7 @@ export class PageSession implements Session {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Gets a new access token, unless another tab just did. */
+  /** Gets a new access token, unless another tab has just got a token. */
   resume(): Promise<void> {
     this.#renewing ??= this.#tabs
       .oneAtATime(async () => {
@@ -108,7 +108,7 @@ export class PageSession implements Session {
       this.#end(message);
       return;
     }
-    // Only a 401 ends a session: the page keeps it through any other error.
+    // Only a 401 ends a session: after any other error, the page keeps the session.
     if (isPassing) this.#renewIn((waitSeconds || RETRY_SECONDS) * 1000);
     this.#tell(isPassing ? `${message} You stay signed in; this page tries again.` : message);
   }
@@ -157,7 +157,8 @@ export class PageSession implements Session {
   }
 
   #endElsewhere(): void {
-    // A session in the memory of this tab is its own. A reason that this tab already shows stays.
+    // A session in the memory of this tab belongs to this tab alone. A signed-out tab keeps the reason that it already
+    // shows.
     if (this.#refreshToken !== undefined || this.#told.phase === 'signed-out') return;
     this.#forget('');
     // If this tab was suspended, it may receive this message after another tab has signed in again.

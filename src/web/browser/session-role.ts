@@ -1,6 +1,6 @@
 import type { SmallStorage } from './device.ts';
 
-/** What a page knows of the visitor's session, and does with it: see `session.ts`. */
+/** The state of the visitor's session, and the methods that a page can call: see `session.ts`. */
 
 export interface Account {
   readonly id: string;
@@ -12,9 +12,9 @@ export interface Account {
 export interface SessionState {
   /** `resuming`: the visitor was signed in before, and the service has not confirmed the session yet. */
   readonly phase: 'signed-out' | 'resuming' | 'signed-in';
-  /** While signed in. */
+  /** Undefined while the visitor is not signed in. */
   readonly account: Account | undefined;
-  /** A sentence for the visitor: why the session ended, or why it cannot be renewed now. Usually empty. */
+  /** A sentence that tells the visitor why the session ended, or why the page cannot renew it now. Usually empty. */
   readonly note: string;
 }
 
@@ -26,7 +26,7 @@ export interface Session {
   /** Ends all other sessions of the account. @throws Refused */
   changePassword(current: string, next: string): Promise<void>;
   /**
-   * For `authorization: Bearer …`. Renews the token first when it is about to expire.
+   * The access token for `authorization: Bearer …`. When the token is about to expire, renews it first.
    *
    * @returns undefined while the visitor is not signed in
    */
@@ -34,7 +34,7 @@ export interface Session {
   /** Undefined while the visitor is not signed in. */
   account(): Account | undefined;
   state(): SessionState;
-  /** Calls the listener after every change of the state. @returns stops that */
+  /** Calls the listener after every change of the state. @returns a function that stops these calls */
   onChange(listener: (state: SessionState) => void): () => void;
   /** Continues the session of an earlier page, or of another tab. Call it once, when the page is ready. */
   resume(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Session {
 export interface SessionOptions {
   /** The address of the service, without a slash at its end. */
   readonly service: string;
-  /** Keeps an id of the browser, and whether there is a session. Default: the storage of the website. */
+  /** Stores an id of the browser, and a mark while there is a session. Default: the storage of the website. */
   readonly storage?: SmallStorage;
   /** The name in the visitor's list of sessions. Default `Website`. */
   readonly client?: string;

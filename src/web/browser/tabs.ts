@@ -2,7 +2,7 @@ import type { Account } from './session-role.ts';
 
 /** Lets the tabs of a website share one session, in cookie mode. */
 
-/** The session that the tabs of a website tell each other about, in cookie mode. */
+/** The session that a tab sends to the other tabs of the website, in cookie mode. */
 export interface SharedSession {
   readonly token: string;
   /** Milliseconds since the epoch. */
@@ -20,17 +20,19 @@ export interface Tabs {
 export interface TabEvents {
   /** Another tab signed in, or renewed the access token. */
   readonly onShared: (session: SharedSession) => void;
-  /** Another tab signed out, or its session was refused. */
+  /** Another tab signed out, or the service refused the session of another tab. */
   readonly onEnd: () => void;
   /** The token may have expired: the machine slept, or the visitor returns to the page. */
   readonly onReturn: () => void;
 }
 
 const OVER = 'over';
-/** The next tab must have the result of this one before it begins: see {@link Tabs.share}. */
+/**
+ * The time between two tasks. The next tab must get the result of this tab before it begins: see {@link Tabs.share}.
+ */
 const HANDOVER_MS = 100;
 
-/** @param name of the channel, of the lock, and of the flag in the storage of the website */
+/** @param name the name of the channel, of the lock, and of the flag in the storage of the website */
 export function openTabs(name: string, events: TabEvents): Tabs {
   const channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(name) : undefined;
   channel?.addEventListener('message', ({ data }) =>

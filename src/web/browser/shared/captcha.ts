@@ -1,23 +1,23 @@
-/** The captcha of the contact form, on the page: the widget of the provider that the service asks. */
+/** Shows the captcha of the contact form on a page: the widget of the provider that the service asks. */
 
 export interface CaptchaWidget {
   /** Undefined until the visitor has solved the captcha. */
   token(): string | undefined;
-  /** Makes a new token possible: each is valid for one message. */
+  /** Lets the visitor get a new token, because each token is valid for one message. */
   reset(): void;
 }
 
-/** The functions that the scripts of all providers have, with a widget of their own kind. */
+/** The functions that the scripts of all providers have. Each provider has its own kind of widget. */
 interface ProviderScript {
   render(container: HTMLElement, options: { readonly sitekey: string }): unknown;
   getResponse(widget: unknown): string | undefined;
   reset(widget: unknown): void;
-  /** reCAPTCHA alone: its script loads another one. */
+  /** Only reCAPTCHA needs this function, because its script loads another script. */
   ready?(then: () => void): void;
 }
 
 interface Provider {
-  /** The name under which its script offers it. */
+  /** The name of the global variable in which the script offers its functions. */
   readonly global: string;
   readonly script: string;
 }
@@ -44,7 +44,7 @@ const PROVIDERS = new Map<string, Provider>([
 ]);
 
 /**
- * @param container in the page itself: the widgets find no element in a shadow tree
+ * @param container an element of the page itself, because the widgets find no element in a shadow tree
  * @throws Error with a sentence for the visitor
  */
 export async function openCaptcha(
@@ -78,7 +78,7 @@ const offered = ({ global }: Provider): ProviderScript | undefined =>
 const loading = new Map<Provider, Promise<void>>();
 
 async function loadProvider(provider: Provider): Promise<ProviderScript> {
-  // The website may have loaded it for a form of its own.
+  // The website may have loaded the script for a form of its own.
   if (offered(provider) === undefined) {
     const loaded = loading.get(provider) ?? loadScript(provider.script);
     loading.set(provider, loaded);
@@ -89,7 +89,7 @@ async function loadProvider(provider: Provider): Promise<ProviderScript> {
   }
   const script = offered(provider);
   if (script === undefined) throw new Error(`${provider.script} offers no ${provider.global}.`);
-  // Turnstile's `ready` refuses scripts that were loaded like this one, and needs no waiting.
+  // Waits for reCAPTCHA only. Turnstile needs no wait, and its `ready` refuses scripts that a page loads in this way.
   if (provider.global === 'grecaptcha') {
     await new Promise<void>((resolve) => script.ready?.(resolve) ?? resolve());
   }

@@ -1,6 +1,6 @@
 import { styleSheet } from './style.ts';
 
-/** All elements share the address of the service, and the rule of when an element starts and stops. */
+/** The base of all elements: it finds the address of the service, and starts and stops an element. */
 
 /** The script is at `{service}/elements/{name}.js`; PUBLIC_URL may have a path. */
 const OWN_SERVICE = new URL('..', import.meta.url).href;
@@ -8,8 +8,8 @@ const OWN_SERVICE = new URL('..', import.meta.url).href;
 const LASTING_SLASHES = /\/+$/;
 
 /**
- * Until an element has something to show, the content that the page put into it stays visible: it has no shadow root
- * before.
+ * Until an element has something to show, the content that the page put into it stays visible, because the element has
+ * no shadow root until then.
  */
 export abstract class ServiceElement extends HTMLElement {
   #running: AbortController | undefined;
@@ -22,7 +22,7 @@ export abstract class ServiceElement extends HTMLElement {
   }
 
   /**
-   * Shows the element and what the service answers.
+   * Shows the element, and then the answer of the service.
    *
    * @param signal aborted when the element starts again, or is removed
    */
@@ -32,7 +32,8 @@ export abstract class ServiceElement extends HTMLElement {
     this.#stop();
     this.#running = new AbortController();
     const { signal } = this.#running;
-    // Before anything is shown: with an invalid address, the visitor keeps the content of the page.
+    // Reads the address before the element shows anything: when the address is invalid, the content of the page stays
+    // visible.
     this.start(signal, this.service);
   }
 
@@ -40,7 +41,7 @@ export abstract class ServiceElement extends HTMLElement {
     this.#stop();
   }
 
-  /** Starts again, once for all attributes that a script changes at a time. */
+  /** Starts the element again, once for all attributes that a script changes at the same time. */
   attributeChangedCallback(_name: string, previous: string | null, next: string | null): void {
     if (previous === next || this.#running === undefined || this.#isRestarting) return;
     this.#isRestarting = true;
@@ -55,7 +56,10 @@ export abstract class ServiceElement extends HTMLElement {
     this.#running = undefined;
   }
 
-  /** Replaces the content that the page gave. The sentences are in English, whatever the language of the page is. */
+  /**
+   * Replaces the content that the page put into the element. The sentences of the element are in English, whatever the
+   * language of the page is.
+   */
   protected open(css: string, ...content: readonly Node[]): void {
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [styleSheet(css)];
@@ -63,14 +67,14 @@ export abstract class ServiceElement extends HTMLElement {
   }
 }
 
-/** Two scripts of one page may be the same element. */
+/** Defines an element unless the page has it already, because two scripts of one page may define the same element. */
 export function define(name: string, element: CustomElementConstructor): void {
   if (customElements.get(name) === undefined) customElements.define(name, element);
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** @param attributes `true` for one without a value; absent when undefined or false */
+/** @param attributes `true` makes an attribute without a value; undefined and false make no attribute */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes,
@@ -86,7 +90,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Screen readers read every change of a status aloud. */
+/** Changes the text only when it is different, because screen readers read every change of a status aloud. */
 export function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -2,11 +2,11 @@ import type { FieldError } from '../ask.ts';
 import { make, setText } from './element.ts';
 import { plain } from './plain.ts';
 
-/** Forms: labelled fields, errors beside them, and buttons that are pressed once. */
+/** Forms: labelled fields, errors beside the fields, and buttons that ignore further clicks while their task runs. */
 
 type Attributes = Parameters<typeof make>[1];
 
-/** @param attributes of the input, with `name`; `rows` makes it a text area */
+/** @param attributes the attributes of the input, with `name`; `rows` makes it a text area */
 export function field(label: string, attributes: Attributes): HTMLElement {
   const { rows } = attributes;
   const input = make(rows === undefined ? 'input' : 'textarea', {
@@ -26,7 +26,7 @@ export function button(label: string, attributes: Attributes = {}): HTMLButtonEl
   return make('button', { ...shared, ...attributes }, label);
 }
 
-/** Named inputs of a form. */
+/** The input of a form that has this name. */
 export function input(form: HTMLFormElement, name: string): HTMLInputElement {
   return form.elements.namedItem(name) as HTMLInputElement;
 }
@@ -51,7 +51,7 @@ export function markFields(form: HTMLFormElement, errors: readonly FieldError[])
   form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
 }
 
-/** Marks a field whose error is the sentence of an element, and moves the focus there. */
+/** Marks a field as wrong, with the error in the element `sentence`, and moves the focus to the field. */
 export function markField(field: HTMLElement, sentence: HTMLElement): void {
   field.setAttribute('aria-invalid', 'true');
   field.setAttribute('aria-describedby', sentence.id);
@@ -63,8 +63,8 @@ export function note(id: string): HTMLElement {
 }
 
 /**
- * Runs the task of a button, and ignores further clicks until it is done. The button is not `disabled`, which would
- * take the focus from it.
+ * Runs the task of a button, and ignores further clicks until the task is done. The button is not `disabled`, because a
+ * disabled button loses the focus.
  */
 export async function run(
   pressed: HTMLElement,

@@ -1,4 +1,7 @@
-/** The style of all elements. Fonts and colors are the page's; parts and variables change the rest. */
+/**
+ * The style of all elements. An element takes its fonts and colors from the page; with parts and variables, the page
+ * can change the rest.
+ */
 
 const SHARED = `
 :host { display: block; overflow-wrap: anywhere }
@@ -19,7 +22,7 @@ summary { cursor: pointer; width: fit-content }
 .line::before { content: "\\200b" }
 `;
 
-/** The parts that a form adds. */
+/** The rules that a form adds. */
 export const FORM = `
 form { display: grid; gap: .75em; justify-items: start; max-width: var(--slipway-width, 32em); margin: 0 }
 .field { width: 100% }
