@@ -8,11 +8,14 @@ export interface DescribedRollout {
   readonly isFrozen: boolean;
   /** True when the share grows evenly until each planned share. */
   readonly isLinear: boolean;
-  /** The larger shares to come, with the times from which they hold; milliseconds since the epoch. */
+  /**
+   * The larger shares that the plan reaches later, each with the time from which it applies; milliseconds since the
+   * epoch.
+   */
   readonly planned: readonly { readonly at: number; readonly share: Share }[];
 }
 
-/** @param now by the store's clock; milliseconds since the epoch */
+/** @param now the time by the store's clock; milliseconds since the epoch */
 export function describeRollout(rollout: OfferJson['rollout'], now: number): DescribedRollout {
   if (rollout === undefined) {
     return { share: ALL_CLIENTS, isFrozen: false, isLinear: false, planned: [] };

@@ -15,7 +15,7 @@ import {
 export interface ListedDraft {
   readonly channel: string;
   readonly draft: DraftJson;
-  /** The expected targets without a build. */
+  /** The expected targets for which the draft has no native build. */
   readonly missing: readonly Target[];
 }
 

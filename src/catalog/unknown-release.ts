@@ -33,7 +33,8 @@ export function unknownChannel(application: string, channel: string, channels: C
 }
 
 /**
- * The error for a version that is not listed. It names the channels that hold it back, list it or listed it.
+ * The error for a version that is not listed. The message names the channels that hold the version back, list it or
+ * listed it.
  *
  * @param only the channel that should list it; undefined for any channel
  */

@@ -157,10 +157,10 @@ interface EndsNativeJson {
   readonly ends_native?: TargetJson[] | undefined;
 }
 
-/** Shared: notes are rarely removed. */
+/** Releases share this list: publishers rarely remove notes. */
 const NO_LOCALES: readonly string[] = [];
 
-/** Shared: most releases carry none. */
+/** Releases share this list: most releases carry no documents. */
 const NO_CARRIED: Release['carried'] = [];
 
 /** Releases share this list: most releases end no native build. */
