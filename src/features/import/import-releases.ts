@@ -67,7 +67,7 @@ export interface ImportedRelease {
   /** The number of files of the release, with the companions of its artifacts. */
   readonly files: number;
   readonly uploaded: number;
-  /** The catalog revision that offers the release; undefined when the import did not read or publish the release. */
+  /** The catalog revision that offers the release; undefined when the import did not try to publish it. */
   readonly revision?: number;
 }
 
