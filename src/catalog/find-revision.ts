@@ -40,9 +40,10 @@ export interface FindRevisionDeps extends ReaderDeps {
 /**
  * Finds the newest revision, or the revision that a reference names.
  *
- * - Without a reference: the newest revision now.
- * - A number: that revision, at the time when it was made.
- * - A time: the revision that was the newest at that time. For a time in the future: the newest revision now.
+ * - Without a reference: the newest revision, and the present time.
+ * - A number: that revision, and the time when it was made.
+ * - A time: the revision that was the newest at that time, and that time. For a time in the future, the revision is the
+ *   newest one now.
  *
  * @throws AppError `unknown_application`; `unknown_version` when there is no such revision, also for a time before the
  *   first one; `invalid_request` for a time that does not exist; `document_corrupt`, `store_unavailable`,

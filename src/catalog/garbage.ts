@@ -105,9 +105,10 @@ function listedManifests(revision: Revision | undefined): Map<string, number> {
 }
 
 /**
- * Tells the manifests of a version that protect their artifacts. A manifest that was made before the version's draft
- * was discarded stops protecting them a week after the discard, when no channel names the manifest. Until then, a
- * publisher that began before the discard may use the uploads again: it has a day to commit.
+ * Returns a function that says whether a manifest of the version protects its artifacts. Every manifest does, with one
+ * exception: a manifest that was made before the version's draft was discarded stops protecting them a week after the
+ * discard, unless a channel names the manifest. Until then, a publisher that began before the discard may use the
+ * uploads again: it has a day to commit.
  */
 function usedManifests(
   revision: Revision | undefined,

@@ -164,8 +164,8 @@ export async function readRevision(
 }
 
 /**
- * The documents of a sequence, for checks. Unlike other readers, a check does not stop when the newest state is
- * unknown.
+ * The documents of a sequence, for checks. A check also reports a sequence whose newest state is unknown; other readers
+ * refuse such a sequence.
  */
 interface Stored<T> {
   /** The newest readable document. */

@@ -71,8 +71,7 @@ export async function readCarried(
     throw new AppError('document_corrupt', `${key} has other bytes than its manifest states.`);
   };
   const readable = { key: () => key, documentBytesMax: CARRIED_BYTES_MAX, parse };
-  // A refused document may be sound for this manifest: this manifest may state another hash than the manifest for which
-  // it was refused.
+  // A document that was refused for one manifest may be sound for another manifest, which states the hash of its bytes.
   const isOther = refusals?.get(key)?.corrupt.sha256 !== sha256;
   const stored = await readDocument(store, readable, 1, isOther ? refusals : undefined);
   if (stored === undefined) throw new AppError('document_corrupt', `${key} is missing.`);

@@ -198,8 +198,8 @@ export function ignoreUnreadable(error: unknown): undefined {
  * Finds an application that hints announce and the newest list lacks. A publisher lists an application before it stores
  * the first hint, so in this case the newest list was deleted. Undefined when there is no such application.
  *
- * @param from the number of the newest hint at the time when the list was made. Earlier hints do not count: the
- *   publisher who made the list decided to continue without their applications
+ * @param from the number of the newest hint at the time when the list was made. Hints up to this number do not count:
+ *   the publisher who made the list decided to continue without their applications
  */
 export function lostApplication(
   announced: Iterable<readonly [string, AnnouncedRevision]>,

@@ -20,7 +20,7 @@ interface KeepUp {
   followHints(): Promise<void>;
   /** Continues after a hint that the previous leader has read. */
   resumeAfter(hint: number): void;
-  /** True when the store did not answer the last time when this process read hints or the list of applications. */
+  /** True when the store did not answer the last read of hints or of the list of applications. */
   isFailing(): boolean;
   /** Starts both polls. @returns stops them, and resolves when neither reads any more */
   start(): () => Promise<void>;

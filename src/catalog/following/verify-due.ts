@@ -34,9 +34,9 @@ export interface VerificationParts {
 }
 
 /**
- * The service handles more due releases than this as many. They occur at a start, after a bulk import, and every nine
- * minutes in a large application. The service then uses a revision before it has verified all of its releases. It also
- * lists the artifacts, because a listing costs fewer requests than one HEAD for each artifact.
+ * More due releases than this count as many. Many releases are due at a start, after a bulk import, and every nine
+ * minutes in a large application. The service then uses a new revision before it has verified all of its releases. It
+ * also lists the artifacts, because a listing costs fewer requests than one HEAD for each artifact.
  */
 export const FEW_RELEASES_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
@@ -46,8 +46,8 @@ const RELEASES_VERIFIED_AT_ONCE = 8;
  */
 const FAULT_RETRY_MS = 5_000;
 /**
- * Each fault adds this to the time before the next try, so any number of faults costs about a hundred requests a
- * second. A revision can offer 35,000 releases.
+ * The time before the next try is at least this time multiplied by the number of faults, so any number of faults costs
+ * about a hundred requests a second. A revision can offer 35,000 releases.
  */
 const FAULT_RETRY_EACH_MS = 10;
 

@@ -51,8 +51,8 @@ type LoadedApplicationsDeps = Pick<
  */
 const LOSS_INTERVAL_MS = 60_000;
 /**
- * Each application adds this to the interval, so all applications together cost at most a twentieth of a request a
- * second.
+ * The interval is at least this time multiplied by the number of applications, so all applications together cost at
+ * most a twentieth of a request a second.
  */
 const LOSS_INTERVAL_EACH_MS = 20_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;

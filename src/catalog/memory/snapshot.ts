@@ -40,7 +40,7 @@ export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): S
   return yield* createViewsWithout({ revision, offers }, faulty);
 }
 
-/** Leaves out the faulty offers, and adds the offers that are no longer faulty again. */
+/** Leaves out the faulty offers, and restores the offers that are no longer faulty. */
 export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
   return runAtOnce(leaveOutInSteps(snapshot, faulty));
 }

@@ -24,6 +24,7 @@ interface CopyNames {
   readonly to: string;
   /** The file with the settings of the source; undefined: the settings of the command. */
   readonly fromEnv: string | undefined;
+  /** The same for the target. */
   readonly toEnv: string | undefined;
 }
 

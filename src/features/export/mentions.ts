@@ -7,7 +7,7 @@ export type Mention = 'no' | 'below_version' | 'beside_document';
 
 /**
  * Searches the documents for the names of files. It may also find a name in a release note. The export then has one
- * file more, which does no harm.
+ * file more.
  */
 export function createMentions(
   documents: readonly Pick<PlannedDocument, 'body'>[],

@@ -7,8 +7,8 @@ import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 
 /**
- * The most releases of each channel that the export reads, the newest first. Older releases usually contain the same
- * address.
+ * The export reads at most this many of the newest offered releases of each channel, and of the newest installed
+ * releases. Older AppImages contain the same address, because it is made never to change.
  */
 const RELEASES_MAX = 50;
 

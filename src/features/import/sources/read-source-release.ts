@@ -32,8 +32,8 @@ type ImportedFile = SourceRelease['files'][number];
 /**
  * Reads exactly the files of a release, as if they were alone in their directory.
  *
- * @param usualArch the architecture of files that state none; undefined: the architecture that the source usually has,
- *   or a refusal
+ * @param usualArch the architecture of files that state none; undefined: the usual architecture of the source, and a
+ *   refusal without one
  * @throws AppError `invalid_artifact`, also when the release has nothing to publish
  */
 export async function readSourceRelease(

@@ -25,7 +25,7 @@ export interface StatedFile {
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
   /** The path of the index, for messages. */
   readonly statedIn: string;
-  /** The platform of the file that the source states; absent: the source states none. */
+  /** The platform that the source states for the file; absent: none. */
   readonly platform?: Platform | undefined;
   readonly arch?: Arch | undefined;
   /** The architecture when neither the source nor the file states one. */
