@@ -38,8 +38,8 @@ export function continues({ revision, digest }: Link, { previous, skipped }: Lin
 }
 
 /**
- * The reason why a revision must be rejected: it was not made from the one before it. Undefined when the revision was
- * made from the one before it.
+ * Returns an error for a revision that was not made from the preceding revision: the process must reject it. Undefined
+ * for any other revision.
  *
  * @param before the preceding revision, as this process knows it
  */

@@ -36,7 +36,7 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** Writes the catalog: reads the newest documents and commits the next ones. */
+/** Writes the catalog: reads the newest documents, and commits the next documents. */
 
 export interface WriterDeps extends AppendDeps {
   /** The user and machine that publish, for the history: `ada@build-7`. */
@@ -56,7 +56,7 @@ export interface WriterDeps extends AppendDeps {
         states: { readonly before: Channels; readonly after: Channels },
       ) => Promise<void>)
     | undefined;
-  /** A catalog revision that a manifest names and that is above the newest stored one. */
+  /** A catalog revision that a manifest names, with a number above the newest stored revision. */
   readonly named?: Announced | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface CatalogEdit {
   readonly channels: Channels;
   /** Versions that no channel remembers after the change: see `removed_versions` in a revision. */
   readonly removedVersions?: readonly string[];
-  /** The settings of the application after the change; absent: they stay. */
+  /** The settings of the application after the change; absent: the settings stay. */
   readonly settings?: SettingsJson;
   /** True when the change adds text to offers. The writer then refuses the change when the catalog has no room. */
   readonly needsRoom?: boolean;
@@ -200,8 +200,8 @@ async function appendPlanned<T, P>(
   attempt: (base: Base<T>) => Promise<{ readonly document: T | undefined; readonly plan: P }>,
   options: AppendOptions,
 ) {
-  // By number, because each attempt has another number. The number of the stored document tells the attempt that made
-  // it.
+  // The plans of the attempts. Each attempt has another number, so the number of the stored document identifies its
+  // attempt.
   const plans = new Map<number, { readonly plan: P }>();
   const appended = await appendDocument(
     deps,
@@ -222,7 +222,7 @@ async function appendPlanned<T, P>(
 }
 
 /**
- * Refuses a change when the catalog is newer than what the person who makes it has seen.
+ * Refuses a change when the catalog is newer than the revision that the person who makes the change has seen.
  *
  * @throws AppError `state_changed`
  */

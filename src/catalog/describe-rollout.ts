@@ -23,7 +23,7 @@ export function describeRollout(rollout: OfferJson['rollout'], now: number): Des
   const ramp = storedRamp(rollout);
   const share = shareAt(ramp, now);
   const later = ramp.points.filter(({ at }) => at > now);
-  // The ends of freeze windows change nothing.
+  // Leaves out points that do not change the share, such as the ends of freeze windows.
   const planned = later.filter((point, index) => point.share > (later[index - 1]?.share ?? share));
   return { share, isFrozen: !rollout.clock.running, isLinear: ramp.isLinear, planned };
 }

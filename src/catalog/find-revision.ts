@@ -93,8 +93,8 @@ function timeOf({ signed }: Revision): number {
  *
  * The numbers of revisions give their order. Each publisher reads the store's clock for the time of its revision. Such
  * readings differ by a few seconds, so the times of two neighbors can be out of order. The search then finds a revision
- * that is not newer than the time and whose successor is newer. When several revisions are so, the search finds any of
- * them. It never returns a revision that was made after the time.
+ * that is not newer than the time and whose successor is newer. When this is true for several revisions, the search
+ * finds any one of them. It never returns a revision that was made after the time.
  *
  * @param last the highest taken number
  * @throws AppError `unknown_version`

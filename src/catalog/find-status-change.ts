@@ -13,7 +13,7 @@ export interface WantedOffer {
 
 export interface StatusChange extends WantedOffer {
   readonly status: OfferStatus;
-  /** The change that gave the offer its status. */
+  /** The number of the revision that gave the offer its status. */
   readonly revision: number;
   readonly at: string;
   readonly by: string;

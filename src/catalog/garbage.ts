@@ -23,9 +23,7 @@ import { manifestSequence } from './sequences.ts';
  */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
-/**
- * The time for which the files of a release stay. It begins when every channel that listed the release has kept it out.
- */
+/** The time for which the files of a release stay after the last channel that listed the release kept it out. */
 export const KEPT_OUT_AGE_MIN_MS = 90 * 24 * 3_600_000;
 
 /** Moments by the store's clock. */
@@ -134,7 +132,10 @@ function channelsOf(revision: Revision | undefined) {
   return Object.values(revision?.signed.channels ?? {});
 }
 
-/** The versions that no channel lists, and that every channel that listed them kept out before a moment. */
+/**
+ * The versions that no channel lists any more. Every channel that once listed such a version has kept it out since
+ * before a moment.
+ */
 function keptOutVersions(revision: Revision | undefined, before: Date): ReadonlySet<string> {
   const expired = new Set<string>();
   // A version keeps its files when a publisher also retired it by hand, or removed a channel that listed it.

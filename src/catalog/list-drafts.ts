@@ -9,7 +9,7 @@ import {
   type RevisionJson,
 } from './documents/revision-document.ts';
 
-/** Drafts, for publishers, operators and admins. No public answer may contain one. */
+/** Drafts, for publishers, operators and admins. No public answer may contain a draft. */
 
 /** A release that a channel holds back. */
 export interface ListedDraft {

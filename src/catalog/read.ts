@@ -96,7 +96,9 @@ export async function readManifest(
   );
 }
 
-/** Reads the releases of all manifests of a version. @throws AppError `document_corrupt` when one cannot be read */
+/**
+ * Reads the releases of all manifests of a version. @throws AppError `document_corrupt` when a manifest cannot be read
+ */
 export async function readEveryManifest(
   deps: ReaderDeps,
   application: string,

@@ -43,7 +43,7 @@ interface Following<T> extends ReadOnOptions<T> {
 }
 
 /**
- * Reads on from a position; without one, finds the newest document.
+ * Continues to read from a position; without a position, finds the newest document.
  *
  * @throws AppError `document_corrupt` when the present state is unknown; `store_unavailable`, `store_denied`
  */
@@ -68,7 +68,7 @@ export async function readOn<T>(
     return { position: next, failure: newer.failure, lost: undefined };
   }
   if (lookForLost?.() !== true) return { position: next, failure: undefined, lost: announced };
-  // The read ends at a hole. A document behind the hole may be the newest.
+  // The read ends at a hole. A document after the hole may be the newest.
   const found = await findNewestListed(store, sequence, next.newest, refusals);
   const isNewer = found.newest !== undefined && found.newest.number > (next.newest?.number ?? 0);
   const failure = isNewer ? verify?.(found.newest, next.newest) : undefined;

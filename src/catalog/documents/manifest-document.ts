@@ -22,7 +22,7 @@ import {
 
 /** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 
-/** For comparison: a manifest of forty artifacts with long notes has about 100 KiB. */
+/** In bytes. A manifest of forty artifacts with long notes has about 100 KiB. */
 export const MANIFEST_BYTES_MAX = 1024 * 1024;
 
 export const versionSchema = z

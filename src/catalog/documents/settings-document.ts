@@ -38,8 +38,8 @@ export function isStorableName(text: string): boolean {
 }
 
 /**
- * The display name to show; null: the application's name. Also null for a name that no command stores: pages must not
- * fail because of such a name, and commands report it as corrupt.
+ * The display name that pages show; null: they show the application's name. Also null for a name that no command
+ * stores: pages must not fail because of such a name, and commands report it as corrupt.
  */
 export function shownNameOf(settings: SettingsJson | undefined): string | null {
   const name = settings?.display_name;

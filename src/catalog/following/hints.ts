@@ -106,7 +106,7 @@ export function findLastHint(store: ObjectStore, from: number): Promise<number> 
   return findLast(store, hintSequence, from);
 }
 
-/** By application: the highest revision that hints announce. */
+/** The highest revision that hints announce for each application, by name. */
 export type AnnouncedRevisions = ReadonlyMap<string, AnnouncedRevision>;
 
 export interface AnnouncedRevision extends Announced {

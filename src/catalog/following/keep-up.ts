@@ -22,7 +22,7 @@ interface KeepUp {
   resumeAfter(hint: number): void;
   /** True when the store did not answer the last read of hints or of the list of applications. */
   isFailing(): boolean;
-  /** Starts both polls. @returns stops them, and resolves when neither reads any more */
+  /** Starts both polls. @returns a function that stops both polls, and resolves when neither of them reads any more */
   start(): () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. A call while a read is under way waits for that read. */
   readonly refreshApplication: (name: string) => Promise<void>;
-  /** Repeats reads that failed during an outage. The error of a failure is in the state and in the log already. */
+  /** Repeats reads that failed during an outage. The state and the log already contain the error of a failure. */
   readonly refreshFailed: () => Promise<void>;
   /** Called with the revisions that hints announce, before their applications are read. */
   readonly onAnnounced: (announced: AnnouncedRevisions) => void;

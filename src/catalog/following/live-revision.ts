@@ -26,7 +26,7 @@ export interface LiveRevision extends Chained {
   readonly document: Uint8Array;
 }
 
-/** A release that a channel holds back, as a service knows it. */
+/** The facts that a service keeps about a release that a channel holds back. */
 interface WaitingDraft extends Pick<DraftJson, 'since' | 'opens'> {
   readonly channel: string;
 }

@@ -5,7 +5,7 @@ import type { AnnouncedRevision } from './hints.ts';
 
 /**
  * Lets the catalogs of several processes on one machine share one poll of the store: one process, the leader, polls and
- * reports what it learns. The other processes follow: each reads a new revision once, when a report names it.
+ * reports the results. The other processes follow: each reads a new revision once, when a report names it.
  */
 export interface CatalogRelay {
   /** True when this process is the leader. */
@@ -48,7 +48,7 @@ export interface ApplicationReport {
 export interface FaultsReport {
   readonly kind: 'catalog_faults';
   readonly application: string;
-  /** By name: the releases that could not be verified. */
+  /** The releases that could not be verified, by name. */
   readonly faults: readonly (readonly [string, Fault])[];
 }
 

@@ -80,7 +80,7 @@ export interface ApplicationCatalog {
    * confirmed the state, in milliseconds since the epoch.
    */
   restore(confirmedAt: number): Promise<void>;
-  /** Takes over what the leader reports. Never throws. */
+  /** Applies a report of the leader. Never throws. */
   follow(report: ApplicationReport | FaultsReport): Promise<void>;
 }
 

@@ -20,7 +20,7 @@ export interface ApplicationState extends Reading<LiveRevision> {
   readonly source: 'none' | 'saved' | 'live';
   /** The time at which the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
   readonly confirmedAt: number | undefined;
-  /** By name: the releases of the snapshot that could not be verified. The snapshot leaves out their offers. */
+  /** The releases of the snapshot that could not be verified, by name. The snapshot leaves out their offers. */
   readonly faults: ReadonlyMap<string, Fault>;
   /** The time at which the process last asked the store for the newest revision again; milliseconds since the epoch. */
   readonly lookedForAt: number;
@@ -166,8 +166,8 @@ export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boo
 }
 
 /**
- * Says whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
- * `unknown`: the published documents could not be read. `stale`: the store confirmed the state too long ago.
+ * Says whether the process can answer clients from a state. `empty`: the application is registered, and nothing is
+ * published. `unknown`: the published documents could not be read. `stale`: the store confirmed the state too long ago.
  */
 export function usabilityOf(
   state: ApplicationState,

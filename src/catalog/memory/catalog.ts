@@ -31,11 +31,11 @@ export interface Catalog {
   lead(): void;
   /** Stops the polls: another process became the leader. */
   stopLeading(): void;
-  /** Takes over what the leader reports. Never throws. */
+  /** Applies a report of the leader. Never throws. */
   follow(report: CatalogReport): Promise<void>;
   stop(): Promise<void>;
   /**
-   * An application's catalog, with a snapshot to answer from.
+   * Returns an application's catalog with its snapshot.
    *
    * @throws AppError `unknown_application`; `catalog_unavailable` when there is no snapshot, or when the store has not
    *   confirmed the snapshot for too long
@@ -78,7 +78,7 @@ interface CatalogDeps {
    * The time for which the process answers clients from a state that the store does not confirm again; milliseconds.
    */
   readonly staleMaxMs: number;
-  /** Undefined: this process polls, and no other process follows. */
+  /** Undefined: this process polls, and no other process follows it. */
   readonly relay?: CatalogRelay | undefined;
 }
 
@@ -118,10 +118,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     start: async () => {
       await applications.restore();
-      // Reads hints before all else. A change that this start does not see then has a hint above this number. When the
-      // store does not answer, the poll finds the number later, and the poll of all applications finds the changes in
-      // between. A follower reads hints only here. From these hints it learns that an announced revision was deleted,
-      // so the state is unknown.
+      // Reads hints first, so every change that the next reads miss has a hint above this number. When the store does
+      // not answer, the poll finds the number later, and the poll of all applications finds the changes in between. A
+      // follower reads hints only here. From these hints it learns that an announced revision was deleted, so the state
+      // is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();
@@ -228,7 +228,7 @@ function createReporter(
   };
 }
 
-/** For failures that the log and the health report already contain. The next poll tries again. */
+/** Ignores a failure that the log and the health report already contain. The next poll tries again. */
 function ignoreLogged(): void {}
 
 function unknownApplication(name: string): AppError {

@@ -68,7 +68,8 @@ const BULKS_MAX = 2;
  */
 const REFRESHES_MAX = 48;
 /**
- * Reads that take longer continue in the background: one application must not delay the polls of other applications.
+ * The longest wait for first reads. Longer reads continue in the background: one application must not delay the polls
+ * of other applications.
  */
 const FIRST_READS_WAIT_MS = 15_000;
 /** The most further applications that the process reads at once because clients ask for them. */
@@ -118,7 +119,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     const reading =
       firstReads.get(name) ??
       firstReadsLimit(async () => {
-        // `readFirst` may have read it meanwhile, for a client.
+        // `readFirst` may have read the application meanwhile, for a client.
         if (isUntried(catalog.state())) await catalog.refresh();
       }).finally(() => firstReads.delete(name));
     firstReads.set(name, reading);

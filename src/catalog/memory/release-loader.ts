@@ -57,10 +57,13 @@ export interface StoredManifest {
   readonly documents: ReadonlyMap<string, PackedDocument>;
 }
 
-/** By the name of their release: see {@link releaseNameOf}. */
+/** The stored manifests, by the name of their release: see {@link releaseNameOf}. */
 export type StoredManifests = ReadonlyMap<string, StoredManifest>;
 
-/** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
+/**
+ * Sizes in bytes by key, from a listing. The listing may be stale or end early, so it does not prove that a file is
+ * missing.
+ */
 export type ListedSizes = ReadonlyMap<string, number>;
 
 /** The result of verifying a release. */

@@ -1,7 +1,7 @@
 import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../core/key-facts.ts';
 import type { ObjectInfo } from '../../store/object-store.ts';
 
-/** Plans which objects a copy of a store writes, and in which order. Pure. */
+/** Plans the objects that a copy of a store writes, and their order. Pure. */
 
 /**
  * The kinds of objects that a store never deletes. A target with more such objects is a later state, or another store.

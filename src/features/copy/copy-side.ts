@@ -33,7 +33,7 @@ export interface CopyDeps {
     readonly source: readonly ListingPass[];
     readonly target: readonly ListingPass[];
   };
-  /** @param sha256 the hash that the object must have; undefined when nothing states it */
+  /** @param sha256 the hash that the object must have; undefined when nothing states the hash */
   readonly readDocument: (
     store: ObjectStore,
     object: CopiedObject,

@@ -75,7 +75,7 @@ function settingsOf({ store, dataDirectory }: StoreSettings): string {
   return `OBJECT_STORE=s3 S3_BUCKET=${store.bucket}${prefix}`;
 }
 
-/** The directories beside the objects of a directory store that the copy leaves out. */
+/** Finds the directories that the copy leaves out. A directory store has them beside the objects. */
 function directoriesOf(from: StoreSettings, to: StoreSettings) {
   const find = ({ store, dataDirectory }: StoreSettings, name: string): string | undefined => {
     const directory = path.join(dataDirectory, name);

@@ -21,8 +21,8 @@ export interface Proof {
 const MD5_TAG = /^"?[0-9a-f]{32}"?$/;
 
 /**
- * True when the ETags are equal, so the bytes are equal. False when the ETags differ. Undefined when the ETags cannot
- * be compared.
+ * True when equal ETags prove equal bytes. False when the ETags differ, so the bytes probably differ. Undefined when
+ * the copy cannot compare the ETags.
  */
 export function compareTags({ source, target }: Pair): boolean | undefined {
   if (!MD5_TAG.test(source.etag) || !MD5_TAG.test(target.etag)) return undefined;

@@ -25,8 +25,8 @@ export interface ExportResult extends Written {
 }
 
 /**
- * Writes every feed and file address into a bucket or a directory, so that a static server answers them as the service
- * answers a client without credentials and without an id.
+ * Writes every feed and file address into a bucket or a directory. A static server then gives the same answers as the
+ * service gives to a client without credentials and without an id.
  *
  * @throws AppError `unknown_application`, `catalog_unavailable`
  */

@@ -8,9 +8,9 @@ import { fileAtAddress } from './unanswered.ts';
 /**
  * Decides the document at each of these addresses. Squirrel.Windows takes an empty `RELEASES` as a failure, so the
  * service says "no update" with a line of the client's own package. The export does not have that package when its
- * release is paused, withdrawn or of another channel. The address then gets the document with the newest package that
- * is not newer than the client. For this client, that document also means "no update", because Squirrel.Windows
- * installs nothing older. Without such a document, the address gets none.
+ * release is paused, withdrawn or of another channel. The address then gets the document with the newest package in the
+ * export. For this client, that document also means "no update", because Squirrel.Windows installs nothing older. When
+ * the export has no such document, or its package is newer than the client, the address gets no document.
  *
  * @param files the paths of the files in the export
  */

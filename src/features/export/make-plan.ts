@@ -26,7 +26,7 @@ interface PlanRequest {
   readonly publicUrl: string;
   /** True when the export also has the addresses with the other names of a channel. */
   readonly withAliases: boolean;
-  /** Further addresses, below `publicUrl` or with it. */
+  /** Further addresses, relative to `publicUrl` or beginning with it. */
   readonly also: readonly string[];
   readonly store: Pick<ObjectStore, 'open'>;
   readonly onProgress: (label: string, done: number, total: number) => void;

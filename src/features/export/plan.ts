@@ -53,7 +53,8 @@ export interface LeftOut {
   /** Null: every dialect. */
   readonly dialect: string | null;
   /**
-   * The versions of the releases that are left out, the newest first; empty: the entry is not about single releases.
+   * The versions of the releases that the entry concerns, the newest first; empty: the entry concerns no single
+   * releases.
    */
   readonly versions: readonly string[];
   /** A sentence. */

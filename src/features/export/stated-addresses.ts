@@ -7,8 +7,8 @@ import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 
 /**
- * The export reads at most this many of the newest offered releases of each channel, and of the newest installed
- * releases. Older AppImages contain the same address, because it is made never to change.
+ * The most offered releases of each channel that the export reads, and the most installed releases; the newest count.
+ * Older AppImages contain the same address, because developers never change it.
  */
 const RELEASES_MAX = 50;
 

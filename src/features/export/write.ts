@@ -79,8 +79,8 @@ export async function writePlan(
 }
 
 /**
- * When the address of a document or a file is also the folder of other addresses, it gets the name `index.html` in this
- * folder, which static servers look for.
+ * When the address of a document or a file is also the folder of other addresses, the document or file gets the name
+ * `index.html` in this folder. Static servers look for this name.
  */
 function placeIn(
   { keepsNestedPaths }: StaticTarget,

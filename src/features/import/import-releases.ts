@@ -53,11 +53,11 @@ export interface ImportedRelease {
   readonly label: string;
   readonly version: string;
   readonly channel: string;
-  /** ISO 8601, UTC; of the source. */
+  /** The time that the source states; ISO 8601, UTC. */
   readonly releasedAt: string;
   /**
-   * `present`: the channel lists the release with the same files. `left_out`: the release must not be offered, or no
-   * longer.
+   * `present`: the channel lists the release with the same files. `left_out`: the store must not offer the release, or
+   * no longer offers it.
    */
   readonly outcome: 'imported' | 'present' | 'left_out' | 'refused';
   /** Says why the release was left out or refused; null for other outcomes. */

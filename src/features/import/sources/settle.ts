@@ -14,7 +14,7 @@ import type { SourceIssue, SourceRelease, StatedFile } from './source.ts';
 /** A release as an index states it. */
 export interface StatedRelease {
   readonly label: string;
-  /** The text from the index, with or without a leading `v`. */
+  /** The version in the index; `settle` drops a leading `v`. */
   readonly version: string;
   readonly channel: string | null;
   readonly isPrerelease?: boolean;

@@ -56,8 +56,8 @@ export interface SourceRelease {
    */
   readonly beside: readonly string[];
   /**
-   * True when the release carries the index in case the publisher signed the index. A signed index of several versions
-   * leads clients to the newest version, so no older release may carry it.
+   * True when the release carries the index, provided that the publisher signed the index. A signed index of several
+   * versions leads clients to the newest version, so no older release may carry it.
    */
   readonly carriesIndex: boolean;
   /** The share of the installations that the index states; absent: none. */
