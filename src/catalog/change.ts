@@ -249,7 +249,9 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit. */
+/**
+ * The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit.
+ */
 const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'draft', 'promote']);
 
 function refuseTooLarge(

@@ -133,8 +133,8 @@ function channelsOf(revision: Revision | undefined) {
 }
 
 /**
- * The versions that no channel lists any more. Every channel that once listed such a version has kept it out since
- * before a moment.
+ * The versions that no channel lists any more. Every channel that once listed such a version kept it out before the
+ * time `before`.
  */
 function keptOutVersions(revision: Revision | undefined, before: Date): ReadonlySet<string> {
   const expired = new Set<string>();
