@@ -6,15 +6,15 @@ import type { AppendDeps } from '../store/sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
 
-/** Uploads artifacts. They are stored by content, and reused where that is safe. */
+/** Uploads artifacts. It stores them by content, and uses a stored artifact again where that is safe. */
 
 /** A publisher reuses an upload that no manifest names only within this time: `gc` deletes it after a week. */
 export const REUSE_AGE_MAX_MS = 24 * 3_600_000;
 
 interface UploadedFile {
-  /** Its path on disk, or its bytes when they are in no file. */
+  /** The path of the file on disk, or its bytes when they are in no file. */
   readonly content: string | Uint8Array;
-  /** The name it is published under. */
+  /** The name under which the file is published. */
   readonly filename: string;
   /** Hex. */
   readonly sha256: string;
@@ -25,8 +25,9 @@ interface UploadedFile {
 /**
  * Uploads a file unless its bytes are in the store.
  *
- * An object that a manifest names is never deleted, so it is reused. An object that no manifest names is reused only
- * while it is young. `gc` may be deleting an older one, so the bytes are uploaded under a fresh key.
+ * `gc` never deletes an object that a manifest names, so the publisher reuses such an object. The publisher reuses an
+ * object that no manifest names only while the object is young: `gc` may be deleting an older object, so the publisher
+ * uploads the bytes under a fresh key.
  *
  * @param named the artifacts that a manifest of the release names
  * @returns the object, relative to the application, and whether this call uploaded it
@@ -49,7 +50,7 @@ export async function ensureUploaded(
     const reusable =
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
-    // A file of the right size may have been altered: publishing again uploads it anew.
+    // Someone may have altered a file and kept its size: then this publish uploads the file anew.
     if (reusable && (await isIntact(deps, artifactKey(application, object), file.sha256))) {
       onProgress(file.size);
       return { object, uploaded: false };
@@ -102,10 +103,10 @@ async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<
 }
 
 /**
- * The SHA-256 of a stored object's bytes, in hex, read in bounded memory.
+ * Computes the SHA-256 of a stored object's bytes, in hex. It reads the object in pieces, so it needs little memory.
  *
- * @param others get the same bytes, as further hashes
- * @throws AppError `artifact_mismatch` when it is missing
+ * @param others further hashes, which get the same bytes
+ * @throws AppError `artifact_mismatch` when the object is missing
  */
 export async function hashObject(
   { store }: ReaderDeps,
@@ -122,8 +123,8 @@ export async function hashObject(
 }
 
 /**
- * Reads the store's clock, in milliseconds since the epoch. The ages of objects are measured by it: the
- * publisher's own clock may be wrong.
+ * Reads the store's clock, in milliseconds since the epoch. Publishers measure the ages of objects by the store's
+ * clock, because their own clock may be wrong.
  */
 export async function readStoreTime(deps: AppendDeps): Promise<number> {
   const key = clockKey(deps.randomness.id());

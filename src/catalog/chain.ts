@@ -4,7 +4,7 @@ import type { Entry } from '../store/sequence/sequence.ts';
 import type { RevisionJson } from './documents/revision-document.ts';
 
 /**
- * The hash chain of catalog revisions: each names its predecessor and the predecessor's digest.
+ * The hash chain of catalog revisions: each revision names its predecessor and the predecessor's digest.
  *
  * A process never serves a revision below the highest one that it has seen. A store that no longer has that revision
  * was rolled back: by accident, or by an attacker who replays an old state.
@@ -15,7 +15,10 @@ type ChainFields = Pick<RevisionJson, 'revision' | 'previous' | 'skipped'>;
 /** A revision with at least the fields that the chain needs. */
 export type Chained = Readonly<Sealed<ChainFields>>;
 
-/** The fields of a revision that the chain needs: a long history does not fit into memory. */
+/**
+ * The fields of a revision that the chain needs. Checks keep only these fields, because a long history does not fit
+ * into memory.
+ */
 interface Link extends ChainFields {
   readonly digest: string;
 }
@@ -25,8 +28,9 @@ export function linkOf({ digest, signed: { revision, previous, skipped } }: Chai
 }
 
 /**
- * True when `next` was made from `before`, or from a later revision, or names `before` as corrupt. In the last case, an
- * operator allowed the change to skip `before`. `next` has no `previous` when no sound revision came before it.
+ * True when `next` was made from `before`, or from a later revision, or when `next` names `before` as corrupt. In the
+ * last case, an operator allowed the change to skip `before`. `next` has no `previous` when no sound revision came
+ * before it.
  */
 export function continues({ revision, digest }: Link, { previous, skipped }: Link): boolean {
   if (previous?.revision === revision) return previous.digest === digest;
@@ -34,9 +38,10 @@ export function continues({ revision, digest }: Link, { previous, skipped }: Lin
 }
 
 /**
- * The reason why a revision must be rejected: it was not made from the one before it. Undefined when it was.
+ * Returns an error for a revision that was not made from the preceding revision: the process must reject it. Undefined
+ * for any other revision.
  *
- * @param before the revision before it, as this process knows it
+ * @param before the preceding revision, as this process knows it
  */
 export function brokenChain(
   application: string,
@@ -54,14 +59,15 @@ export function brokenChain(
 /**
  * @param seen the newest revision that this process knows
  * @param stored the store's document of the same number; undefined when there is none
- * @throws AppError `document_corrupt` when the store has another revision there, or none
+ * @throws AppError `document_corrupt` when the store has another revision under this number, or none
  */
 export function refuseRollback(
   application: string,
   seen: Entry<Chained>,
   stored: Chained | 'corrupt' | undefined,
 ): void {
-  // A corrupt document is no rollback: the next revision names the documents that it skips, and that is checked.
+  // A corrupt document is no rollback: the next revision names the documents that it skips, and the chain check
+  // compares them.
   if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
   throw new AppError(
     'document_corrupt',

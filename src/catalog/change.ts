@@ -36,14 +36,14 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** Writes the catalog: reads the newest documents and commits the next ones. */
+/** Writes the catalog: reads the newest documents, and commits the next documents. */
 
 export interface WriterDeps extends AppendDeps {
   /** The user and machine that publish, for the history: `ada@build-7`. */
   readonly actor: string;
   /**
-   * The catalog revision that the person who makes the change has seen. With a newer one, the change is refused.
-   * Absent: the change is made to the newest state.
+   * The catalog revision that the person who makes the change has seen. When the store has a newer revision, the writer
+   * refuses the change. Absent: the change is made to the newest state.
    */
   readonly seenRevision?: number;
   /**
@@ -56,7 +56,7 @@ export interface WriterDeps extends AppendDeps {
         states: { readonly before: Channels; readonly after: Channels },
       ) => Promise<void>)
     | undefined;
-  /** A catalog revision that a manifest names and that is above the newest stored one. */
+  /** A catalog revision that a manifest names, with a number above the newest stored revision. */
   readonly named?: Announced | undefined;
 }
 
@@ -68,22 +68,22 @@ interface CatalogChange {
   readonly version: string | null;
   readonly channels: readonly string[];
   readonly reason: string | null;
-  /** A detail that the kind does not state, for the history: `25%`. It is cut to {@link SUMMARY_LENGTH_MAX}. */
+  /** A detail for the history that the kind does not state: `25%`. The writer cuts it to {@link SUMMARY_LENGTH_MAX}. */
   readonly summary?: string | undefined;
 }
 
 export interface CatalogEdit {
   readonly change: CatalogChange;
   readonly channels: Channels;
-  /** Versions that no channel remembers after the change: see `removed_versions` of a revision. */
+  /** Versions that no channel remembers after the change: see `removed_versions` in a revision. */
   readonly removedVersions?: readonly string[];
-  /** The settings of the application after the change; absent: they stay. */
+  /** The settings of the application after the change; absent: the settings stay. */
   readonly settings?: SettingsJson;
-  /** True when the change adds text to offers, so that it is refused when there is no room. */
+  /** True when the change adds text to offers. The writer then refuses the change when the catalog has no room. */
   readonly needsRoom?: boolean;
 }
 
-/** The state that a change is made from, beside the channels. */
+/** The state from which a change is made, without the channels. */
 interface Present {
   /** The number of the next revision. */
   readonly revision: number;
@@ -114,10 +114,10 @@ interface CatalogPlan<P> {
 /**
  * Commits one change to the state of an application's channels.
  *
- * @param planOn gets the present state and plans the change. It is called again with the newer state whenever another
- *   writer was first, so it must contain every check.
- * @returns the `plan` of the attempt that was stored, also when the store's answer to that attempt was lost; when nothing
- *   had to change, the plan of the last attempt
+ * @param planOn gets the present state and plans the change. When another writer was first, `changeCatalog` calls
+ *   `planOn` again with the newer state, so `planOn` must make every check.
+ * @returns the `plan` of the attempt that was stored, also when the store's answer to that attempt was lost; when
+ *   nothing had to change, the plan of the last attempt
  * @throws AppError as {@link appendDocument}; `state_changed`; `document_too_large` also when there is no room for
  *   another offer; every error that `planOn` throws
  */
@@ -150,7 +150,7 @@ export async function changeCatalog<P>(
       if (edit.needsRoom === true || ADDS.has(edit.change.kind))
         refuseTooLarge(application, after, removed);
       await deps.beforeCommit?.(edit.change.kind, { before, after });
-      // For a first revision, the newest hint is looked up only when the change is announced.
+      // For a first revision, `announceChange` looks for the newest hint later.
       const hint = previous === undefined ? 0 : await findHint(deps, previous.signed.hint ?? 0);
       const document: Revision = seal({
         schema_version: SCHEMA_VERSION,
@@ -190,7 +190,7 @@ export async function changeCatalog<P>(
 /**
  * Commits one change to a sequence.
  *
- * @param attempt makes the next document, and the plan that the caller needs when this very document is stored
+ * @param attempt makes the next document, and the plan that the caller needs when the store takes this document
  * @returns the plan of the stored document; when nothing had to change, the plan of the last attempt
  * @throws AppError as {@link appendDocument}
  */
@@ -200,7 +200,8 @@ async function appendPlanned<T, P>(
   attempt: (base: Base<T>) => Promise<{ readonly document: T | undefined; readonly plan: P }>,
   options: AppendOptions,
 ) {
-  // By number, because each attempt is for another one: the stored document tells which attempt it is of.
+  // The plans of the attempts. Each attempt has another number, so the number of the stored document identifies its
+  // attempt.
   const plans = new Map<number, { readonly plan: P }>();
   const appended = await appendDocument(
     deps,
@@ -221,7 +222,7 @@ async function appendPlanned<T, P>(
 }
 
 /**
- * Refuses a change when the catalog is newer than what the person who makes it has seen.
+ * Refuses a change when the catalog is newer than the revision that the person who makes the change has seen.
  *
  * @throws AppError `state_changed`
  */
@@ -248,7 +249,9 @@ async function findHint(deps: WriterDeps, from: number): Promise<number> {
   });
 }
 
-/** The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit. */
+/**
+ * The changes that add offers or drafts. All other changes must be possible even when a revision is at its size limit.
+ */
 const ADDS: ReadonlySet<ChangeKind> = new Set(['publish', 'draft', 'promote']);
 
 function refuseTooLarge(
@@ -271,14 +274,15 @@ interface ManifestOptions extends AppendOptions {
 /** The manifest that a change needs. */
 export interface WantedManifest {
   readonly release: Release;
-  /** A stored manifest that states this very release; undefined when it has to be made. */
+  /** A stored manifest that states exactly this release; undefined when the writer has to make one. */
   readonly kept: ManifestReference | undefined;
 }
 
 /**
- * Commits the next manifest of a version, unless the wanted one is stored.
+ * Commits the next manifest of a version, unless the store has the wanted manifest.
  *
- * @param want gets the newest manifest; it is called again whenever another writer was first
+ * @param want gets the newest manifest and returns the wanted one; `changeManifest` calls it again whenever another
+ *   writer was first
  * @throws AppError as {@link appendDocument}; every error that `want` throws
  */
 export async function changeManifest(
@@ -308,9 +312,9 @@ export async function changeManifest(
 }
 
 /**
- * Adds an application to the list of applications, unless it is listed.
+ * Adds an application to the list of applications, unless the list has it.
  *
- * @throws as {@link changeCatalog}; `store_denied` when the credentials may only publish other applications
+ * @throws AppError as {@link changeCatalog}; `store_denied` when the credentials may not write the list of applications
  */
 export async function registerApplication(deps: WriterDeps, name: string): Promise<void> {
   const { hint, named } = await findLostList(deps);
@@ -328,7 +332,7 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
     });
   };
   await appendDocument(deps, applicationsSequence, make, { named }).catch((error: unknown) => {
-    // A directory has no credentials, and its own message says what to do.
+    // A store in a directory has no credentials, and the message of its error says what to do.
     if (!isAppError(error, 'store_denied') || deps.store.identify !== undefined) throw error;
     throw new AppError(
       'store_denied',
@@ -338,7 +342,10 @@ export async function registerApplication(deps: WriterDeps, name: string): Promi
   });
 }
 
-/** Finds the number of a deleted list: the newest hints announce an application that the newest list lacks. */
+/**
+ * Finds the number of a deleted list of applications. The list was deleted when the newest hints announce an
+ * application that the newest list lacks.
+ */
 async function findLostList({ store }: WriterDeps): Promise<{ hint: number; named?: Announced }> {
   const { newest } = await findNewestListed(store, applicationsSequence);
   const from = newest?.document.signed.hint ?? 0;

@@ -8,8 +8,8 @@ type OfferedBuild = OfferJson['artifacts'][number];
 type Listed = Pick<OfferJson, 'version' | 'artifacts'>;
 
 /**
- * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer or a draft gets more builds, only
- * those count; for any other change of one, all of its builds do.
+ * The targets of the builds that a change is about, such as `windows-x64`, sorted. When an offer or a draft gets more
+ * builds, only the added builds count. For every other change of an offer or a draft, all of its builds count.
  */
 export function changedTargets(before: ComparedChannels, after: ComparedChannels): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
@@ -34,7 +34,7 @@ function changedBuilds(
     const previous = old.get(offer.version);
     old.delete(offer.version);
     if (previous === undefined) builds.push(...offer.artifacts);
-    // An edit copies only what it changes. Thousands of offers stay the same object.
+    // An edit copies only the offers that it changes. Thousands of other offers stay the same objects.
     else if (previous !== offer) builds.push(...changedIn(previous, offer));
   }
   for (const removed of old.values()) builds.push(...removed.artifacts);

@@ -6,9 +6,14 @@ import { isPresent } from '../store/presence.ts';
 
 /** Copies an artifact from one store to another. */
 
-/** Up to this size, one request reads an artifact into memory; a larger one is read in pieces of this size. */
+/**
+ * Up to this size, one request reads an artifact into memory. The copy reads larger artifacts in pieces of this size.
+ */
 const PIECE_BYTES = 8 * 1024 * 1024;
-/** Up to this size, a plain write: its time-out is long enough on a slow line, and it needs no HEAD before it. */
+/**
+ * Up to this size, the copy writes an artifact with one plain request. The time-out of this request is long enough on a
+ * slow line, and it needs no HEAD before it.
+ */
 const SMALL_BYTES = 256 * 1024;
 
 /** A stored artifact. */
@@ -16,18 +21,19 @@ interface StoredArtifact {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
-  /** Hex, as its key states it. */
+  /** Hex, from the artifact's key. */
   readonly sha256: string;
 }
 
 /**
- * `gone`: the source no longer has it. `corrupt`: two reads gave other bytes than its key states, and nothing was
- * stored. `exists`: the target had an object under the key.
+ * `gone`: the source no longer has the artifact. `corrupt`: two reads returned bytes that do not match the hash in the
+ * key, and nothing was stored. `exists`: the target had an object under the key.
  */
 type CopyOutcome = 'created' | 'exists' | 'gone' | 'corrupt';
 
 /**
- * Copies an artifact, and hashes it on the way: other bytes than its key states are never stored.
+ * Copies an artifact, and hashes the bytes before the target stores them. It never stores bytes that do not match the
+ * hash in the key.
  *
  * @param onProgress called with the number of bytes that the target has taken so far
  * @throws AppError `store_unavailable`, `store_denied`, `store_full`
@@ -78,7 +84,7 @@ async function copyInPieces(
     return await to.upload(key, createPieces(reader, sha256), { onProgress });
   } catch (error) {
     if (isAppError(error, 'upload_mismatch')) return 'corrupt';
-    // A clean-up of the source may have deleted it meanwhile.
+    // A clean-up of the source may have deleted the artifact meanwhile.
     if (isAppError(error, 'store_unavailable') && !(await isPresent(from, key))) return 'gone';
     throw error;
   } finally {

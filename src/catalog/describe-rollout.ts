@@ -8,11 +8,14 @@ export interface DescribedRollout {
   readonly isFrozen: boolean;
   /** True when the share grows evenly until each planned share. */
   readonly isLinear: boolean;
-  /** The larger shares to come, with the times from which they hold; milliseconds since the epoch. */
+  /**
+   * The larger shares that the plan reaches later, each with the time from which it applies; milliseconds since the
+   * epoch.
+   */
   readonly planned: readonly { readonly at: number; readonly share: Share }[];
 }
 
-/** @param now by the store's clock; milliseconds since the epoch */
+/** @param now the time by the store's clock; milliseconds since the epoch */
 export function describeRollout(rollout: OfferJson['rollout'], now: number): DescribedRollout {
   if (rollout === undefined) {
     return { share: ALL_CLIENTS, isFrozen: false, isLinear: false, planned: [] };
@@ -20,7 +23,7 @@ export function describeRollout(rollout: OfferJson['rollout'], now: number): Des
   const ramp = storedRamp(rollout);
   const share = shareAt(ramp, now);
   const later = ramp.points.filter(({ at }) => at > now);
-  // The ends of freeze windows change nothing.
+  // Leaves out points that do not change the share, such as the ends of freeze windows.
   const planned = later.filter((point, index) => point.share > (later[index - 1]?.share ?? share));
   return { share, isFrozen: !rollout.clock.running, isLinear: ramp.isLinear, planned };
 }

@@ -16,7 +16,7 @@ export function optionOf(channel: string): string {
 }
 
 /**
- * `waits for macos-arm64 since 2026-11-22 10:00:00Z`, or the command that opens it.
+ * `waits for macos-arm64 since 2026-11-22 10:00:00Z`, or the same with the command that offers the draft.
  *
  * @param app see `appOption`
  */

@@ -7,7 +7,7 @@ import type { Revision } from './sequences.ts';
 import { unknownApplication } from './unknown-release.ts';
 
 /**
- * Reads a catalog revision: the newest, or revision `at`.
+ * Reads the newest catalog revision, or revision `at`.
  *
  * @throws AppError `unknown_application`, `unknown_version` when there is no such revision
  */
@@ -26,9 +26,9 @@ export interface FoundRevision {
   readonly revision: Revision;
   /** By the store's clock; milliseconds since the epoch. */
   readonly time: number;
-  /** True when the time is in the future: what is published until then is unknown. */
+  /** True when the time is in the future: nobody knows yet what publishers change until then. */
   readonly isForecast: boolean;
-  /** The revisions after it that cannot be read, and may have been the newest at that time. */
+  /** The later revisions that cannot be read, and that may have been the newest at that time. */
   readonly unreadable: readonly number[];
 }
 
@@ -38,15 +38,16 @@ export interface FindRevisionDeps extends ReaderDeps {
 }
 
 /**
- * Finds the newest revision, or the one that a reference names.
+ * Finds the newest revision, or the revision that a reference names.
  *
- * - Without a reference: the newest revision now.
- * - A number: that revision, at the time when it was made.
- * - A time: the revision that was the newest then, at that time. In the future, it is the newest revision.
+ * - Without a reference: the newest revision, and the present time.
+ * - A number: that revision, and the time when it was made.
+ * - A time: the revision that was the newest at that time, and that time. For a time in the future, the revision is the
+ *   newest one now.
  *
  * @throws AppError `unknown_application`; `unknown_version` when there is no such revision, also for a time before the
  *   first one; `invalid_request` for a time that does not exist; `document_corrupt`, `store_unavailable`,
- * `store_denied`
+ *   `store_denied`
  */
 export async function findRevision(
   deps: FindRevisionDeps,
@@ -62,16 +63,16 @@ export async function findRevision(
     return { revision, time: timeOf(revision), isForecast: false, unreadable: [] };
   }
   const time = parseTime(reference.time);
-  // Read first: the store's clock is known after its first answer.
+  // Reads the store before the clock: the store's clock is known only after the store's first answer.
   const last = await readLastRevisionNumber(deps, application);
   if (last === 0 || time > deps.clock.now()) {
     const revision = await readCatalog(deps, application);
     return { revision, time, isForecast: true, unreadable: [] };
   }
-  // Commands print whole seconds. A revision of that second is meant as well.
+  // Commands print whole seconds, so a time without a fraction also means revisions within that second.
   const isWhole = !reference.time.includes('.');
   const found = await findAt(deps, application, last, isWhole ? time + 999 : time);
-  // The decision is not earlier than the revision that it is made from.
+  // The time must not be earlier than the found revision.
   return { ...found, time: Math.max(time, timeOf(found.revision)), isForecast: false };
 }
 
@@ -87,12 +88,13 @@ function timeOf({ signed }: Revision): number {
 }
 
 /**
- * The revision with the highest number that was made at a time or before, by a binary search: O(log n) reads.
+ * Finds the revision with the highest number that was made at a time or before it. It uses a binary search: O(log n)
+ * reads.
  *
  * The numbers of revisions give their order. Each publisher reads the store's clock for the time of its revision. Such
  * readings differ by a few seconds, so the times of two neighbors can be out of order. The search then finds a revision
- * that is not newer than the time and whose successor is newer; which one, when there are several, is not defined. It
- * never returns a revision that was made after the time.
+ * that is not newer than the time and whose successor is newer. When this is true for several revisions, the search
+ * finds any one of them. It never returns a revision that was made after the time.
  *
  * @param last the highest taken number
  * @throws AppError `unknown_version`

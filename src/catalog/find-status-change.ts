@@ -13,20 +13,23 @@ export interface WantedOffer {
 
 export interface StatusChange extends WantedOffer {
   readonly status: OfferStatus;
-  /** The change that gave the offer its status. */
+  /** The number of the revision that gave the offer its status. */
   readonly revision: number;
   readonly at: string;
   readonly by: string;
 }
 
-/** Each revision repeats the whole state: a person who waits for the answer waits for these reads as well. */
+/**
+ * The most revisions that a search reads. Each revision repeats the whole state, and a person waits for these reads.
+ */
 const REVISIONS_MAX = 25;
-/** In all of them: reading so many takes about a second. */
+/** The most offers that a search reads, in all revisions together: reading so many takes about a second. */
 const OFFERS_MAX = 20_000;
 
 /**
- * Looks for the changes in a revision and the ones before it. Leaves out an offer whose status is older than
- * {@link REVISIONS_MAX} changes (fewer when there are thousands of offers), or whose history has a corrupt revision.
+ * Looks for the changes in a revision and in earlier revisions. It reads {@link REVISIONS_MAX} revisions at most, or
+ * fewer when there are thousands of offers, and it stops at a corrupt revision. It leaves out the offers whose change
+ * it did not find.
  *
  * @throws AppError `store_unavailable`, `store_denied`
  */
@@ -64,7 +67,7 @@ function statusIn(
   return revision?.channels[channel]?.offers.find((offer) => offer.version === version)?.status;
 }
 
-/** The revision from which one was made; undefined before the first. */
+/** Reads the revision from which a revision was made; undefined for the first revision. */
 async function readBefore(
   deps: ReaderDeps,
   application: string,

@@ -13,21 +13,24 @@ import type { Manifest, Revision } from './sequences.ts';
 import { manifestSequence } from './sequences.ts';
 
 /**
- * Finds the artifacts and signed documents that no manifest names, which interrupted publishes leave behind, and the
+ * Finds the artifacts and signed documents that no manifest names, because a publish was interrupted. Also finds the
  * files of releases that channels kept out long ago.
  */
 
-/** A publisher may commit an upload that is up to a day old; the rest is margin. */
+/**
+ * The shortest age of garbage: a week. A publisher may commit an upload that is up to a day old, and the other six days
+ * are a margin.
+ */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
-/** The time for which the files of a release stay after every channel that listed it kept it out. */
+/** The time for which the files of a release stay after the last channel that listed the release kept it out. */
 export const KEPT_OUT_AGE_MIN_MS = 90 * 24 * 3_600_000;
 
 /** Moments by the store's clock. */
 interface GarbageLimits {
-  /** Artifacts that were stored later stay. */
+  /** Artifacts that were stored after this moment stay. */
   readonly storedBefore: Date;
-  /** The artifacts of releases that were kept out later stay. */
+  /** The artifacts of releases that were kept out after this moment stay. */
   readonly keptOutBefore: Date;
 }
 
@@ -37,10 +40,10 @@ interface GarbageLimits {
  * publisher of another release reuses only uploads of the last day. So no later commit can name the found objects.
  *
  * It lists the artifacts before it reads manifests: a manifest that is created meanwhile can then only protect more
- * artifacts. It takes the versions from the catalog as well as from a listing, which may be incomplete.
+ * artifacts. It takes the versions from the catalog and from a listing, because the listing may be incomplete.
  *
- * @throws AppError `document_corrupt` when the catalog or a manifest is missing or corrupt: the artifacts
- *   that it names are then unknown, and none may be deleted
+ * @throws AppError `document_corrupt` when the catalog or a manifest is missing or corrupt: the artifacts that it names
+ *   are then unknown, so `gc` must not delete any artifact
  */
 export async function findGarbage(
   deps: ReaderDeps,
@@ -84,7 +87,10 @@ async function findNamed(
   return named;
 }
 
-/** Every version that the catalog lists or listed, with the highest manifest number it names; 0 for none. */
+/**
+ * Every version that the catalog lists or listed, with the highest manifest number that the catalog names for it; 0 for
+ * none.
+ */
 function listedManifests(revision: Revision | undefined): Map<string, number> {
   const versions = new Map<string, number>();
   for (const { offers, drafts = [], retired } of channelsOf(revision)) {
@@ -97,8 +103,10 @@ function listedManifests(revision: Revision | undefined): Map<string, number> {
 }
 
 /**
- * Which manifests of a version protect their artifacts: all, except those made before its draft was discarded, once a
- * week has passed. A publisher that began before that may use their uploads again, and has a day to commit.
+ * Returns a function that says whether a manifest of the version protects its artifacts. Every manifest does, with one
+ * exception: a manifest that was made before the version's draft was discarded stops protecting them a week after the
+ * discard, unless a channel names the manifest. Until then, a publisher that began before the discard may use the
+ * uploads again: it has a day to commit.
  */
 function usedManifests(
   revision: Revision | undefined,
@@ -124,10 +132,13 @@ function channelsOf(revision: Revision | undefined) {
   return Object.values(revision?.signed.channels ?? {});
 }
 
-/** The versions that no channel lists, and that every channel that listed them kept out before a moment. */
+/**
+ * The versions that no channel lists any more. Every channel that once listed such a version kept it out before the
+ * time `before`.
+ */
 function keptOutVersions(revision: Revision | undefined, before: Date): ReadonlySet<string> {
   const expired = new Set<string>();
-  // A version that was also retired by hand, or by removing its channel, keeps its files.
+  // A version keeps its files when a publisher also retired it by hand, or removed a channel that listed it.
   const stays = new Set(revision?.signed.removed_versions);
   for (const channel of channelsOf(revision)) {
     for (const { version } of [...channel.offers, ...(channel.drafts ?? [])]) stays.add(version);
@@ -157,7 +168,7 @@ async function namedByVersion(
       { cause },
     );
   const keys: string[] = [];
-  // Also tries the number after the last known one: a listing may lack the newest manifest.
+  // Also tries the number after the last known number, because a listing may lack the newest manifest.
   for (let number = 1; ; number++) {
     const manifest = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
       throw isAppError(error, 'document_corrupt') ? unknown(error.message, error) : error;

@@ -1,4 +1,4 @@
-/** Every key this room stores under; no other room builds them. */
+/** Builds and parses every key under which this room stores objects. No other room builds such keys. */
 
 /** The prefix of the objects of all applications; the application's name follows. */
 export const APPLICATIONS_ROOT = 'apps/';
@@ -47,8 +47,8 @@ export function artifactsPrefix(application: string): string {
 }
 
 /**
- * The object of an artifact, relative to its application. `upload` distinguishes a fresh upload from an
- * older one of the same bytes, which `gc` may be deleting.
+ * The object of an artifact, relative to its application. `upload` distinguishes a fresh upload from an older upload of
+ * the same bytes: `gc` may be deleting the older one.
  */
 export function artifactObject(sha256: string, filename: string, upload?: string): string {
   return `artifacts/${sha256}${upload === undefined ? '' : `.${upload}`}/${filename}`;
@@ -80,12 +80,12 @@ export function isCarriedKey(application: string, key: string): boolean {
   return /^[^/]+\/carried\/\d+\/[^/]+$/.test(key.slice(releasesPrefix(application).length));
 }
 
-/** The key of an artifact's object, or of a carried document's. */
+/** The key of the object of an artifact or of a carried document. */
 export function artifactKey(application: string, object: string): string {
   return `apps/${application}/${object}`;
 }
 
-/** The key of an object that is created to read the store's clock, and deleted at once. */
+/** The key of an object that a publisher creates to read the store's clock, and deletes at once. */
 export function clockKey(id: string): string {
   return `probe/clock/${id}`;
 }

@@ -9,13 +9,13 @@ import {
   type RevisionJson,
 } from './documents/revision-document.ts';
 
-/** Drafts, for publishers, operators and admins. No public answer may contain one. */
+/** Drafts, for publishers, operators and admins. No public answer may contain a draft. */
 
 /** A release that a channel holds back. */
 export interface ListedDraft {
   readonly channel: string;
   readonly draft: DraftJson;
-  /** The expected targets without a build. */
+  /** The expected targets for which the draft has no native build. */
   readonly missing: readonly Target[];
 }
 

@@ -34,7 +34,7 @@ import {
   revisionSequence,
 } from './sequences.ts';
 
-/** Reads the present catalog from the store, for publishers and operators. Clients are answered from memory. */
+/** Reads the present catalog from the store, for publishers and operators. The service answers clients from memory. */
 
 export interface ReaderDeps {
   readonly store: ObjectStore;
@@ -51,7 +51,7 @@ async function readPosition<T>(
   named?: Announced,
 ): Promise<Position<T>> {
   const known = deps.newestKnown?.get(sequence);
-  // With a listing: a number that was skipped after a deletion stays a hole, and galloping ends there.
+  // Uses a listing, because galloping ends at a hole: a number that a publisher skipped after a deletion stays a hole.
   const position = await findPresent(deps.store, sequence, known, named);
   refuseUnknownState(sequence, position, deps.skipCorrupt);
   const { newest, last } = position;
@@ -62,12 +62,12 @@ async function readPosition<T>(
 export interface ManifestReference {
   readonly number: number;
   readonly digest: string;
-  /** The newest catalog revision when it was made; 0: there was none. */
+  /** The newest catalog revision at the time when the manifest was made; 0: there was none. */
   readonly catalogRevision: number;
   readonly release: Release;
 }
 
-/** A release with the number and the digest of its manifest; undefined without a manifest. */
+/** Returns a release with the number and the digest of its manifest; undefined without a manifest. */
 export function referenceTo(manifest: Manifest | undefined): ManifestReference | undefined {
   if (manifest === undefined) return undefined;
   const { signed, digest } = manifest;
@@ -78,7 +78,7 @@ export function referenceTo(manifest: Manifest | undefined): ManifestReference |
 /**
  * Reads a manifest by its number.
  *
- * @throws AppError `document_corrupt` when it is missing or has another digest
+ * @throws AppError `document_corrupt` when the manifest is missing or has another digest
  */
 export async function readManifest(
   deps: ReaderDeps,
@@ -96,7 +96,9 @@ export async function readManifest(
   );
 }
 
-/** Reads the releases of all manifests of a version. @throws AppError `document_corrupt` when one cannot be read */
+/**
+ * Reads the releases of all manifests of a version. @throws AppError `document_corrupt` when a manifest cannot be read
+ */
 export async function readEveryManifest(
   deps: ReaderDeps,
   application: string,
@@ -111,7 +113,7 @@ export async function readEveryManifest(
   }
 }
 
-/** Reads the releases of the manifests with these numbers, and leaves out what is missing or corrupt. */
+/** Reads the releases of the manifests with these numbers, and leaves out missing and corrupt manifests. */
 export async function readSoundManifests(
   deps: ReaderDeps,
   application: string,
@@ -144,7 +146,7 @@ export async function readApplications(deps: ReaderDeps): Promise<readonly strin
 }
 
 /**
- * Reads the newest readable revision, or the one numbered `at`; undefined when the application has none.
+ * Reads the newest readable revision, or revision `at`; undefined when the application has no revision.
  *
  * @throws AppError `unknown_version` when there is no revision of that number
  */
@@ -163,19 +165,22 @@ export async function readRevision(
   );
 }
 
-/** The documents of a sequence, for checks: they also report a newest state that is unknown. */
+/**
+ * The documents of a sequence, for checks. A check also reports a sequence whose newest state is unknown; other readers
+ * refuse such a sequence.
+ */
 interface Stored<T> {
   /** The newest readable document. */
   readonly newest: T | undefined;
   readonly readCount: number;
-  /** Sentences about corrupt documents, and about missing ones below the highest number. */
+  /** Sentences about corrupt documents, and about missing documents below the highest number. */
   readonly problems: readonly string[];
 }
 
 const READS_AT_ONCE = 16;
 
 /**
- * Reads every document, and keeps a part of each: a long history does not fit into memory.
+ * Reads every document, and keeps only a part of each document, because a long history does not fit into memory.
  *
  * @param keep returns the part to keep
  * @param onProgress called with the number of documents read so far, and their total number
@@ -212,7 +217,10 @@ async function readStored<T, K>(
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 
-/** A check reads this many of the newest hints at most: a false hint with a high number must not keep it busy for days. */
+/**
+ * A check reads this many of the newest hints at most. Without this limit, a false hint with a high number would keep
+ * the check busy for days.
+ */
 const CHECKED_HINTS_MAX = 100_000;
 
 /** Reads the revisions that hints announce, for checks. */
@@ -256,7 +264,8 @@ export async function readStoredRevisions(
     return before !== undefined && !continues(before, of);
   });
   const named = higher(announced.get(application), await findNamed(deps, application));
-  // Lists last: each of the named revisions was stored before the document that names it.
+  // Lists the revisions last: every named revision was stored before the document that names it, so a missing one was
+  // deleted.
   const { corrupt } = withLost(sequence, await findNewestListed(deps.store, sequence), named);
   const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);
   return {
@@ -273,8 +282,8 @@ export async function readStoredRevisions(
 }
 
 /**
- * The revision that a manifest was made from, when its number is above the newest revision. Another publisher has
- * committed it meanwhile, or it was deleted.
+ * The revision from which a manifest was made, when its number is above the newest revision. Either another publisher
+ * has committed this revision meanwhile, or it was deleted.
  */
 export function namedAbove(
   revision: Revision | undefined,
@@ -327,7 +336,7 @@ export async function findMissingRevisions(
   return holes.map(sequence.key);
 }
 
-/** The highest taken revision number, of a readable revision or a corrupt one; 0 when there is none. */
+/** Reads the highest taken number of a revision, readable or corrupt; 0 when there is none. */
 export async function readLastRevisionNumber(
   deps: ReaderDeps,
   application: string,

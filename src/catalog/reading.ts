@@ -14,7 +14,7 @@ import {
   withLost,
 } from '../store/sequence/sequence.ts';
 
-/** Reads a sequence repeatedly: keeps the last position and reads on from there. */
+/** The state of repeated reads of a sequence: each read continues from the last position. */
 export interface Reading<T> {
   /** Undefined before the first successful read. */
   readonly position: Position<T> | undefined;
@@ -25,9 +25,12 @@ export interface Reading<T> {
 /** The result of {@link readOn}. */
 interface ReadOn<T> {
   readonly position: Position<T>;
-  /** The reason why the documents above the position must not be used; undefined when there are none. */
+  /**
+   * The reason why the service must not use the documents above the position; undefined when there are no such
+   * documents.
+   */
   readonly failure: AppError | undefined;
-  /** A later document that was deleted; undefined when no document was. */
+  /** A later document that was deleted; undefined when no document was deleted. */
   readonly lost: Announced | undefined;
 }
 
@@ -40,7 +43,7 @@ interface Following<T> extends ReadOnOptions<T> {
 }
 
 /**
- * Reads on from a position; without one, finds the newest document.
+ * Continues to read from a position; without a position, finds the newest document.
  *
  * @throws AppError `document_corrupt` when the present state is unknown; `store_unavailable`, `store_denied`
  */
@@ -57,7 +60,7 @@ export async function readOn<T>(
     refuseUnknownState(sequence, withLost(sequence, found, announced));
     return { position: found, failure: undefined, lost: undefined };
   }
-  // Starts at the last readable document, so that a corrupt document counts again once it is repaired.
+  // Starts at the last readable document, so it reads corrupt documents again: an operator may have repaired them.
   const newer = await readNewer(store, sequence, position.newest?.number ?? 0, options);
   const next = advance(position, newer);
   const isLost = announced !== undefined && announced.number > next.last;
@@ -65,7 +68,7 @@ export async function readOn<T>(
     return { position: next, failure: newer.failure, lost: undefined };
   }
   if (lookForLost?.() !== true) return { position: next, failure: undefined, lost: announced };
-  // The read ends at a hole. A document behind the hole may be the newest.
+  // The read ends at a hole. A document after the hole may be the newest.
   const found = await findNewestListed(store, sequence, next.newest, refusals);
   const isNewer = found.newest !== undefined && found.newest.number > (next.newest?.number ?? 0);
   const failure = isNewer ? verify?.(found.newest, next.newest) : undefined;
@@ -90,7 +93,7 @@ export function problemsOf<T>(
   ];
 }
 
-/** Every visitor can read the service's health: hosts, buckets and directories must appear in the log only. */
+/** Every visitor can read the service's health, so hosts, buckets and directories must appear only in the log. */
 function publicSentence(error: AppError): string {
   return error.kind === 'corrupt'
     ? error.message

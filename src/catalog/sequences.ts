@@ -63,7 +63,7 @@ export function manifestSequence(application: string, version: string): Sequence
 }
 
 /**
- * Parses a stored manifest in one step. The manifest of an ordinary release takes a fraction of a millisecond.
+ * Parses a stored manifest in one step. Parsing the manifest of an ordinary release takes a fraction of a millisecond.
  *
  * @throws AppError `document_corrupt`, `document_newer`
  */

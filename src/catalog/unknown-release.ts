@@ -33,9 +33,10 @@ export function unknownChannel(application: string, channel: string, channels: C
 }
 
 /**
- * The error for a version that is not listed. It names the channels that hold it back, list it or listed it.
+ * The error for a version that is not listed. The message names the channels that hold the version back, list it or
+ * listed it.
  *
- * @param only the channel that should list it; undefined for any channel
+ * @param only the channel that should list the version; undefined for any channel
  */
 export function unknownVersion(
   application: string,

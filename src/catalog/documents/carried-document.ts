@@ -11,17 +11,17 @@ import { artifactKey, carriedObject } from '../keys.ts';
 
 /** Stores and reads the documents that publishers signed. */
 
-/** A document that is to be stored. */
+/** A document that a publisher wants to store. */
 export interface SignedDocument extends Pick<CarriedDocument, 'name' | 'size' | 'sha256'> {
   readonly bytes: Uint8Array;
 }
 
-/** Each upload of other bytes under the same name takes one number. */
+/** The most uploads under one name. Each upload of other bytes takes one number. */
 const UPLOADS_MAX = 1_000;
 
 /**
- * Stores a document unless its bytes are there. Like artifacts, an object that no manifest names is reused only while
- * it is young, because `gc` may be deleting an older one.
+ * Stores a document unless its bytes are in the store. As with artifacts, the publisher reuses an object that no
+ * manifest names only while the object is young: `gc` may be deleting an older object.
  *
  * @param named the documents that manifests of the version name
  * @returns the object, relative to the application
@@ -56,7 +56,8 @@ export async function ensureCarried(
 /**
  * Reads a document that a manifest names, and checks its bytes.
  *
- * @throws AppError `document_corrupt` when it is missing or has other bytes; `store_unavailable`, `store_denied`
+ * @throws AppError `document_corrupt` when the document is missing or has other bytes; `store_unavailable`,
+ *   `store_denied`
  */
 export async function readCarried(
   store: ObjectStore,
@@ -70,7 +71,7 @@ export async function readCarried(
     throw new AppError('document_corrupt', `${key} has other bytes than its manifest states.`);
   };
   const readable = { key: () => key, documentBytesMax: CARRIED_BYTES_MAX, parse };
-  // Another manifest may state the hash that the bytes have.
+  // A document that was refused for one manifest may be sound for another manifest, which states the hash of its bytes.
   const isOther = refusals?.get(key)?.corrupt.sha256 !== sha256;
   const stored = await readDocument(store, readable, 1, isOther ? refusals : undefined);
   if (stored === undefined) throw new AppError('document_corrupt', `${key} is missing.`);

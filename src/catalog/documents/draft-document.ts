@@ -31,11 +31,13 @@ export const discardedSchema = z.object({
   at: timeSchema,
 });
 
-/** For the fields of an offer that a draft lacks: its status, and the rollout that starts when it is offered. */
+/** Room for the fields of an offer that a draft lacks: the status, and the rollout that starts with the offer. */
 const OFFER_BYTES_MAX = 400;
 const ROLLOUT_STEP_BYTES_MAX = 60;
 
-/** The number of bytes by which the JSON of a draft grows when it is offered, at most. A reason does not count. */
+/**
+ * The largest number of bytes by which the JSON of a draft grows when the draft is offered. A reason does not count.
+ */
 export function growthBytes({ rollout }: DraftJson): number {
   return OFFER_BYTES_MAX + (rollout === undefined ? 0 : STEPS_MAX * ROLLOUT_STEP_BYTES_MAX);
 }

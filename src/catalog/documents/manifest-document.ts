@@ -22,7 +22,7 @@ import {
 
 /** Release manifest v1, the stored document that describes a release, and its translation to the domain's types. */
 
-/** For comparison: a manifest of forty artifacts with long notes has about 100 KiB. */
+/** In bytes. A manifest of forty artifacts with long notes has about 100 KiB. */
 export const MANIFEST_BYTES_MAX = 1024 * 1024;
 
 export const versionSchema = z
@@ -157,10 +157,10 @@ interface EndsNativeJson {
   readonly ends_native?: TargetJson[] | undefined;
 }
 
-/** Shared: notes are rarely removed. */
+/** Releases share this list: publishers rarely remove notes. */
 const NO_LOCALES: readonly string[] = [];
 
-/** Shared: most releases carry none. */
+/** Releases share this list: most releases carry no documents. */
 const NO_CARRIED: Release['carried'] = [];
 
 /** Releases share this list: most releases end no native build. */

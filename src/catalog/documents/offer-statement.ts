@@ -9,7 +9,10 @@ import {
 } from './artifact-document.ts';
 import { endsNativeSchema, rangeSchema, timeSchema, versionSchema } from './manifest-document.ts';
 
-/** The fields with which offers and drafts describe a release: its manifest, and a copy of what a decision needs. */
+/**
+ * The fields with which offers and drafts describe a release: they name its manifest, and copy the fields that a
+ * decision needs.
+ */
 export const offerStatementSchema = z.object({
   version: versionSchema,
   manifest: z

@@ -23,9 +23,9 @@ import { offerStatementSchema } from './offer-statement.ts';
 import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 import { settingsSchema } from './settings-document.ts';
 
-/** Catalog revision v1: the state of every channel of an application, one object per change. */
+/** Catalog revision v1: the state of every channel of an application. Each change stores one revision. */
 
-/** The limit of the summary of a change. */
+/** The limit of the summary of a change, in UTF-16 code units. */
 export const SUMMARY_LENGTH_MAX = 200;
 
 const { version: offeredVersion, artifacts, ...statement } = offerStatementSchema.shape;
@@ -169,7 +169,7 @@ export type ChannelJson = z.output<typeof channelSchema>;
 export type OfferJson = z.output<typeof offerSchema>;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** The lists of a channel. They can be long, or wrong in every item. */
+/** The lists of a channel, each with the schema of its items. A list can be long, and every item can be wrong. */
 const CHANNEL_LISTS = {
   offers: offerSchema,
   retired: versionSchema,
@@ -184,7 +184,7 @@ export function isLongList(name: string): boolean {
   return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
 }
 
-/** A channel whose lists are not checked. */
+/** The schema of a channel without the items of its lists: it does not check them. */
 const channelOutlineSchema = channelSchema.extend({
   offers: listSchema,
   retired: listSchema,
@@ -194,7 +194,7 @@ const channelOutlineSchema = channelSchema.extend({
   expect: listSchema.optional(),
 });
 
-/** A revision whose lists are not checked. */
+/** The schema of a revision without the items of its lists: it does not check them. */
 const revisionOutlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelOutlineSchema),
   removed_versions: listSchema.optional(),
@@ -223,7 +223,10 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
   return { success: true, data };
 };
 
-/** The channels in the order of display: the default one, then by name. Stored channels have no order. */
+/**
+ * The channels in the order of display: first the default channel, then the other channels by name. Stored channels
+ * have no order.
+ */
 export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
   const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
@@ -241,7 +244,7 @@ export function visibleChannels<C extends Pick<ChannelJson, 'hidden'>>(
   return channelEntries(channels).filter(([, channel]) => !isHidden(channel));
 }
 
-/** Parses the channels of a revision that clients see, by name. Drafts are left out. */
+/** Parses the channels of a revision that clients see, by name. It leaves out drafts. */
 export function* channelsInSteps(
   revision: Pick<RevisionJson, 'channels'>,
 ): Steps<ReadonlyMap<string, Channel>> {
@@ -266,7 +269,7 @@ export function parseOffers(offers: readonly OfferJson[]): readonly Offer[] {
   return offers.map(createOfferParser());
 }
 
-/** Parses equal ranges and equal lists of artifacts once: thousands of offers share the same few. */
+/** Parses equal ranges and equal lists of artifacts only once: thousands of offers share a few ranges and lists. */
 function createOfferParser(): (json: OfferJson) => Offer {
   const ranges = new Map<string, VersionRange>();
   const lists = new Map<string, readonly OfferedArtifact[]>();

@@ -5,25 +5,25 @@ import type { ChannelJson } from './revision-document.ts';
 /** The size limits of a catalog revision. */
 
 /**
- * In bytes: enough for 5,000 offers of six files with signatures and minimum systems, or for 4,500 that have a rollout
- * as well, all of them yanked with the longest reason.
+ * The limit of a revision, in bytes. It is enough for 5,000 offers that are yanked with the longest reason, each with
+ * six files with signatures and minimum systems. It is enough for 4,500 such offers when each has a rollout, too.
  */
 export const REVISION_BYTES_MAX = 8 * 1024 * 1024;
 
-/** For the other fields of a later change: its author, its channels, the corrupt revisions it skips. */
+/** Room for the other fields of a later change: its author, its channels, the corrupt revisions that it skips. */
 const HEADER_BYTES_MAX = 64 * 1024;
 
 type Channels = Readonly<Record<string, ChannelJson>>;
 
 /**
- * The size in bytes that a revision can reach without new offers: every draft is offered, and every offer is yanked
- * with the longest reason. While this size is within the limit, a release can always be withdrawn.
+ * The size in bytes that a revision can reach without new offers: publishers offer every draft, and then yank every
+ * offer with the longest reason. While this size is within the limit, publishers can always withdraw a release.
  */
 export function withdrawnBytes(channels: Channels): number {
   return jsonBytes(channels) + withdrawalBytes(channels);
 }
 
-/** The room in bytes that must remain beside the channels of a revision: see {@link withdrawnBytes}. */
+/** The room in bytes that a revision needs besides its channels: see {@link withdrawnBytes}. */
 function withdrawalBytes(channels: Channels): number {
   const all = Object.values(channels);
   const reasons = all
@@ -36,9 +36,9 @@ function withdrawalBytes(channels: Channels): number {
 }
 
 /**
- * The share of {@link REVISION_BYTES_MAX} that a revision needs. At 1, no release can be added.
+ * The share of {@link REVISION_BYTES_MAX} that a revision needs. At 1, publishers can add no release.
  *
- * @param bytes of its JSON, with or without its other fields
+ * @param bytes the size of the JSON of the channels, or of the whole revision
  */
 export function fullnessOf(bytes: number, channels: Channels): number {
   return (bytes + withdrawalBytes(channels)) / REVISION_BYTES_MAX;

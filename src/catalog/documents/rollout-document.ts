@@ -81,8 +81,8 @@ export function storedRamp(rollout: RolloutJson): Ramp {
 }
 
 /**
- * The newest rollouts that were parsed, by their JSON. Freeze windows take milliseconds, and each revision repeats the
- * rollouts of the one before.
+ * The parsed rollouts, by their JSON. Parsing freeze windows takes milliseconds, and each revision repeats the rollouts
+ * of the preceding revision.
  */
 const parsed = new Map<string, Rollout | null>();
 const PARSED_MAX = 10_000;
@@ -106,7 +106,7 @@ function readRollout(json: RolloutJson): Rollout | null {
   return { seed: bucketSeed(json.salt), ramp };
 }
 
-/** The rollout with its clock read at a time. */
+/** Returns the rollout with the reading of its clock at `now`. */
 export function withClockRead(rollout: RolloutJson, now: number): RolloutJson {
   const clock = planClockOf(rollout);
   return withClock(rollout, {
@@ -117,10 +117,10 @@ export function withClockRead(rollout: RolloutJson, now: number): RolloutJson {
 }
 
 /**
- * The ramp with the steps that the plan passed before its clock was read. Their times are those at which the plan would
- * have reached them without interruption: the document does not have the pauses.
+ * Returns the ramp with the steps that the plan passed before its clock was read. The time of such a step is the time
+ * at which the plan would have reached it without interruption, because the document does not state the pauses.
  *
- * @param isPaused whether the plan stands still because its release is paused
+ * @param isPaused true when the clock of the plan does not run because the release is paused
  */
 export function wholeRamp(rollout: RolloutJson, isPaused: boolean): Ramp {
   const clock = planClockOf(rollout);
@@ -135,7 +135,7 @@ export function wholeRamp(rollout: RolloutJson, isPaused: boolean): Ramp {
   return { points: [...passed, ...ramp.points], isLinear };
 }
 
-/** The rollout as if no time had passed since its clock was read: it was paused, for example. */
+/** Returns the rollout as if no time had passed since its clock was read. The release was paused, for example. */
 export function withClockMoved(rollout: RolloutJson, now: number): RolloutJson {
   return withClock(rollout, { ...planClockOf(rollout), at: now });
 }

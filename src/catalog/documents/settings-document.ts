@@ -25,7 +25,10 @@ export const settingsSchema = z.object({
 
 export type SettingsJson = z.output<typeof settingsSchema>;
 
-/** In UTF-16 code units: the summary of a change, whose length is limited, has room for it and both keys. */
+/**
+ * In UTF-16 code units. The summary of a change has a limited length, and has room for a name of this length and both
+ * keys.
+ */
 export const DISPLAY_NAME_LENGTH_MAX = 80;
 
 /** True when a command stores the text as the display name of an application. */
@@ -35,8 +38,8 @@ export function isStorableName(text: string): boolean {
 }
 
 /**
- * The display name to show; null: the application's name. A name that no command stores counts as none, because pages
- * must not fail for it: commands report it as corrupt.
+ * The display name that pages show; null: they show the application's name. Also null for a name that no command
+ * stores: pages must not fail because of such a name, and commands report it as corrupt.
  */
 export function shownNameOf(settings: SettingsJson | undefined): string | null {
   const name = settings?.display_name;

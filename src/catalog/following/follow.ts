@@ -22,8 +22,8 @@ interface FollowDeps {
 }
 
 /**
- * Applies the leader's reports to a follower's catalog, one after the other. When reports come faster than they can be
- * applied, only the newest counts. Never throws: the state and the log contain failures.
+ * Applies the leader's reports to a follower's catalog, one after the other. When reports come faster than the follower
+ * applies them, it applies only the newest. Never throws: the state and the log contain failures.
  */
 export function createFollower(
   deps: FollowDeps,
@@ -36,7 +36,7 @@ export function createFollower(
   const isBehind = ({ position }: ApplicationReport): boolean =>
     nameOfPosition(state()) !== position || state().source === 'saved';
 
-  /** A run under way may have begun before the revision was published: hence at most two. */
+  /** A read that is under way may have begun before the revision was published, so a second read may be necessary. */
   const catchUp = async (report: ApplicationReport): Promise<void> => {
     await deps.refresh();
     if (isBehind(report)) await deps.refresh();
@@ -50,8 +50,8 @@ export function createFollower(
     } else if (report.confirmedAt !== null) dispatch({ kind: 'confirmed', at: report.confirmedAt });
     dispatch({ kind: 'looked_for', at: deps.now(), missing: report.missing ?? undefined });
     if (faults !== undefined) await adoptFaults(deps, faults);
-    // Not awaited: verifying thousands of releases takes minutes, and must not delay the next revision. The log has the
-    // failure, and the next report causes another try.
+    // Does not wait: verifying thousands of releases takes minutes, and must not delay the next revision. The log has
+    // the failure, and the next report causes another try.
     void deps.complete().catch(() => undefined);
   };
 
@@ -82,7 +82,7 @@ async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>)
   const cleared = [...own.keys()]
     .filter((name) => !faults.has(name))
     .map((name): Verified => ({ name, fault: undefined }));
-  // A release that comes back is read and verified again.
+  // This process reads and verifies a release again when its fault is gone.
   deps.retain(snapshot.offers.filter((offer) => !faults.has(releaseNameOf(offer))));
   await deps.noteVerified([...found, ...cleared]);
 }

@@ -10,9 +10,9 @@ import { timeSchema } from '../documents/manifest-document.ts';
 import { hintKey } from '../keys.ts';
 
 /**
- * One shared sequence of hints, each of which names an application that changed, and its new revision. With it, a
- * service polls one key for all applications. A lost or corrupt hint only delays a change: services also read the
- * applications in turn.
+ * One shared sequence of hints, each of which names an application that changed, and its new revision. With this
+ * sequence, a service polls one key for all applications. A lost or corrupt hint only delays a change: services also
+ * read one application after the other, without hints.
  *
  * A publisher stores a hint after its revision. So when a hint names a revision that the store lacks, that revision was
  * deleted. The present state is then unknown, because the revision may have withdrawn a release. An attacker can write
@@ -21,7 +21,7 @@ import { hintKey } from '../keys.ts';
 
 /**
  * The highest revision that a hint announces. After a false hint, the revisions of an application may continue from
- * this number. The keys of revisions have room for nine times as many after it.
+ * this number. The keys of revisions have room for nine times as many further numbers.
  */
 const ANNOUNCED_MAX = 1_000_000_000;
 
@@ -54,18 +54,21 @@ const hintSequence = defineSequence({
 const ATTEMPTS_MAX = 3;
 /** A service that has missed more hints than this reads every application instead. */
 const BEHIND_MAX = 64;
-/** A service that starts and a publisher read this many of the newest hints at most: a client or a publisher is waiting. */
+/**
+ * A starting service and a publisher read this many of the newest hints at most, because clients or the publisher wait
+ * for these reads.
+ */
 const NEWEST_MAX = 512;
 const READS_AT_ONCE = 32;
 
 /**
  * Tells running services that an application changed, in at most three attempts.
  *
- * Does not use `createSettled`, because each attempt may need another number: other publishers take numbers, too.
+ * Does not use `createSettled`, because each attempt may need another number when other publishers take numbers.
  *
  * @param from the number of a hint that exists, or 0
  * @param revision the new revision of the application
- * @returns whether the hint was stored; never throws an AppError
+ * @returns true when the hint was stored; never throws an AppError
  */
 export async function announceChange(
   { store, clock, randomness }: AppendDeps,
@@ -103,7 +106,7 @@ export function findLastHint(store: ObjectStore, from: number): Promise<number> 
   return findLast(store, hintSequence, from);
 }
 
-/** By application: the highest revision that hints announce. */
+/** The highest revision that hints announce for each application, by name. */
 export type AnnouncedRevisions = ReadonlyMap<string, AnnouncedRevision>;
 
 export interface AnnouncedRevision extends Announced {
@@ -120,7 +123,7 @@ interface Hints {
 }
 
 /**
- * Reads the hints above a number. Without new hints this takes one request.
+ * Reads the hints above a number. Without new hints, it makes one request.
  *
  * @throws AppError `store_unavailable`, `store_denied`
  */
@@ -139,9 +142,9 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
 }
 
 /**
- * Reads the newest hints.
+ * Reads the newest hints, {@link NEWEST_MAX} of them at most unless the caller states another limit.
  *
- * @param from the number of a hint that exists, or 0: hints up to it are not read
+ * @param from the number of a hint that exists, or 0: the function does not read hints up to this number
  * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function readNewestHints(
@@ -161,7 +164,10 @@ export async function readNewestHints(
 
 type Hint = z.output<typeof hintSchema>;
 
-/** `unreadable`: the hint is corrupt, or has a newer schema. Services read the applications in turn anyway. */
+/**
+ * `unreadable`: the hint is corrupt, or has a newer schema. Services also read one application after the other, so the
+ * change is only delayed.
+ */
 async function readHint(
   store: ObjectStore,
   number: number,
@@ -183,17 +189,17 @@ function note(
   announced.set(application, { number: revision ?? 0, by: hintKey(number), hint: number });
 }
 
-/** A failure with hints must not prevent the commit of a change, which may be a yank. */
+/** A failure with hints must not prevent the commit of a change: the change may be a yank. */
 export function ignoreUnreadable(error: unknown): undefined {
   if (!isAppError(error)) throw error;
 }
 
 /**
- * Finds an application that hints announce and the newest list lacks. An application is listed before its first hint is
- * stored, so the newest list was deleted. Undefined when there is no such application.
+ * Finds an application that hints announce and the newest list lacks. A publisher lists an application before it stores
+ * the first hint, so in this case the newest list was deleted. Undefined when there is no such application.
  *
- * @param from the newest hint when the list was made: a publisher decided then to go on without the applications that
- *   earlier hints announce
+ * @param from the number of the newest hint at the time when the list was made. Hints up to this number do not count:
+ *   the publisher who made the list decided to continue without their applications
  */
 export function lostApplication(
   announced: Iterable<readonly [string, AnnouncedRevision]>,

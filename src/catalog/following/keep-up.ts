@@ -7,8 +7,8 @@ import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts'
 
 /**
  * Keeps the catalog up to date with the store by two polls. The poll of hints makes a change live within seconds. The
- * other poll reads the list of applications and every application in turn, so that a lost hint only delays a change.
- * The requests of both do not grow with the number of applications.
+ * other poll reads the list of applications and then one application after the other, so a lost hint only delays a
+ * change. The polls make no more requests when there are more applications.
  */
 interface KeepUp {
   /**
@@ -18,11 +18,11 @@ interface KeepUp {
    * @throws AppError `store_unavailable`
    */
   followHints(): Promise<void>;
-  /** Continues after a hint that the leader before this process has read. */
+  /** Continues after a hint that the previous leader has read. */
   resumeAfter(hint: number): void;
   /** True when the store did not answer the last read of hints or of the list of applications. */
   isFailing(): boolean;
-  /** Starts both polls. @returns stops them, and resolves when neither reads any more */
+  /** Starts both polls. @returns a function that stops both polls, and resolves when neither of them reads any more */
   start(): () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. A call while a read is under way waits for that read. */
   readonly refreshApplication: (name: string) => Promise<void>;
-  /** Repeats reads that failed during an outage. The error of a failure is in the state and in the log already. */
+  /** Repeats reads that failed during an outage. The state and the log already contain the error of a failure. */
   readonly refreshFailed: () => Promise<void>;
   /** Called with the revisions that hints announce, before their applications are read. */
   readonly onAnnounced: (announced: AnnouncedRevisions) => void;
@@ -49,8 +49,9 @@ interface KeepUpDeps {
 }
 
 /**
- * A read of one application that takes longer continues by itself, and the polls go on. Reading thousands of corrupt
- * revisions takes minutes, and must not delay the changes of other applications.
+ * The polls wait this long for the read of one application. A longer read continues in the background, and the polls
+ * continue, too. Reading thousands of corrupt revisions takes minutes, and must not delay the changes of other
+ * applications.
  */
 const REFRESH_WAIT_MS = 2_000;
 
@@ -66,7 +67,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
   /** The time until which failed reads are repeated after an outage; milliseconds since the epoch. */
   let recoversUntil = 0;
 
-  /** Only reads of hints and of the list note an outage: a fault of one application must not count as one. */
+  /** Only reads of hints and of the list note an outage: a fault of one application is no outage. */
   const noting = async <T>(read: Promise<T>): Promise<T> => {
     try {
       const result = await read;
@@ -88,11 +89,12 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     const names = deps.names();
     const name = [undefined, ...names][turn++ % (names.length + 1)];
     await (name === undefined ? passOutages(refreshList()) : refreshApplication(name));
-    // With thousands of applications, it can take an hour until the turn of one comes again.
+    // With thousands of applications, this poll may read an application only once an hour. So it repeats failed reads
+    // here.
     if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
 
-  /** The list alone needs no more than one read an interval. */
+  /** Without applications, the list needs only one read in each interval. */
   const turnMs = (): number => (deps.names().length === 0 ? pollIntervalMs : pollIntervalMs / 2);
 
   const logged = createLogged(deps.log);
@@ -155,8 +157,8 @@ function createLogged(log: Log) {
 }
 
 /**
- * Passes on an outage of the store, which slows the poll down. Other errors concern one application or the
- * list, have been logged, and must not delay the other applications.
+ * Throws only the error of an outage, because an outage slows the poll down. Other errors concern one application or
+ * the list. The log has them already, and they must not delay other applications.
  */
 async function passOutages(work: Promise<void>): Promise<void> {
   await work.catch((error: unknown) => {

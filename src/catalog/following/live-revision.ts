@@ -9,9 +9,12 @@ import { fullnessOf } from '../documents/revision-size.ts';
 import { shownNameOf } from '../documents/settings-document.ts';
 import { revisionSequence } from '../sequences.ts';
 
-/** A catalog revision as a service keeps it: parsed JSON of thousands of offers takes several times the memory. */
+/**
+ * A catalog revision in the form in which a service keeps it. The parsed JSON of thousands of offers would take several
+ * times the memory.
+ */
 export interface LiveRevision extends Chained {
-  /** By name, in the order of display. */
+  /** The channels by name, in the order of display. */
   readonly channels: ReadonlyMap<string, Channel>;
   /** The drafts of all channels, also of hidden ones. No answer to a client may contain them. */
   readonly drafts: readonly WaitingDraft[];
@@ -23,12 +26,15 @@ export interface LiveRevision extends Chained {
   readonly document: Uint8Array;
 }
 
-/** A release that a channel holds back, as a service knows it. */
+/** The facts that a service keeps about a release that a channel holds back. */
 interface WaitingDraft extends Pick<DraftJson, 'since' | 'opens'> {
   readonly channel: string;
 }
 
-/** The catalog revisions of an application, for a service. It reads and refuses the same documents as a publisher. */
+/**
+ * The catalog revisions of an application, for a service. A service reads and refuses the same documents as a
+ * publisher.
+ */
 export function liveRevisionSequence(
   application: string,
 ): ReadableSequence<LiveRevision> & FollowedSequence {

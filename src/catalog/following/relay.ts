@@ -4,8 +4,8 @@ import type { Fault } from '../memory/release-loader.ts';
 import type { AnnouncedRevision } from './hints.ts';
 
 /**
- * Lets the catalogs of several processes on one machine share one poll of the store: one process, the leader, polls
- * and reports what it learns. The others follow: they read a new revision once, when a report names it.
+ * Lets the catalogs of several processes on one machine share one poll of the store: one process, the leader, polls and
+ * reports the results. The other processes follow: each reads a new revision once, when a report names it.
  */
 export interface CatalogRelay {
   /** True when this process is the leader. */
@@ -14,7 +14,10 @@ export interface CatalogRelay {
   send(report: CatalogReport): void;
 }
 
-/** Plain JSON. Each report replaces the last one of its kind and application: reports may be lost, but not reordered. */
+/**
+ * Plain JSON. Each report replaces the last report of its kind and application, so reports may be lost, but not
+ * reordered.
+ */
 export type CatalogReport =
   | {
       readonly kind: 'catalog_list';
@@ -36,7 +39,7 @@ export interface ApplicationReport {
   readonly confirmedAt: number | null;
   /** The reason why the last refresh failed. */
   readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
-  /** The number of the newest revision, when the store no longer had it. */
+  /** The number of the newest revision, when the store no longer has this revision. */
   readonly missing: number | null;
   /** The highest revision that hints announce. */
   readonly announced: AnnouncedRevision | null;
@@ -45,7 +48,7 @@ export interface ApplicationReport {
 export interface FaultsReport {
   readonly kind: 'catalog_faults';
   readonly application: string;
-  /** By name: the releases that could not be verified. */
+  /** The releases that could not be verified, by name. */
   readonly faults: readonly (readonly [string, Fault])[];
 }
 
@@ -71,8 +74,8 @@ function failureOf({ code, message }: AppError) {
 }
 
 /**
- * A text that is the same for two processes that have read the same documents. Without the holes in the sequence: only
- * a process that reads it from its beginning finds those.
+ * A text that is the same for two processes that have read the same documents. It leaves out the holes in the sequence:
+ * only a process that reads the sequence from its beginning finds holes.
  */
 export function nameOfPosition({
   position,

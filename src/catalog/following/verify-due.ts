@@ -23,27 +23,31 @@ export interface VerificationParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly loader: ReleaseLoader;
-  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  /** Limits the applications that verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
   /** True when this process polls the store: it then retries faults. */
   readonly leads: () => boolean;
   state(): ApplicationState;
   dispatch(event: ApplicationEvent): void;
-  /** Notes whether many releases are verified, which may take minutes. */
+  /** Notes the start and the end of the verification of many releases, which may take minutes. */
   noteBulk(isUnderWay: boolean): void;
 }
 
 /**
- * More due releases than this (a start, a bulk import, a large application every nine minutes) are many: a revision
- * is swapped in before all of them are verified, and a listing of the artifacts costs fewer requests than a HEAD each.
+ * More due releases than this count as many. Many releases are due at a start, after a bulk import, and every nine
+ * minutes in a large application. The service then uses a new revision before it has verified all of its releases. It
+ * also lists the artifacts, because a listing costs fewer requests than one HEAD for each artifact.
  */
 export const FEW_RELEASES_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
-/** The next polls verify again the releases that a single wrong answer hid. */
+/**
+ * The shortest time before a poll verifies a faulty release again: a single wrong answer of the store may have hidden
+ * it.
+ */
 const FAULT_RETRY_MS = 5_000;
 /**
- * For each fault, so that any number of them costs about a hundred requests a second: a revision can offer 35,000
- * releases.
+ * The time before the next try is at least this time multiplied by the number of faults, so any number of faults costs
+ * about a hundred requests a second. A revision can offer 35,000 releases.
  */
 const FAULT_RETRY_EACH_MS = 10;
 
@@ -51,7 +55,7 @@ const FAULT_RETRY_EACH_MS = 10;
 export async function verifyDue(parts: VerificationParts): Promise<void> {
   const { snapshot, faults } = parts.state();
   if (snapshot === undefined) return;
-  // The loader does not count the releases of faults that this process adopted as a follower.
+  // The loader does not count the faulty releases that this process took over from a leader.
   if (!parts.loader.isAnyDue() && (faults.size === 0 || !parts.leads())) return;
   const due = await findDue(parts, snapshot);
   if (due.length <= FEW_RELEASES_MAX) return verifyAll(parts, due);
@@ -74,7 +78,7 @@ export async function findDue(
   return (await runInTurns(mapInSteps(offers, (offer) => (isDue(offer) ? [offer] : [])))).flat();
 }
 
-/** Updates the snapshot with the results of verifying some of its releases. */
+/** Updates the snapshot with the results of the verification of some releases. */
 export async function reportVerified(
   { state, dispatch }: Pick<VerificationParts, 'state' | 'dispatch'>,
   verified: readonly Verified[],
@@ -90,7 +94,10 @@ async function verifyMany(parts: VerificationParts, due: readonly Offer[]): Prom
   await verifyAll(parts, due, await listSizes(parts));
 }
 
-/** The sizes of all artifacts in the store; only some of them when the listing fails: the others get a HEAD each. */
+/**
+ * Lists the sizes of all artifacts in the store. When the listing fails, it returns only some sizes, and the loader
+ * sends one HEAD for each missing artifact.
+ */
 async function listSizes({ store, application, log }: VerificationParts): Promise<ListedSizes> {
   const sizes = new Map<string, number>();
   try {
@@ -114,7 +121,7 @@ async function verifyAll(
   let failure: unknown;
   const verifyNext = async (): Promise<void> => {
     for (const offer of waiting) {
-      // The store does not answer. The next poll continues; this one must not delay it by trying the rest.
+      // The store does not answer. The next poll continues; this poll must not delay it with more tries.
       if (failure !== undefined) return;
       try {
         const one = await parts.loader.load(offer, listed);

@@ -40,12 +40,15 @@ import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } fro
 /** One application's catalog in memory, with the snapshot from which the process answers clients. */
 export interface ReadyApplication {
   readonly application: string;
-  /** @throws AppError `catalog_unavailable` before the first one; never when it comes from `Catalog` */
+  /**
+   * @throws AppError `catalog_unavailable` before the first snapshot. An application from `Catalog.application` always
+   *   has a snapshot
+   */
   snapshot(): Snapshot;
   channel(name: string): ChannelView | undefined;
   /**
-   * The release behind an offer of the current snapshot: at once when it is in memory. Undefined when the release is
-   * faulty; the snapshot then no longer has the offer.
+   * Returns the release of an offer in the current snapshot, without a promise when the release is in memory. Undefined
+   * when the release is faulty; the snapshot then no longer has the offer.
    */
   release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
   health(): ApplicationHealth;
@@ -56,24 +59,28 @@ export interface ApplicationCatalog {
   readonly reader: ReadyApplication;
   state(): ApplicationState;
   /**
-   * Reads the newer revisions and swaps the newest in; when that fails, the snapshot stays. One at a time:
-   * callers join the run under way.
+   * Reads the newer revisions, and makes the newest revision the snapshot. When that fails, the old snapshot stays.
+   * Only one run at a time: callers join the run that is under way.
    *
-   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after logging it and
-   *   recording it in the state
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after it was logged and
+   *   recorded in the state
    */
   readonly refresh: SharedRun;
   /**
-   * Verifies the releases that are due, and saves the state. One at a time.
+   * Verifies the releases that are due, and saves the state. Only one run at a time: callers join the run that is under
+   * way.
    *
    * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
-  /** Starts from the saved state, if there is one. `confirmedAt`: when the store last confirmed it. */
+  /**
+   * Starts from the saved state, if the disk has a saved state. `confirmedAt`: the time at which the store last
+   * confirmed the state, in milliseconds since the epoch.
+   */
   restore(confirmedAt: number): Promise<void>;
-  /** Takes over what the leader reports. Never throws. */
+  /** Applies a report of the leader. Never throws. */
   follow(report: ApplicationReport | FaultsReport): Promise<void>;
 }
 
@@ -81,17 +88,23 @@ export interface ApplicationCatalogDeps {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Undefined: nothing is saved. */
+  /** Undefined: the process saves no state. */
   readonly savedState: SavedState | undefined;
-  /** The interval at which the store is asked whether it still has the newest revision; milliseconds. */
+  /**
+   * The interval at which the process asks the store for the newest revision again, to notice its deletion;
+   * milliseconds.
+   */
   readonly lossIntervalMs: () => number;
   /** The highest revision that hints announce. */
   readonly announced: () => Announced | undefined;
-  /** Limits the requests for releases that are under way at once, for all applications. */
+  /** Limits the simultaneous requests for releases, for all applications together. */
   readonly requests: LimitFunction;
-  /** Limits how many applications verify many releases at once: each takes memory for the releases that wait. */
+  /** Limits the applications that verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
-  /** True when this process polls the store: only then it retries faults, looks for deletions and saves the state. */
+  /**
+   * True when this process polls the store. Only such a process retries faults, looks for deletions and saves the
+   * state.
+   */
   readonly leads: () => boolean;
   readonly onChange: (
     application: string,
@@ -231,7 +244,7 @@ async function readRevisions(parts: Parts) {
   });
 }
 
-/** Says whether to search for a lost revision again. Not at every poll, because a search costs a listing. */
+/** Says whether to search for a lost revision again. False at most polls, because a search costs a listing. */
 function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
   const number = announced()?.number ?? 0;
   const isNew = number !== lookedFor.number;
@@ -241,7 +254,7 @@ function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): bool
   return true;
 }
 
-/** Compares the saved revision with the store's. Does so once for each saved revision. */
+/** Compares the saved revision with the same revision in the store, once for each saved revision. */
 async function matchSaved(
   { store, application, refusals, matched }: Parts,
   seen: Entry<LiveRevision>,
@@ -258,7 +271,10 @@ async function matchSaved(
   matched.digest = seen.document.digest;
 }
 
-/** Verifies the releases of a new revision before clients are answered from it. */
+/**
+ * Verifies the releases of a new revision before the process answers clients from this revision. When many releases are
+ * due, it verifies only those that most clients get.
+ */
 async function swap(
   { loader, state, dispatch, clock }: Parts,
   revision: LiveRevision,
@@ -272,7 +288,7 @@ async function swap(
   dispatch({ kind: 'swapped', snapshot: prepared, verified });
 }
 
-/** Reading on from the newest number cannot find a deletion. */
+/** Asks the store for the newest revision: the polls read only later revisions, so they do not notice its deletion. */
 async function lookForNewest(parts: Parts): Promise<void> {
   const { position, lookedForAt } = parts.state();
   const at = parts.clock.now();
@@ -282,7 +298,7 @@ async function lookForNewest(parts: Parts): Promise<void> {
   parts.dispatch({ kind: 'looked_for', at, missing: isThere ? undefined : number });
 }
 
-/** @returns saves the state on disk, if it has changed since it was last saved */
+/** @returns a function that saves the state on disk when it has changed since the last time */
 function createSaver({ application, loader, savedState, state }: Parts): () => Promise<void> {
   let saved = '';
   return async () => {

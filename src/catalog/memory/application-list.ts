@@ -12,10 +12,10 @@ import { type SharedRun, shareRun } from './shared-run.ts';
 /** The list of applications as this process knows it. */
 export interface ApplicationList {
   /**
-   * Reads the list again. One at a time: callers join the run under way.
+   * Reads the list again. Only one run at a time: callers join the run that is under way.
    *
-   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after logging it and
-   *   recording it in `failure`
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer`, after it was logged and
+   *   recorded in `failure`
    */
   readonly refresh: SharedRun;
   /** Notes that this process has restored the applications that an earlier process saved. */
@@ -23,11 +23,14 @@ export interface ApplicationList {
   names(): readonly string[];
   /** True when the list was read or restored. */
   isKnown(): boolean;
-  /** True when an application that is not listed does not exist: a corrupt newest list may have named it. */
+  /**
+   * True when an application that is not listed does not exist. False when a corrupt or deleted newest list may have
+   * named it.
+   */
   isComplete(): boolean;
-  /** The reason why the last refresh failed; undefined when it did not. */
+  /** The reason why the last refresh failed; undefined when it succeeded. */
   failure(): AppError | undefined;
-  /** In sentences. */
+  /** Problems of the list and of the store, as sentences. */
   problems(): readonly string[];
 }
 
@@ -69,7 +72,8 @@ export function createApplicationList(deps: {
       ?.problem;
 
   /**
-   * Says whether a listing is due: at the first read after a hint announced a new application, then once in a while.
+   * Says whether a listing is due: at the first read after a hint announced a new application, then once every
+   * {@link LOOKED_EVERY_TURNS} reads.
    */
   const isLookDue = (): boolean => {
     const isNew = deps.announced.size !== looked.applications;
@@ -112,8 +116,9 @@ export function createApplicationList(deps: {
 }
 
 /**
- * Refuses a store without a list of applications that has a catalog revision: the list was deleted, or another server
- * answers for the store. Without a list and without a revision, a first publish was interrupted.
+ * Refuses a store that has a catalog revision and no list of applications: the list was deleted, or another server
+ * answers for the store. A store without a list and without a revision is accepted: it is new, or a first publish was
+ * interrupted.
  *
  * @throws AppError `document_corrupt`
  */

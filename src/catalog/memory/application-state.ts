@@ -7,23 +7,24 @@ import type { Fault, Verified } from './release-loader.ts';
 import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
 
 /**
- * The state of one application's catalog in a process, as a value. {@link reduce} makes the next state from it and an
- * event. `application-catalog.ts` performs the reads that the events report.
+ * The state of one application's catalog in a process, as a value. {@link reduce} makes the next state from a state and
+ * an event. `application-catalog.ts` performs the reads that the events report.
  */
 export interface ApplicationState extends Reading<LiveRevision> {
-  /** Clients are answered from it. Undefined before the first revision. */
+  /** The snapshot from which the process answers clients. Undefined before the first revision. */
   readonly snapshot: Snapshot | undefined;
-  /** `none`: there is no snapshot. `saved`: it is from disk, and the store has not confirmed it. */
+  /**
+   * `none`: there is no snapshot. `saved`: the snapshot is from disk, and the store has not confirmed it. `live`: the
+   * snapshot is from the store.
+   */
   readonly source: 'none' | 'saved' | 'live';
   /** The time at which the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
   readonly confirmedAt: number | undefined;
-  /** By name: the releases of the snapshot that could not be verified. Their offers are left out. */
+  /** The releases of the snapshot that could not be verified, by name. The snapshot leaves out their offers. */
   readonly faults: ReadonlyMap<string, Fault>;
-  /**
-   * The time at which the store was last asked whether it still has the newest revision; milliseconds since the epoch.
-   */
+  /** The time at which the process last asked the store for the newest revision again; milliseconds since the epoch. */
   readonly lookedForAt: number;
-  /** The number of the newest revision, when the store no longer had it. */
+  /** The number of the newest revision, when the store no longer has this revision. */
   readonly missing: number | undefined;
   /** A later revision that a hint announces and the store lacks. */
   readonly lost: Announced | undefined;
@@ -41,17 +42,20 @@ export const EMPTY_STATE: ApplicationState = {
   lost: undefined,
 };
 
-/** The result of a read, or of a failed attempt at one. */
+/** The result of a read, successful or not. */
 export type ApplicationEvent =
-  /** The state that an earlier process saved. `confirmedAt`: when the store last confirmed it. */
+  /**
+   * The state that an earlier process saved. `confirmedAt`: the time at which the store last confirmed the state, in
+   * milliseconds since the epoch.
+   */
   | { readonly kind: 'restored'; readonly snapshot: Snapshot; readonly confirmedAt: number }
-  /** The sequence of revisions was read up to its end. */
+  /** The process has read the sequence of revisions up to its end. */
   | {
       readonly kind: 'advanced';
       readonly position: Position<LiveRevision>;
       readonly lost?: Announced | undefined;
     }
-  /** The newest revision is ready to answer from. `verified`: the results of verifying its releases. */
+  /** The process can answer clients from the newest revision. `verified`: the results of verifying its releases. */
   | {
       readonly kind: 'swapped';
       readonly snapshot: Snapshot;
@@ -59,11 +63,17 @@ export type ApplicationEvent =
     }
   /** A refresh succeeded. */
   | { readonly kind: 'confirmed'; readonly at: number }
-  /** A refresh failed: the store did not answer, or its answer must not be believed. */
+  /** A refresh failed: the store did not answer, or the process must not trust its answer. */
   | { readonly kind: 'failed'; readonly error: AppError }
-  /** The store was asked whether it still has the newest revision; `missing`: its number, if not. */
+  /**
+   * The process asked the store for the newest revision again. `missing`: the number of this revision when the store no
+   * longer has it.
+   */
   | { readonly kind: 'looked_for'; readonly at: number; readonly missing: number | undefined }
-  /** Releases of the snapshot were verified. `prepared`: a snapshot that leaves out the faulty ones already. */
+  /**
+   * The process has verified releases of the snapshot. `prepared`: a snapshot that already leaves out the faulty
+   * releases.
+   */
   | {
       readonly kind: 'verified';
       readonly verified: readonly Verified[];
@@ -84,7 +94,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'swapped':
       return { ...withVerified(state, event.snapshot, event.verified), source: 'live' };
     case 'confirmed':
-      // The first refresh has just found the newest revision.
+      // The first refresh also counts as a look for the newest revision, because it has just found that revision.
       return {
         ...state,
         failure: undefined,
@@ -98,7 +108,7 @@ export function reduce(state: ApplicationState, event: ApplicationEvent): Applic
     case 'verified': {
       if (state.snapshot === undefined) return state;
       const { prepared } = event;
-      // Another revision may have been swapped in while it was prepared.
+      // The process may have changed to another revision while it prepared this snapshot.
       const isPresent = prepared?.revision === state.snapshot.revision;
       return withVerified(state, isPresent ? prepared : state.snapshot, event.verified);
     }
@@ -110,7 +120,7 @@ function positionOf({ revision }: Snapshot): Position<LiveRevision> {
   return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
 }
 
-/** The faults with the results of a verification. */
+/** Returns the faults with the results of a verification. */
 export function faultsAfter(
   { faults }: Pick<ApplicationState, 'faults'>,
   verified: readonly Verified[],
@@ -123,7 +133,7 @@ export function faultsAfter(
   return found;
 }
 
-/** Keeps the faults of the snapshot's own releases, and leaves their offers out of it. */
+/** Keeps the faults of the snapshot's own releases, and leaves their offers out of the snapshot. */
 function withVerified(
   state: ApplicationState,
   snapshot: Snapshot,
@@ -137,8 +147,8 @@ function withVerified(
 }
 
 /**
- * True when the newest revision has to be prepared for answering. A saved state is prepared again once the
- * store answers: its releases are verified then.
+ * True when the process must make a new snapshot from the newest revision. After a start from a saved state, it makes a
+ * new snapshot when the store answers, to verify the releases.
  */
 export function isSwapDue({ position, snapshot, source }: ApplicationState): boolean {
   const newest = position?.newest?.document;
@@ -156,8 +166,8 @@ export function isUnreached({ failure }: Pick<ApplicationState, 'failure'>): boo
 }
 
 /**
- * Says whether clients can be answered from a state. `empty`: the application is registered, and nothing is published.
- * `unknown`: the published documents could not be read. `stale`: it was read too long ago.
+ * Says whether the process can answer clients from a state. `empty`: the application is registered, and nothing is
+ * published. `unknown`: the published documents could not be read. `stale`: the store confirmed the state too long ago.
  */
 export function usabilityOf(
   state: ApplicationState,
@@ -174,13 +184,16 @@ export function usabilityOf(
   return isRead && isWhole ? 'empty' : 'unknown';
 }
 
-/** True when no client sees a channel of the application: no public answer may name it before its first offer. */
+/**
+ * True when clients see no channel of the application: no public answer may name the application before its first
+ * offer.
+ */
 export function hasOnlyDrafts({ snapshot }: ApplicationState): boolean {
   return snapshot?.channels.size === 0;
 }
 
 export interface ApplicationHealth {
-  /** The number of the revision that clients are answered from; 0 without one. */
+  /** The number of the revision from which the process answers clients; 0 without a revision. */
   readonly revision: number;
   readonly source: ApplicationState['source'];
   readonly confirmedAt: number | undefined;
@@ -215,10 +228,10 @@ interface LogLine {
   readonly message: string;
 }
 
-/** In one line of the log: an attacker can store thousands of corrupt documents. */
+/** The most problems in one line of the log: an attacker can store thousands of corrupt documents. */
 const LOGGED_MAX = 10;
 
-/** The lines of the log about a change of state. A lasting problem is logged once. */
+/** The lines of the log about a change of state. A problem that stays gets only one line. */
 export function describeChange(
   application: string,
   before: ApplicationState,

@@ -19,26 +19,26 @@ import { createSavedState } from './saved-state.ts';
 export type { ReadyApplication } from './application-catalog.ts';
 export type { LoadedRelease } from './release-loader.ts';
 
-/** Everything that is published, as this process knows it. Readers are answered from memory. */
+/** The catalogs of all applications, as this process knows them. The process answers readers from memory. */
 export interface Catalog {
   /**
-   * Loads everything once, then keeps it up to date until stopped. Resolves after the first attempt, even if the
-   * store did not answer, and keeps trying to load the rest. With a relay, only the leader keeps it up to date from
-   * the store; the others follow the leader's reports.
+   * Loads the catalogs once, then keeps them up to date until `stop` is called. Resolves after the first attempt, even
+   * if the store did not answer, and continues to load the rest. With a relay, only the leader polls the store; the
+   * other processes follow the leader's reports.
    */
   start(): Promise<void>;
   /** Polls the store from now on: this process became the leader. */
   lead(): void;
-  /** Leaves the polls to another process, which became the leader. */
+  /** Stops the polls: another process became the leader. */
   stopLeading(): void;
-  /** Takes over what the leader reports. Never throws. */
+  /** Applies a report of the leader. Never throws. */
   follow(report: CatalogReport): Promise<void>;
   stop(): Promise<void>;
   /**
-   * An application's catalog, with a snapshot to answer from.
+   * Returns an application's catalog with its snapshot.
    *
-   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no snapshot, or only one
-   *   that the store has not confirmed for too long
+   * @throws AppError `unknown_application`; `catalog_unavailable` when there is no snapshot, or when the store has not
+   *   confirmed the snapshot for too long
    */
   application(name: string): ReadyApplication;
   /** Reads all changes now; for tests and tools. @throws AppError `store_unavailable`, `store_denied` */
@@ -48,18 +48,18 @@ export interface Catalog {
    * throws.
    */
   lookAgain(name: string): Promise<void>;
-  /** True when the health lists the application: it exists, and has more than drafts. */
+  /** True when the health lists the application. It lists every application that exists and has more than drafts. */
   hasPublic(name: string): boolean;
   health(): CatalogHealth;
 }
 
 interface CatalogHealth {
   /**
-   * True when clients of some application can be answered, or no application exists: a broken one does not affect
-   * others.
+   * True when the process can answer the clients of at least one application, or when no application exists. A faulty
+   * application does not affect other applications.
    */
   readonly ready: boolean;
-  /** Without those that have only drafts. */
+  /** By name, without the applications that have only drafts. */
   readonly applications: Readonly<Record<string, ApplicationHealth>>;
   /** Problems of the list of applications, as sentences. */
   readonly problems: readonly string[];
@@ -70,18 +70,20 @@ interface CatalogDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** The directory of the last good state; undefined keeps none. */
+  /** The directory of the last good state; undefined: the process saves no state. */
   readonly stateDirectory: string | undefined;
-  /** How often hints of changes are looked for; see `poll-interval.ts`. */
+  /** The interval at which the process looks for hints of changes, in milliseconds; see `poll-interval.ts`. */
   readonly pollIntervalMs: number;
-  /** The time for which clients are answered from a state that the store has not confirmed again. */
+  /**
+   * The time for which the process answers clients from a state that the store does not confirm again; milliseconds.
+   */
   readonly staleMaxMs: number;
-  /** Undefined: this process polls, and no other follows it. */
+  /** Undefined: this process polls, and no other process follows it. */
   readonly relay?: CatalogRelay | undefined;
 }
 
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
-/** Bounded: a client is waiting for the answer. */
+/** The wait has a limit, because a client waits for the answer. */
 const LOOK_AGAIN_WAIT_MS = 1_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -116,10 +118,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     start: async () => {
       await applications.restore();
-      // Comes before any other read, so that every later change has a hint above this number. When the store does not
-      // answer, the poll finds the number later, and reading in turn finds the changes in between.
-      // A follower reads hints only here. From them it learns when an announced revision is gone and the state is
-      // unknown.
+      // Reads hints first, so every change that the next reads miss has a hint above this number. When the store does
+      // not answer, the poll finds the number later, and the poll of all applications finds the changes in between. A
+      // follower reads hints only here. From these hints it learns that an announced revision was deleted, so the state
+      // is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();
@@ -128,10 +130,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (leads()) stopPolls ??= keepUp.start();
     },
     lead: () => {
-      // Otherwise `start` begins the polls.
+      // Before the start is complete, `start` begins the polls.
       if (phase !== 'started' || stopPolls !== undefined) return;
       stopPolls = keepUp.start();
-      // At once: the leader before this process may have died between a change and its next poll.
+      // Reads hints at once: the previous leader may have died between a change and its next poll.
       keepUp.followHints().catch(ignoreLogged);
       completeAll();
     },
@@ -147,7 +149,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         if (isSame && list.isKnown() && isFailing === report.isFailing) return;
         await applications.refreshList().catch(ignoreLogged);
       } else {
-        // The read of the list failed or came too early.
+        // The application is missing when the read of the list failed or came too early.
         if (phase === 'started' && !byName.has(report.application)) {
           await applications.refreshList().catch(ignoreLogged);
         }
@@ -195,7 +197,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
-      // Reads of the applications in turn take long to find that the store answers for none of them.
+      // The process reads one application after the other, so it takes long until the state of each application shows
+      // an outage.
       const failing = keepUp.isFailing() ? { storeFailing: true } : {};
       const healths = [...byName]
         .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))
@@ -225,7 +228,7 @@ function createReporter(
   };
 }
 
-/** For failures that the log and the health report already contain. The next poll tries again. */
+/** Ignores a failure that the log and the health report already contain. The next poll tries again. */
 function ignoreLogged(): void {}
 
 function unknownApplication(name: string): AppError {

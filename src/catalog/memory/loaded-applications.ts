@@ -9,26 +9,29 @@ import {
 import { type ApplicationList, createApplicationList } from './application-list.ts';
 import { isUnreached, isUntried } from './application-state.ts';
 
-/** The catalogs that this process has loaded: of the applications in the list and in the saved state. */
+/** The catalogs that this process has loaded, for the applications in the list and in the saved state. */
 interface LoadedApplications {
   readonly list: ApplicationList;
   readonly byName: ReadonlyMap<string, ApplicationCatalog>;
   /** The highest revision of each application that hints announce. */
   readonly announced: AnnouncedRevisions;
   onAnnounced(announced: AnnouncedRevisions): void;
-  /** Starts from the saved state, if there is one. */
+  /** Starts from the saved state, if the disk has a saved state. */
   restore(): Promise<void>;
   /**
-   * Reads the list, and each application for the first time.
+   * Reads the list, and then each application that this process has not read yet.
    *
    * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`, `document_newer` when the list cannot be
-   *   read; the problems of an application are in its own state
+   *   read; the state of an application contains its problems
    */
   refreshList(): Promise<void>;
-  /** Reads an application before the others: a client waits for it. A failure is in its state and in the log. */
+  /**
+   * Reads an application before other applications, because a client waits for it. The application's state and the log
+   * contain a failure.
+   */
   readFirst(name: string): void;
   /**
-   * Repeats the reads of the list and of applications that the store did not answer.
+   * Repeats the reads, of the list and of applications, that the store did not answer.
    *
    * @throws AppError `store_unavailable`
    */
@@ -42,21 +45,34 @@ type LoadedApplicationsDeps = Pick<
   'store' | 'clock' | 'log' | 'savedState' | 'leads' | 'onChange'
 >;
 
-/** The store is asked this often whether an application's newest revision is still there. */
+/**
+ * The process looks for each application's newest revision again at this interval or less often, to notice its
+ * deletion.
+ */
 const LOSS_INTERVAL_MS = 60_000;
-/** Per application, so that many of them cost no more than a twentieth of a request a second. */
+/**
+ * The interval is at least this time multiplied by the number of applications, so all applications together cost at
+ * most a twentieth of a request a second.
+ */
 const LOSS_INTERVAL_EACH_MS = 20_000;
 const CONFIRMATION_SAVED_EVERY_MS = 60_000;
-/** Requests for releases under way at once: enough to be quick, and few enough not to slow down clients of the store. */
+/**
+ * The most simultaneous requests for releases: enough to be quick, and few enough not to slow down clients of the
+ * store.
+ */
 const REQUESTS_MAX = 32;
 const BULKS_MAX = 2;
 /**
- * The number of applications that are read at once. Each waits for several answers of the store, one after the other.
+ * The most applications that the process reads at once. Each read waits for several answers of the store, one after the
+ * other.
  */
 const REFRESHES_MAX = 48;
-/** Reads that take longer continue by themselves: one application must not delay the polls of the others. */
+/**
+ * The longest wait for first reads. Longer reads continue in the background: one application must not delay the polls
+ * of other applications.
+ */
 const FIRST_READS_WAIT_MS = 15_000;
-/** The number of further applications that are read at once because clients ask for them. */
+/** The most further applications that the process reads at once because clients ask for them. */
 const ASKED_FOR_MAX = 8;
 
 export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedApplications {
@@ -88,7 +104,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     return catalog;
   };
 
-  /** Saves which applications there are, and when the store last confirmed each. */
+  /** Saves the names of the applications, and the time at which the store last confirmed each application. */
   const saveConfirmations = async (): Promise<void> => {
     savedAt = clock.now();
     const names = [...byName.keys()];
@@ -98,12 +114,12 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     await savedState?.saveApplications({ names, confirmedAt });
   };
 
-  /** Reads an application that was not read yet. A call while it waits for its turn shares that read. */
+  /** Reads an application that was not read yet. While a read waits or runs, further calls share it. */
   const firstRead = (name: string, catalog: ApplicationCatalog): Promise<void> => {
     const reading =
       firstReads.get(name) ??
       firstReadsLimit(async () => {
-        // A client may have asked for it meanwhile.
+        // `readFirst` may have read the application meanwhile, for a client.
         if (isUntried(catalog.state())) await catalog.refresh();
       }).finally(() => firstReads.delete(name));
     firstReads.set(name, reading);
@@ -113,8 +129,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   const refreshList = async (): Promise<void> => {
     await list.refresh();
     list.names().forEach(getOrCreate);
-    // Includes an application from the saved state that is not listed: the store was rolled back then, and the
-    // status must report that.
+    // Includes an application from the saved state that is not listed: such a store was rolled back, and the status
+    // must report that.
     const untried = [...byName].filter(([, { state }]) => isUntried(state()));
     // The log and the application's state contain the failure already.
     const reads = Promise.allSettled(untried.map(([name, catalog]) => firstRead(name, catalog)));

@@ -18,26 +18,29 @@ import { releaseNameOf } from './snapshot.ts';
 /** Reads and verifies the releases behind one application's offers, and keeps them in memory. */
 export interface ReleaseLoader {
   /**
-   * The release when its manifest and the documents that it carries are in memory: verified, or restored from the saved
-   * state.
+   * Returns the release when its manifest and the documents that it carries are in memory. They may be verified, or
+   * restored from the saved state and not verified yet.
    */
   get(offer: Offer): LoadedRelease | undefined;
   /** True when `load` would ask the store. */
   isDue(offer: Offer): boolean;
-  /** False when no release of the offers in the last `retain` is due: each poll asks, and there may be thousands. */
+  /**
+   * False when no release of the offers in the last `retain` is due. It is quick even for thousands of offers, because
+   * each poll calls it.
+   */
   isAnyDue(): boolean;
   /**
-   * Verifies the offer's release against the store, unless that was done within the last nine minutes.
+   * Verifies the offer's release against the store, unless this process did so within the last nine minutes.
    *
-   * @param listed sizes that a listing named: a file with the right size there is not asked for again
-   * @throws AppError `store_unavailable`, `store_denied`: the last verdict on the release then stays
+   * @param listed sizes from a listing: the loader sends no request for a file that has the right size in it
+   * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
   load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
-  /** The stored manifests in memory by the name of their release, for saving. */
+  /** The stored manifests in memory by the name of their release, for the saved state. */
   manifests(): StoredManifests;
-  /** Restores saved manifests; their releases are due for verification. */
+  /** Restores saved manifests; their releases are then due for verification. */
   restore(manifests: StoredManifests): void;
-  /** Drops the releases that none of these offers refers to. */
+  /** Drops every release to which none of these offers refers. */
   retain(offers: readonly Offer[]): void;
 }
 
@@ -54,20 +57,25 @@ export interface StoredManifest {
   readonly documents: ReadonlyMap<string, PackedDocument>;
 }
 
-/** By the name of their release: see {@link releaseNameOf}. */
+/** The stored manifests, by the name of their release: see {@link releaseNameOf}. */
 export type StoredManifests = ReadonlyMap<string, StoredManifest>;
 
-/** Sizes in bytes by key, from a listing. It may be stale or end early, so it does not prove that a file is missing. */
+/**
+ * Sizes in bytes by key, from a listing. The listing may be stale or end early, so it does not prove that a file is
+ * missing.
+ */
 export type ListedSizes = ReadonlyMap<string, number>;
 
-/** The result of verifying a release: its fault, or none. */
+/** The result of verifying a release. */
 export interface Verified {
   /** See {@link releaseNameOf}. */
   readonly name: string;
   readonly fault: Fault | undefined;
 }
 
-/** The reason why a release must not be offered: its manifest or an artifact is missing or differs from the offer. */
+/**
+ * The reason why a release must not be offered: its manifest, or a file that the manifest names, is missing or wrong.
+ */
 export interface Fault {
   readonly version: string;
   readonly detail: string;
@@ -75,10 +83,13 @@ export interface Fault {
   readonly foundAt: number;
 }
 
-/** A deleted file must be found within ten minutes. The tenth minute is for the poll itself. */
+/** The service must notice a deleted file within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-/** Most releases are offered to few clients. So a loader keeps the stored document, and parses what clients get. */
+/**
+ * The most parsed releases in memory. Few clients get most releases, so a loader keeps all stored documents, and parses
+ * only the releases that clients get.
+ */
 const PARSED_MAX = 256;
 
 interface LoaderDeps {
@@ -87,7 +98,7 @@ interface LoaderDeps {
   readonly application: string;
   /** Limits the requests that are under way at once, for all applications. */
   readonly requests: LimitFunction;
-  /** True when verified releases are verified again. */
+  /** True when this process verifies releases again after some time: it is the leader. */
   readonly leads: () => boolean;
   readonly refusals: Refusals;
 }
@@ -97,13 +108,14 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const verifyRelease = createVerifier(deps);
   const manifests = new Map<string, StoredManifest>();
   /**
-   * In milliseconds since the epoch, the oldest first. A restored release has none: its files may have changed since.
+   * The times of the last verifications, in milliseconds since the epoch, the oldest first. A restored release has no
+   * such time, because its files may have changed meanwhile.
    */
   const verifiedAt = new Map<string, number>();
   const parsed = new Map<string, LoadedRelease>();
   const loading = new Map<string, Promise<Verified>>();
 
-  /** The number of releases that the current offers refer to. */
+  /** The number of releases to which the current offers refer. */
   let retainedCount = Number.POSITIVE_INFINITY;
 
   const forget = (name: string): void => {
@@ -133,7 +145,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const verify = async (offer: Offer, name: string, listed?: ListedSizes): Promise<Verified> => {
     try {
       manifests.set(name, await verifyRelease(offer, manifests.get(name), listed));
-      // Moves it to the end.
+      // Moves the entry to the end.
       verifiedAt.delete(name);
       verifiedAt.set(name, clock.now());
       return { name, fault: undefined };
@@ -171,9 +183,9 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 }
 
 /**
- * The release of an offer, from its stored manifest.
+ * Makes the release of an offer from its stored manifest.
  *
- * @throws AppError `document_newer`; `document_corrupt` also when the document is not the one that the offer names
+ * @throws AppError `document_newer`; `document_corrupt` also when the offer names another manifest
  */
 function parseRelease(application: string, offer: Offer, document: Uint8Array): Release {
   const { number, digest } = offer.manifest;
@@ -184,9 +196,10 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 }
 
 /**
- * The release of an offer, from its manifest in memory; undefined when there is none.
+ * Makes the release of an offer from its manifest in memory; undefined when the manifest is not in memory.
  *
- * Undefined also for a manifest that does not match the offer: the saved state was altered, and the store decides.
+ * Undefined also for a manifest that does not match the offer: the saved state was altered, so the loader reads the
+ * manifest from the store.
  */
 function recallRelease(
   application: string,
@@ -204,7 +217,7 @@ function recallRelease(
   }
 }
 
-/** The documents that a release carries; undefined unless all are in memory. */
+/** The documents that a release carries; undefined unless all of them are in memory. */
 function recallDocuments(
   { carried }: Release,
   packed: StoredManifest['documents'],
@@ -287,7 +300,8 @@ function otherManifest(key: string): AppError {
 
 async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
   if ((await store.head(key))?.size === size) return;
-  // One answer may be wrong: a proxy can answer a HEAD with 404. Only the store can answer this read.
+  // One answer may be wrong: a proxy can answer a HEAD with 404. The second request is a fresh read, which only the
+  // store can answer.
   const stored = await readSize(store, key, { fresh: true });
   if (stored === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
   if (stored !== size) {

@@ -12,15 +12,15 @@ import { type LiveRevision, liveRevisionSequence } from '../following/live-revis
 import type { StoredManifest, StoredManifests } from './release-loader.ts';
 
 /**
- * The last good catalog on local disk. A process starts from it when the store is down, and never serves a revision
- * below it.
+ * The last good catalog on local disk. A process starts from this catalog when the store is down, and never serves an
+ * older revision.
  *
- * Each application and revision has a separate file, so that processes that share a directory do not undo each
- * other's writes. These files are a cache: a failure to read or write one is logged, once.
+ * Each revision of each application has a separate file, so processes that share a directory do not undo each other's
+ * writes. These files are a cache: when a read or a write of a file fails, the process only logs a warning, once.
  */
 export interface SavedState {
   load(application: string): Promise<SavedCatalog | undefined>;
-  /** @returns whether it was saved */
+  /** @returns true when the catalog was saved */
   save(application: string, catalog: SavedCatalog): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
@@ -43,7 +43,7 @@ const applicationsSchema = z.object({
   confirmedAt: z.record(z.string(), z.number()),
 });
 
-/** @param deps.location the store's: the states of different stores are stored separately */
+/** @param deps.location the location of the store: each store has a separate state */
 export function createSavedState(deps: {
   readonly directory: string;
   readonly location: string;
@@ -66,7 +66,7 @@ export function createSavedState(deps: {
       return warn(error, 'cannot use the saved catalog');
     }
   };
-  /** ENOENT counts here: on a read-only volume, creating a directory fails with it. */
+  /** ENOENT is a failure here: on a read-only volume, the creation of a directory fails with this code. */
   const attemptToSave = <T>(work: () => Promise<T>): Promise<T | undefined> =>
     work().catch((error: unknown) =>
       warn(
@@ -113,10 +113,10 @@ export function createSavedState(deps: {
   };
 }
 
-/** It also tells the commands that this store was used before. */
+/** This file also tells the commands that this store was used before. */
 const APPLICATIONS_FILE = 'applications.json';
 
-/** Writes the file under another name first: a process that ends meanwhile leaves the old one. */
+/** Writes the file under another name first. When the process ends meanwhile, the old file stays. */
 async function writeWhole(file: string, content: Iterable<string | Uint8Array>): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const temporary = `${file}.${randomUUID()}.tmp`;
@@ -125,12 +125,13 @@ async function writeWhole(file: string, content: Iterable<string | Uint8Array>):
 }
 
 /**
- * The documents as they are in memory, each after a line with its name and its size in bytes: rendering and hashing
- * tens of megabytes again would take long. The first line is the number of manifests. The documents that a manifest
- * names come before it. Each document has its own digest, which the reader checks.
+ * Renders the documents as they are in memory, each after a line with its name and its size in bytes. It does not make
+ * and hash the documents again, because that takes long for tens of megabytes. The first line is the number of
+ * manifests. The documents that a manifest names come before it. Each document has its own digest, which the reader
+ * checks.
  */
 function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
-  // A copy, because verification adds manifests while the file is written.
+  // Makes a copy, because verification adds manifests during the write.
   const entries = [...manifests];
   let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
   let size = 0;
@@ -154,10 +155,10 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
 const REVISION = 'revision';
 const CARRIED = 'carried ';
 
-/** Few writes, and little to copy at once. */
+/** The size of one write. With this size, the process makes few writes, and copies little at once. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** @returns undefined when the file is truncated or altered. The manifests are checked when they are used. */
+/** @returns undefined when the file is truncated or altered. The loader checks the manifests when it uses them. */
 async function readCatalog(
   file: string,
   application: string,
@@ -191,7 +192,7 @@ function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined
     const [, name, size] = /^(.+) (\d+)$/.exec(bytes.toString('utf8', at, end)) ?? [];
     if (end < 0 || name === undefined) return undefined;
     at = end + 1 + Number(size);
-    // A copy, so that the memory of the whole file is freed.
+    // Makes a copy, because a part of the buffer would keep the whole file in memory.
     if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
     else if (name.startsWith(CARRIED)) {
       documents.set(name.slice(CARRIED.length), packedFrom(bytes.subarray(end + 1, at)));

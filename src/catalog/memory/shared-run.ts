@@ -1,4 +1,4 @@
-/** A task that never runs twice at once: a call while it runs joins the run under way. */
+/** A task that never runs twice at once: a call during a run joins this run. */
 export interface SharedRun {
   (): Promise<void>;
   /** The run under way; undefined when there is none. */

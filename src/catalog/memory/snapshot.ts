@@ -20,7 +20,7 @@ export interface Snapshot {
   readonly channels: ReadonlyMap<string, ChannelView>;
   /** Every offer of the revision, newest first. It includes the offers in `leftOut`. */
   readonly offers: readonly Offer[];
-  /** The names, see {@link releaseNameOf}, of the offers whose releases could not be verified. */
+  /** The names of the offers whose releases could not be verified; see {@link releaseNameOf}. */
   readonly leftOut: ReadonlySet<string>;
 }
 
@@ -28,9 +28,10 @@ export interface Snapshot {
 type Names = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /**
- * Creates a snapshot in steps: thousands of offers take longer than a request may wait.
+ * Creates a snapshot in steps, so the process can answer requests in between. Thousands of offers take longer than a
+ * request may wait.
  *
- * @param faulty names of the offers to leave out
+ * @param faulty the names of the releases whose offers the snapshot leaves out
  */
 export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): Steps<Snapshot> {
   const all = [...revision.channels.values()].flatMap((channel) => channel.offers);
@@ -39,7 +40,7 @@ export function* createSnapshotInSteps(revision: LiveRevision, faulty: Names): S
   return yield* createViewsWithout({ revision, offers }, faulty);
 }
 
-/** Leaves out the faulty offers, and puts back those that are no longer faulty. */
+/** Leaves out the faulty offers, and restores the offers that are no longer faulty. */
 export function leaveOut(snapshot: Snapshot, faulty: Names): Snapshot {
   return runAtOnce(leaveOutInSteps(snapshot, faulty));
 }
@@ -99,7 +100,7 @@ function* createViewsInSteps(
   return views;
 }
 
-/** Every rollout that leads to every client has done so. */
+/** A time at which every rollout has reached its last share. */
 const AT_THE_END = Number.POSITIVE_INFINITY;
 
 /** The offers that most clients get: on each channel, the newest for each platform and architecture. */
@@ -116,10 +117,10 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
   return [...heads];
 }
 
-/** Each poll needs the names of thousands of offers, so a name is built once. */
+/** Each poll needs the names of thousands of offers, so the process builds each name only once. */
 const nameByOffer = new WeakMap<Offer, string>();
 
-/** The name of the release that an offer refers to. It distinguishes two manifests of one version. */
+/** The name of the release to which an offer refers. It distinguishes two manifests of one version. */
 export function releaseNameOf(offer: Offer): string {
   const known = nameByOffer.get(offer);
   if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { readSoundManifests } from '../../catalog/read.ts';
 import type { CopiedObject, Listing } from './copy-plan.ts';
 import type { CopyDeps } from './copy-side.ts';
 
-/** The hashes of signed documents, as the manifests of the source state them. */
+/** The hashes of signed documents that the manifests of the source state. */
 interface CarriedHashes {
   /** The hash in hex; undefined when no sound manifest names the document. */
   of(object: CopiedObject): Promise<string | undefined>;
@@ -34,7 +34,7 @@ export function createCarriedHashes(
       const name = `${application} ${version}`;
       const known = versions.get(name) ?? read(application, version);
       versions.set(name, known);
-      // The next document of the version reads them again.
+      // After a failure, the next document of the version reads the manifests again.
       known.catch(() => versions.delete(name));
       return (await known).get(key);
     },

@@ -10,8 +10,9 @@ import { compareTags, mayBeReplaced, type Proof } from './unsure-pairs.ts';
 /**
  * Refuses a target that is another store, or a later state of the source. Writes nothing.
  *
- * Compares the newest revision that both have. Each revision has the digest of the one before it, so all earlier ones
- * are equal as well. Without an equal revision, the caller compares every document that both have.
+ * Compares the newest revision that both sides have. Each revision has the digest of its predecessor, so equal
+ * revisions have equal predecessors. Without an equal revision, the caller compares every document that both sides
+ * have.
  *
  * @throws AppError `store_differs`; `invalid_configuration` for a source without a store
  */
@@ -28,7 +29,8 @@ export async function checkSameStore(
   refuseOtherKind(deps, source, target);
   const later = findLater(source, target);
   const named = newestCommon(source, target);
-  // First, because both may have changed since the copy: the error then names the revision that differs.
+  // Compares before it refuses a later state. When both sides have changed since the copy, the error then names the
+  // revision that differs.
   const found = await compareNamed(deps, source, target, named);
   if (later !== undefined) throw laterState(deps, later);
   if (found.provenAt.size === 0) refuseUnrelated(deps, source, target);
@@ -91,7 +93,8 @@ async function compareNamed(
   named: readonly (readonly Pair[])[],
 ): Promise<Named> {
   const heads = named.flatMap(([head]) => (head === undefined ? [] : [head]));
-  // One pair with equal bytes and different tags shows that tags cannot be compared: a store may encrypt, for example.
+  // A pair with equal bytes and different ETags shows that the copy cannot compare ETags. A store that encrypts has
+  // such ETags, for example.
   const [sample] = heads;
   const shouldRead = sample !== undefined && compareTags(sample) === false;
   const unsure = heads.filter((pair) => compareTags(pair) !== true);
@@ -108,7 +111,7 @@ async function compareNamed(
   return { tags, provenAt, problems: found.problems };
 }
 
-/** The error for different catalogs. It says whether both began as one store. */
+/** The error for different catalogs. Its message says whether both sides began as one store. */
 async function otherStore(
   deps: CopyDeps,
   source: Listing,
@@ -138,20 +141,20 @@ function laterState({ from, to }: CopyDeps, { key }: CopiedObject): AppError {
   );
 }
 
-/** Refuses a target that has nothing in common with the source: an interrupted copy has something. */
+/** Refuses a target that has no object in common with the source. Even an interrupted copy has a common object. */
 function refuseUnrelated({ from, to }: CopyDeps, source: Listing, target: Listing): void {
   for (const key of target.objects.keys()) if (source.objects.has(key)) return;
   throw storeDiffers(`${to.name} has nothing in common with ${from.name}.`);
 }
 
-/** The kinds of objects that two stores may have in common, with bytes that say nothing about the store. */
+/** The kinds of objects that different stores may have in common: their bytes do not identify a store. */
 const COMMON_KINDS: readonly CopyKind[] = ['artifact', 'end', 'open marker'];
 
 /**
- * Refuses the private data of another store, when no revision proves that both sides are the same store. The same
- * e-mail address has the same key in every store.
+ * Refuses the private data of another store, when no revision proves that both sides are the same store. Common keys do
+ * not prove it, because an e-mail address has the same key in every store.
  *
- * @param conflicts keys of the pairs that differ
+ * @param conflicts the keys of the pairs that differ
  * @throws AppError `store_differs`
  */
 export function refuseOtherPrivate(

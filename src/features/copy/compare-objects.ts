@@ -16,17 +16,20 @@ import { isProven, type Proof } from './unsure-pairs.ts';
 /** Reads objects that both sides of a copy have, and compares them. */
 
 interface Compared {
-  /** The target's objects whose bytes differ, and that are sound on both sides. */
+  /** The target's objects that are sound on both sides and have different bytes there. */
   readonly conflicts: readonly CopiedObject[];
-  /** The objects that are corrupt on a side. */
+  /** The objects that are corrupt on one side or on both. */
   readonly problems: readonly CopyProblem[];
 }
 
 type Verdict = 'equal' | 'conflict' | { readonly corrupt: string };
 
 /**
+ * Reads pairs of objects and compares their bytes.
+ *
  * @param label the words for the progress
- * @param proof the signed documents that it does not prove are compared with each other, and not with their hash
+ * @param proof decides how signed documents are compared: a proven pair with the hash in the manifest, any other pair
+ *   with each other. Absent: every pair with the hash
  * @throws AppError `document_newer`
  */
 export async function compareObjects(
@@ -100,7 +103,7 @@ async function compareDocuments(
   if (here !== undefined && there !== undefined && 'bytes' in here && 'bytes' in there) {
     return Buffer.compare(here.bytes, there.bytes) === 0 ? 'equal' : 'conflict';
   }
-  // A corrupt document that a later one names was copied unchanged.
+  // An earlier copy also stored corrupt documents unchanged, when a later document named them.
   const hash = here !== undefined && 'corrupt' in here ? here.sha256 : null;
   const isSame = there !== undefined && 'corrupt' in there && there.sha256 === hash;
   if (hash !== null && isSame) return 'equal';
@@ -121,7 +124,7 @@ interface SideState {
 }
 
 function verdictOf(key: string, from: SideState, to: SideState): Verdict {
-  // Deleted since it was listed.
+  // An object that was deleted after the listing counts as equal.
   if (!from.isThere || !to.isThere || (from.isSound && to.isSound)) return 'equal';
   if (from.isSound) {
     return {

@@ -8,22 +8,22 @@ import { type CopyDeps, type CopyProblem, corruptProblem, patiently } from './co
 
 export interface Copied {
   readonly written: readonly CopiedObject[];
-  /** The documents that the source has deleted since they were listed. */
+  /** The objects that the source has deleted since the listing. */
   readonly gone: readonly CopiedObject[];
   /** Signed documents that no manifest names: their publish is not finished. */
   readonly unnamed: readonly CopiedObject[];
   readonly problems: readonly CopyProblem[];
 }
 
-/** The results so far; lanes add to it. */
+/** The results so far. The lanes add their results. */
 interface Progress {
   readonly written: CopiedObject[];
   readonly gone: CopiedObject[];
   readonly unnamed: CopiedObject[];
   readonly problems: CopyProblem[];
-  /** Adds bytes that the target took, or that need not be copied. */
+  /** Adds the number of bytes that the target took, or that the copy does not have to write. */
   add(bytes: number): void;
-  /** True when a lane has failed. The other lanes then begin no further object. */
+  /** True when a lane has failed. All lanes then begin no further object. */
   hasFailed: boolean;
 }
 
@@ -33,19 +33,19 @@ export interface CopyContext {
   readonly carried: ReturnType<typeof createCarriedHashes>;
 }
 
-/** A corrupt document of a lane. A later document of the lane decides whether it is copied. */
+/** A corrupt document of a lane. The copy writes it only when a later document of the lane names it. */
 interface Held {
   readonly object: CopiedObject;
   readonly corrupt: string;
   readonly sha256: string | null;
 }
 
-/** Copies one document after the other, and reads the next one while it writes this one. */
+/** Copies one document after the other, and reads the next document during each write. */
 export async function copyLane(context: CopyContext, lane: Lane): Promise<void> {
   const { deps, progress } = context;
   const read = (object: CopiedObject | undefined) => {
     const reading = object && patiently(deps, () => readOne(context, object));
-    // Avoids an unhandled rejection: it is awaited later, or not at all after another failure.
+    // Avoids an unhandled rejection: the loop awaits this read later, or never after another failure.
     reading?.catch(() => undefined);
     return reading;
   };
@@ -87,8 +87,8 @@ function noteGone({ deps, progress }: CopyContext, object: CopiedObject): void {
 }
 
 /**
- * Copies a corrupt document unchanged when the next sound one names it by its hash: an operator allowed readers to skip
- * it.
+ * Copies a corrupt document unchanged when the next sound document names its hash, because an operator then allowed
+ * readers to skip it.
  */
 async function copyHeld(
   context: CopyContext,
@@ -114,7 +114,7 @@ async function write(
   const { key } = object;
   const outcome = await patiently(deps, () => createDocument(key, bytes));
   if (outcome === 'exists') {
-    // An earlier attempt may have created it, or another copy that runs now.
+    // An earlier attempt may have created the document, or another copy that runs now.
     const there = (await to.store.get(key))?.body;
     if (there === undefined || Buffer.compare(there, bytes) !== 0) {
       throw new AppError(

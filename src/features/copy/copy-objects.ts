@@ -9,9 +9,10 @@ import { type CopyDeps, corruptProblem, patiently, REQUESTS_MAX } from './copy-s
 /** Copies objects in the order of a plan. */
 
 /**
- * Copies stage after stage. A stage begins when the one before it is complete, so that no object names a missing one.
+ * Copies stage after stage. A stage begins when the preceding stage is complete, so no copied object names a missing
+ * object.
  *
- * After a failure, the objects that were copied stay, and the next copy continues.
+ * After a failure, the target keeps the copied objects, and the next copy continues.
  *
  * @throws AppError `store_differs` when another program created an object with other bytes meanwhile; `document_newer`
  */
@@ -44,7 +45,7 @@ export async function copyObjects(
   return progress;
 }
 
-/** Waits for all lanes, also after a failure: no write happens after this function has returned. */
+/** Waits for all lanes, even after a failure, so no write happens after this function has returned. */
 async function copyStage(context: CopyContext, lanes: readonly Lane[]): Promise<void> {
   const limit = pLimit(REQUESTS_MAX);
   const { progress } = context;

@@ -1,9 +1,11 @@
 import { COPY_KINDS, type CopyKind, type KeyFacts } from '../../core/key-facts.ts';
 import type { ObjectInfo } from '../../store/object-store.ts';
 
-/** Plans which objects a copy of a store writes, and in which order. Pure. */
+/** Plans the objects that a copy of a store writes, and their order. Pure. */
 
-/** A store never deletes these: a target with more of them is a later state, or another store. */
+/**
+ * The kinds of objects that a store never deletes. A target with more such objects is a later state, or another store.
+ */
 const KEPT_KINDS: readonly CopyKind[] = ['manifest', 'hint', 'revision', 'application list'];
 /** Accounts, sessions, messages and counts: the source deletes them by retention, clean-up or erasure. */
 const PRIVATE_KINDS: readonly CopyKind[] = ['end', 'account', 'open marker', 'private', 'session'];
@@ -13,13 +15,13 @@ export interface CopiedObject extends ObjectInfo, KeyFacts {}
 /** The contents of a store. */
 export interface Listing {
   readonly objects: ReadonlyMap<string, CopiedObject>;
-  /** Objects that no part of this program writes. They are not copied. */
+  /** The objects that no part of this program writes. The copy leaves them out. */
   readonly foreign: Foreign;
 }
 
 export interface Foreign {
   readonly count: number;
-  /** One of their keys; undefined for none. */
+  /** The key of one such object; undefined for none. */
   readonly first: string | undefined;
 }
 
@@ -30,14 +32,17 @@ export interface Pair {
 }
 
 export interface CopyPlan {
-  /** Stages, one after the other. The lanes of a stage may be copied at once; each lane is in order. */
+  /**
+   * The stages, in the order of copying. The copy may write the lanes of a stage at once, and writes the objects of a
+   * lane in order.
+   */
   readonly stages: readonly (readonly Lane[])[];
   readonly common: readonly Pair[];
   /** Objects that only the target has. */
   readonly extra: readonly CopiedObject[];
 }
 
-/** Objects of one sequence, lowest number first. */
+/** The objects of one sequence, the lowest number first. */
 export type Lane = readonly CopiedObject[];
 
 export function planCopy(source: Listing, target: Listing): CopyPlan {
@@ -71,14 +76,14 @@ export function isKept({ kind }: Pick<KeyFacts, 'kind'>): boolean {
 }
 
 /**
- * The account, message, session owner or counter that a private object belongs to, as a prefix: `accounts/{id}/`. After
- * an erasure, a new account may have the same keys with other bytes.
+ * The prefix of the account, message, session owner or counter to which a private object belongs: `accounts/{id}/`.
+ * After an erasure, a new account may have the same keys with other bytes.
  */
 export function ownerOf({ key }: Pick<ObjectInfo, 'key'>): string {
   return `${key.split('/').slice(0, 2).join('/')}/`;
 }
 
-/** The highest number of each sequence that a store never deletes from. */
+/** The highest number in each sequence from which a store deletes nothing. */
 export function lastNumbers({ objects }: Listing): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
   for (const object of objects.values()) {
@@ -88,7 +93,10 @@ export function lastNumbers({ objects }: Listing): ReadonlyMap<string, number> {
   return last;
 }
 
-/** An object of the target with a higher number than the source has: the target is a later state, or another store. */
+/**
+ * Finds an object of the target with a higher number than the source has in this sequence. Such a target is a later
+ * state, or another store.
+ */
 export function findLater(source: Listing, target: Listing): CopiedObject | undefined {
   const last = lastNumbers(source);
   for (const object of target.objects.values()) {

@@ -8,7 +8,7 @@ import { type CopiedObject, type Foreign, isKept, type Listing } from './copy-pl
 
 export interface CopySide {
   readonly store: ObjectStore;
-  /** The side in sentences: `./data`, `s3://releases/team`. */
+  /** The name of the side in messages: `./data`, `s3://releases/team`. */
   readonly name: string;
 }
 
@@ -17,7 +17,7 @@ export type DocumentRead =
   | { readonly bytes: Uint8Array; readonly skipped: readonly SkippedDocument[] }
   | { readonly corrupt: string; readonly sha256: string | null };
 
-/** A corrupt document that a later one of its sequence names, because an operator allowed readers to skip it. */
+/** A corrupt document that a later document of its sequence names, because an operator allowed readers to skip it. */
 interface SkippedDocument {
   readonly number: number;
   readonly sha256: string | null;
@@ -33,13 +33,13 @@ export interface CopyDeps {
     readonly source: readonly ListingPass[];
     readonly target: readonly ListingPass[];
   };
-  /** @param sha256 the hash that the object must have; undefined when nothing states it */
+  /** @param sha256 the hash that the object must have; undefined when nothing states the hash */
   readonly readDocument: (
     store: ObjectStore,
     object: CopiedObject,
     sha256?: string,
   ) => Promise<DocumentRead | undefined>;
-  /** Creates a document at the target; sends it again while the target does not answer. */
+  /** Creates a document at the target, and tries again when the target does not answer. */
   readonly createDocument: (key: string, bytes: Uint8Array) => Promise<'created' | 'exists'>;
   readonly onProgress: (
     label: string,
@@ -55,7 +55,7 @@ export interface CopyProblem {
   readonly detail: string;
 }
 
-/** The number of objects that are read or written at once. */
+/** The most objects that the copy reads or writes at once. */
 export const REQUESTS_MAX = 8;
 
 /** Lists a side, pass after pass. */
@@ -72,7 +72,7 @@ export async function listSide(
       const facts = factsOf(info.key);
       if (facts === 'passing') continue;
       if (facts === undefined) {
-        // Only the listing of everything counts: the others list parts of it.
+        // Only the pass that lists all keys counts foreign objects, because other passes list parts of the same keys.
         if (root === '') foreign = { count: foreign.count + 1, first: foreign.first ?? info.key };
       } else if (wanted.includes(facts.kind)) {
         objects.set(info.key, { ...info, ...facts });
@@ -81,7 +81,8 @@ export async function listSide(
     }
   };
   for (const each of passes) await pass(each);
-  // The first application may have been created after its list was listed and before its revisions were.
+  // Lists the lists of applications again: a publisher may have created the first application after this pass and
+  // before the pass of revisions.
   const [first] = passes;
   if (first !== undefined && kinds.has('revision') && !kinds.has('application list')) {
     await pass(first);
@@ -91,7 +92,7 @@ export async function listSide(
 
 const PAUSES_MS = [1_000, 4_000, 15_000] as const;
 
-/** Repeats a step when a store did not answer, after longer and longer pauses. Steps must be repeatable. */
+/** Repeats a step when a store did not answer, each time after a longer pause. A step must be safe to repeat. */
 export async function patiently<T>({ clock }: Pick<CopyDeps, 'clock'>, step: () => Promise<T>) {
   for (let tries = 0; ; tries++) {
     try {

@@ -20,9 +20,9 @@ import { deleteObjects, findUnused, hasPrivate, pruneCopy } from './prune-copy.t
 import { isUnsure } from './unsure-pairs.ts';
 
 interface CopyRequest {
-  /** Also reads and compares everything that both sides have. */
+  /** True: the copy also reads and compares every object that both sides have. */
   readonly deep: boolean;
-  /** Also deletes from the target the objects that the source has erased or cleaned up. */
+  /** True: the copy also deletes from the target the objects that the source has erased or cleaned up. */
   readonly prune: boolean;
   readonly isDryRun: boolean;
 }
@@ -36,15 +36,15 @@ export interface CopyResult extends Copied {
   readonly extra: readonly CopiedObject[];
   readonly pruned: readonly CopiedObject[];
   /**
-   * Private objects that were written, or in a dry run would be, to a target with private data that had nothing of
-   * their sequence: the target may have erased them.
+   * Written private objects that the target may have erased: the target had private data, and had no object of their
+   * sequence. In a dry run, the objects that a copy would write.
    */
   readonly maybeErased: readonly CopiedObject[];
-  /** True when nothing was pruned, because of the problems. */
+  /** True when `prune` was requested, and the copy deleted nothing because of the problems. */
   readonly isPruneHeld: boolean;
   /** True when the source has accounts, sessions, messages or counts. */
   readonly hasPrivate: boolean;
-  /** True when it has releases. */
+  /** True when the source has releases. */
   readonly hasReleases: boolean;
   /** The objects of the source that no part of this program writes. */
   readonly foreign: Foreign;
@@ -53,13 +53,13 @@ export interface CopyResult extends Copied {
 /**
  * Copies a store into an empty one, or into an earlier copy of it.
  *
- * Other programs may write to the source meanwhile. The copy has the sequences as the first listing shows them, and
- * every object that they name. If it is interrupted, no object at the target names a missing one.
+ * Other programs may write to the source meanwhile. The copy has the sequences that the first listing shows, and every
+ * object that they name. After an interruption, no object at the target names a missing object.
  *
  * @throws AppError `store_differs` before anything is written; `document_newer`
  */
 export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<CopyResult> {
-  // The target first: an earlier copy of the source then never has more than the source.
+  // Lists the target before the source, so an earlier copy never seems to have more objects than the source.
   const target = await listSide(deps, deps.to, deps.passes.target);
   const source = await addLate(deps, await listSide(deps, deps.from, deps.passes.source));
   const { problems: named, ...proof } = await checkSameStore(deps, source, target);
@@ -94,7 +94,8 @@ export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<C
   const maybeErased = maybeErasedIn(target, copied.written);
   const sofar = [...problems.values(), ...copied.problems];
   if (!request.prune || sofar.length > 0) {
-    // Without its newest catalog, the target does not say which files are still needed.
+    // A target without the newest catalog does not show the files that releases still need, so the copy looks for
+    // unused files only when it found no problem.
     const unused = sofar.length > 0 ? undefined : await findUnused(deps, extra);
     const found = distinct([...sofar, ...heldBack, ...lost, ...(unused?.problems ?? [])]);
     const rest = { extra, pruned: [], isPruneHeld: request.prune };
@@ -105,14 +106,14 @@ export async function copyStore(deps: CopyDeps, request: CopyRequest): Promise<C
   return { ...facts, isPruneHeld: false, ...pruned, maybeErased, problems: found };
 }
 
-/** One problem for each object: the first one. */
+/** Keeps the first problem of each object. */
 function distinct(problems: readonly CopyProblem[]): readonly CopyProblem[] {
   return [...new Map(problems.toReversed().map((each) => [each.key, each])).values()].toReversed();
 }
 
 /**
- * The written objects that the target may have erased. An end marker brings nothing back, and a further document of a
- * sequence continues the documents that the target has.
+ * The written objects that the target may have erased. They are not end markers, because an end marker restores no
+ * data. They are not of a sequence that the target has, because the target did not erase such a sequence.
  */
 function maybeErasedIn(target: Listing, written: readonly CopiedObject[]): readonly CopiedObject[] {
   if (!hasPrivate(target)) return [];
@@ -130,7 +131,7 @@ function refuseConflicts({ from, to }: CopyDeps, conflicts: readonly CopiedObjec
   );
 }
 
-/** Documents that a store never deletes, and that only the target has. */
+/** Finds the documents that the source has lost: a store never deletes them, and only the target has them. */
 function lostNumbers(
   { from, to }: CopyDeps,
   source: Listing,
@@ -159,7 +160,7 @@ interface Prunable {
   readonly isReplaced: (object: CopiedObject) => boolean;
 }
 
-/** Deletes first, so that no account has documents of the old and of the new one. */
+/** Deletes before it copies, so no account has documents of the erased account and of the new account at once. */
 async function prune(
   deps: CopyDeps,
   { source, target, extra, isReplaced }: Prunable,

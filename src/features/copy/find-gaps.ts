@@ -2,21 +2,21 @@ import { applicationsKey, hintKey, manifestKey, revisionKey } from '../../catalo
 import { type CopiedObject, isKept, type Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently } from './copy-side.ts';
 
-/** Finds documents that a store has lost, although it never deletes them. */
+/** Finds documents that a store has lost: no program of Slipway deletes such documents. */
 
-/** Numbers that are missing below the highest one of a sequence. */
+/** The missing numbers between two documents of a sequence, or before the first document. */
 interface Gap {
-  /** A document above the gap. */
+  /** The first document after the gap. */
   readonly next: CopiedObject;
   readonly first: number;
   readonly count: number;
 }
 
 /**
- * Finds the documents that a source has lost: numbers below the highest one of a sequence, or all lists of
+ * Finds the documents that a source has lost: missing numbers below the highest number of a sequence, or all lists of
  * applications.
  *
- * @param extra the objects that only the target has; they are reported in another way
+ * @param extra the objects that only the target has. They are no gaps: `lostNumbers` reports them
  */
 export function findGaps(
   { from }: Pick<CopyDeps, 'from'>,
@@ -40,12 +40,15 @@ export function findGaps(
   return [...problems, { key, detail: `${why} Restore it from another backup.` }];
 }
 
-/** The number of documents of a sequence that are stored while a listing runs, at most. */
+/**
+ * The longest gap, in documents, that `addLate` looks up. Publishers store fewer documents of a sequence during a
+ * listing.
+ */
 const LATE_MAX = 16;
 
 /**
- * Adds documents that were stored while a listing ran: a listing in the order of keys may have passed the place of one
- * number, and contain a later number.
+ * Adds documents that publishers stored during a listing. A listing goes in the order of keys, so it may miss such a
+ * document and contain a later one.
  */
 export async function addLate(deps: CopyDeps, source: Listing): Promise<Listing> {
   const objects = new Map(source.objects);

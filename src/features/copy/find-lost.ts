@@ -6,7 +6,7 @@ import { isAppError } from '../../core/errors.ts';
 import type { Listing } from './copy-plan.ts';
 import { type CopyDeps, type CopyProblem, patiently, REQUESTS_MAX } from './copy-side.ts';
 
-/** Finds the objects that the catalogs of a source name, and the source has lost. */
+/** Finds the objects that the catalogs of a source name and that the source has lost. */
 
 interface NamedManifest {
   readonly application: string;
@@ -16,7 +16,8 @@ interface NamedManifest {
 
 /**
  * Reads the newest sound revision of each application at the source, and the manifests that its offers and drafts name.
- * Older manifests may name files that "gc" has deleted. Leaves corrupt documents out: the copy reports them.
+ * It does not read older manifests, because they may name files that `gc` has deleted. It leaves out corrupt documents,
+ * because the copy reports them.
  *
  * @throws AppError `document_newer`
  */
@@ -96,7 +97,7 @@ async function newestSound(
     try {
       return await patiently(deps, () => readRevision(deps.from, application, number));
     } catch (error) {
-      // Corrupt, or deleted since it was listed.
+      // The revision is corrupt, or was deleted after the listing.
       const isUnreadable = isAppError(error, 'document_corrupt');
       if (!isUnreadable && !isAppError(error, 'unknown_version')) throw error;
     }

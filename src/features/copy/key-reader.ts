@@ -20,7 +20,7 @@ export function createKeyReader(areas: readonly KeyArea[]): Pick<CopyDeps, 'fact
         const facts = parse(key);
         if (facts !== undefined) return facts;
       }
-      // Every other object below a private root is private as well, also one of a later version.
+      // Every other object below a private root is private, too, even when a later version of Slipway wrote it.
       return isPrivate ? { kind: 'private', sequence: key, number: 1 } : undefined;
     },
   };

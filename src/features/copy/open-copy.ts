@@ -22,8 +22,9 @@ import { readSideSettings, type SideSettings } from './side-settings.ts';
 interface CopyNames {
   readonly from: string;
   readonly to: string;
-  /** A file with the settings of one side. */
+  /** The file with the settings of the source; undefined: the settings of the command. */
   readonly fromEnv: string | undefined;
+  /** The same for the target. */
   readonly toEnv: string | undefined;
 }
 
@@ -41,14 +42,14 @@ interface OpenedSide {
 
 interface OpenedCopy extends Omit<CopyDeps, 'from' | 'to' | 'onProgress'> {
   readonly from: OpenedSide;
-  /** The target. Its conditional writes are probed before the first write. */
+  /** The target. Its store tests conditional writes before the first write. */
   readonly to: OpenedSide;
 }
 
 /**
  * Opens both stores, without any request to them.
  *
- * @throws AppError `invalid_configuration`, also when one place is the other, or inside it
+ * @throws AppError `invalid_configuration`, also when both places are the same, or one is inside the other
  */
 export async function openCopy(deps: OpenDeps, names: CopyNames): Promise<OpenedCopy> {
   const { facts, env, clock, randomness } = deps;
@@ -103,7 +104,10 @@ async function isNested(env: Environment, { from, to }: Sides): Promise<boolean>
   return addressOf(env, from) === addressOf(env, to) && arePrefixesNested(a.prefix, b.prefix);
 }
 
-/** The address of a side, to compare two sides. On AWS, a bucket name is unique in all regions, so it has no region. */
+/**
+ * The address of a side, for the comparison of two sides. For AWS, the address has no region, because a bucket name is
+ * unique in all regions.
+ */
 function addressOf(env: Environment, side: SideSettings): string {
   const { config, ignoresConfiguredEndpoint } = side;
   // The AWS SDK reads these variables.

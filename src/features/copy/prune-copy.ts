@@ -14,8 +14,9 @@ interface Pruned {
 }
 
 /**
- * Deletes private objects, and files that no release needs. Never deletes a catalog, a manifest or a list of
- * applications, and no file that the target's own catalog names: the source may have lost it by accident.
+ * Deletes private objects, and files that no release needs. Never deletes a catalog, a manifest, a hint or a list of
+ * applications. Never deletes a file that the target's own catalog names, because the source may have lost the file by
+ * accident.
  */
 export async function pruneCopy(
   deps: CopyDeps,
@@ -29,8 +30,8 @@ export async function pruneCopy(
 }
 
 /**
- * True when a store has private data. A source without any is more likely a wrong one than one whose last account was
- * erased.
+ * True when a store has private data. A prune keeps private data when the source has none: such a source is more likely
+ * the wrong store than a store whose last account was erased.
  */
 export function hasPrivate({ objects }: Listing): boolean {
   for (const object of objects.values()) if (isPrivate(object)) return true;
@@ -38,8 +39,8 @@ export function hasPrivate({ objects }: Listing): boolean {
 }
 
 /**
- * Deletes objects. The lowest number of an account goes first: without it, the account does not exist. End markers go
- * last: until then, the sequences that they end stay ended.
+ * Deletes objects. It deletes the lowest numbers first: without its first document, an account does not exist. It
+ * deletes end markers last, so the sequences that they end stay ended until then.
  */
 export async function deleteObjects(
   deps: CopyDeps,
@@ -62,8 +63,8 @@ export async function deleteObjects(
 }
 
 /**
- * Separates the files that no release needs from the files that the source has lost. The target must have the catalog
- * of the source.
+ * Divides files into the files that no release needs and the files that the source has lost. The target must have the
+ * catalog of the source.
  */
 export async function findUnused(
   deps: CopyDeps,
@@ -72,7 +73,8 @@ export async function findUnused(
   const { to, clock } = deps;
   const files = extra.filter((object) => !isPrivate(object) && !isKept(object));
   const now = clock.now();
-  // No publish uses the uploads of a copy, so new ones need no protection. The target's clock may be ahead.
+  // Treats every file as old: no publish uses the files of a copy, so new files need no protection. The target's clock
+  // may be ahead of this clock, so the limit comes after the newest file.
   const newest = files.reduce((last, file) => Math.max(last, file.lastModified.getTime()), now);
   const limits = {
     storedBefore: new Date(newest + 1),

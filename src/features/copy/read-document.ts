@@ -14,8 +14,8 @@ const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
 const anyDocument = checkBy(z.looseObject({ skipped: skippedSchema.optional() }));
 
 /**
- * Reads a document for a copy. A sealed document must match its digest, and agree with its key; another object must
- * have the hash that is given. Corruption is proven, as for every reader.
+ * Reads a document for a copy. A sealed document must match its digest, and agree with its key. An object with a stated
+ * hash must have this hash. Like every reader, it reads a corrupt document again before it reports the corruption.
  *
  * @param sha256 hex; undefined when nothing states the hash
  * @throws AppError `document_newer`, because this program does not know which objects the document names

@@ -75,7 +75,7 @@ function settingsOf({ store, dataDirectory }: StoreSettings): string {
   return `OBJECT_STORE=s3 S3_BUCKET=${store.bucket}${prefix}`;
 }
 
-/** The directories beside the objects of a directory store, which are not copied. */
+/** Finds the directories that the copy leaves out. A directory store has them beside the objects. */
 function directoriesOf(from: StoreSettings, to: StoreSettings) {
   const find = ({ store, dataDirectory }: StoreSettings, name: string): string | undefined => {
     const directory = path.join(dataDirectory, name);
@@ -154,7 +154,8 @@ function notesOf(report: CopyReport): readonly string[] {
   const lost = new Set(result.problems.map(({ key }) => key));
   const extra = result.extra.filter(({ key }) => !lost.has(key));
   if (extra.length > 0) {
-    // With a problem, or before the catalog is copied, some of them may be lost, and not erased.
+    // The source may have lost some of these objects, and not erased them, when there is a problem or the catalog is
+    // not copied yet.
     const isErased = result.problems.length === 0 && !isDryRun && keptPrivate(result) === undefined;
     const why = isErased ? `, because ${names.from} has erased or cleaned them up` : '';
     const only = `Only in ${names.to}${why}: ${counted(extra.length, 'object')}.`;
@@ -180,7 +181,7 @@ function adviceOn({ result, names, prune, isDryRun }: CopyReport): string {
   return keptPrivate(result) ?? '';
 }
 
-/** Explains why private data was kept: a source without any is more likely the wrong one. */
+/** Explains why the prune kept private data: a source without private data is more likely the wrong store. */
 function keptPrivate({ extra, hasPrivate }: CopyResult): string | undefined {
   return !hasPrivate && extra.some(isPrivate)
     ? ' --prune keeps private data, because the source has none. If that is right, erase it in the copy with "slipway accounts erase" and "slipway contact erase".'

@@ -6,22 +6,24 @@ import type { PlaceName } from '../../store/open/place-name.ts';
 import type { StoreSettings } from '../../store/open/settings.ts';
 import type { S3StoreOptions } from '../../store/s3/s3.ts';
 
-/** Reads the settings with which one side of a copy is reached. */
+/** Reads the settings with which the command reaches one side of a copy. */
 
 interface SettingsDeps extends Pick<Facts, 'loadConfig'> {
   readonly env: Environment;
 }
 
 export interface SideSettings {
-  /** The settings as if the place were their store. */
+  /** The settings of the command or of the file, with this place as the store. */
   readonly config: StoreSettings;
   /** The credentials for a bucket; absent: the AWS SDK finds them. */
   readonly credentials: S3StoreOptions['credentials'];
-  /** True for a file: without `S3_ENDPOINT` in it, AWS is meant. */
+  /**
+   * True when the settings come from a file: a file without `S3_ENDPOINT` means AWS, whatever this machine configures.
+   */
   readonly ignoresConfiguredEndpoint: boolean;
 }
 
-/** The place of a side, and the file with its settings. When there is a file, no other settings count for this side. */
+/** The place of a side, and the file with its settings. With a file, the copy uses no other settings for this side. */
 interface SideName {
   readonly place: PlaceName;
   /** The option that names the file, for errors. */
@@ -68,7 +70,7 @@ export async function readSideSettings(deps: SettingsDeps, side: SideName): Prom
 }
 
 function configOf({ loadConfig, env }: SettingsDeps, place: PlaceName): StoreSettings {
-  // The arguments name the stores.
+  // The arguments name the stores, so `OBJECT_STORE` of the environment does not count.
   const config = loadConfig({ ...env, OBJECT_STORE: 'filesystem' }, 'command');
   if (place.kind === 'directory') {
     return { ...config, store: { kind: 'filesystem' }, dataDirectory: place.directory };
@@ -94,7 +96,10 @@ async function readEnvFile(option: string, file: string): Promise<Environment> {
   );
 }
 
-/** Refuses unknown names: with a mistyped one, a default would apply, such as AWS for the endpoint. */
+/**
+ * Refuses unknown names. Otherwise a default would replace a setting with a mistyped name, such as AWS for the
+ * endpoint.
+ */
 function refuseUseless(source: string, given: Environment): void {
   const known = [...S3_SETTINGS, ...KEY_SETTINGS];
   if (!known.some((name) => given[name]?.trim())) {

@@ -1,30 +1,35 @@
 import { isPrivate, type Pair } from './copy-plan.ts';
 
-/** Decides which objects that both sides have must be read to know whether they are equal. Pure. */
+/** Decides whether the copy must read a pair of objects to know that they are equal. Pure. */
 
 /** The proof that the comparison of the catalogs gave. */
 export interface Proof {
-  /** True when the ETags of the two stores can be compared, because equal bytes have equal ETags. */
+  /** True when the copy can compare the ETags of the two stores, because equal bytes have equal ETags. */
   readonly tags: boolean;
   /**
-   * By application, the time at which the target stored the newest revision that both have, if it is equal. The copy
-   * had stored the objects that this revision names before. Empty: nothing proves that both are the same store.
+   * For each application whose newest common revision is equal on both sides, the time at which the target stored this
+   * revision; milliseconds since the epoch. Earlier, the copy had stored the objects that the revision names. Empty:
+   * nothing proves that both sides are the same store.
    */
   readonly provenAt: ReadonlyMap<string, number>;
 }
 
-/** An ETag that is the MD5 of the bytes, in most stores: equal tags of two stores mean equal bytes. */
+/**
+ * An ETag that looks like an MD5. In most stores, it is the MD5 of the bytes, so equal ETags of two stores mean equal
+ * bytes.
+ */
 const MD5_TAG = /^"?[0-9a-f]{32}"?$/;
 
 /**
- * True when the ETags prove equal bytes, false when they prove different ones; undefined when they cannot be compared.
+ * True when equal ETags prove equal bytes. False when the ETags differ, so the bytes probably differ. Undefined when
+ * the copy cannot compare the ETags.
  */
 export function compareTags({ source, target }: Pair): boolean | undefined {
   if (!MD5_TAG.test(source.etag) || !MD5_TAG.test(target.etag)) return undefined;
   return source.etag === target.etag;
 }
 
-/** More milliseconds than the clocks of two stores may differ by. */
+/** An upper limit, in milliseconds, for the difference between the clocks of two stores. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 /** True when the source may have stored a private object again: its owner was erased and created after the copy. */
@@ -33,8 +38,9 @@ export function mayBeReplaced({ source, target }: Pair): boolean {
 }
 
 /**
- * True when an equal revision proves that a pair is equal: the revisions are a chain, and manifests are named by their
- * digests. It does not prove the objects that an interrupted copy stored after it: another store may be their source.
+ * True when an equal revision proves that a pair is equal: each revision names the digests of its predecessor and of
+ * its manifests. A revision does not prove the objects that the target stored later, because an interrupted copy of
+ * another store may have stored them.
  */
 export function isProven({ source, target }: Pair, { provenAt }: Proof): boolean {
   const { kind, application } = source;
@@ -48,8 +54,8 @@ export function isProven({ source, target }: Pair, { provenAt }: Proof): boolean
 }
 
 /**
- * True when a pair must be read to know that its bytes are equal. Without comparable ETags, a proven object of the same
- * size is the same, except a private one that the source may have replaced.
+ * True when a pair must be read to know that its bytes are equal. Without comparable ETags, proven objects of the same
+ * size are equal, except a private object that the source may have replaced.
  */
 export function isUnsure(pair: Pair, proof: Proof): boolean {
   const { source, target } = pair;

@@ -7,8 +7,8 @@ import type { Questions } from './questions.ts';
 import { fileAtAddress, pathBelow } from './unanswered.ts';
 
 /**
- * Asks for addresses that no dialect can list, because an application or a developer chose a part of them: the operator
- * names them.
+ * Asks for addresses that no dialect can list, because an application or a developer chose a part of the address. The
+ * operator names these addresses, or the export finds them.
  */
 
 interface AlsoRequest {
@@ -42,8 +42,8 @@ export async function askAlso(
 }
 
 /**
- * Asks as {@link askAlso} does, for paths that the operator has not named. It leaves out the ones that the service does
- * not answer.
+ * Like {@link askAlso}, for paths that the operator has not named. It leaves out the paths that the service does not
+ * answer.
  */
 export async function askStated(
   questions: Questions,
@@ -83,7 +83,7 @@ function joinAsked(all: readonly Asked[]): Asked {
   };
 }
 
-/** The file that the service redirects an address to; empty when not every client may get it. */
+/** The file to which the service redirects an address; empty when not every client may get the file. */
 export async function fileBehind(
   service: ServiceDeps,
   { path, location }: { readonly path: string; readonly location: string },

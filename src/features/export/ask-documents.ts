@@ -5,14 +5,14 @@ import type { OpenChannel } from './open-feeds.ts';
 import type { PlannedDocument } from './plan.ts';
 import type { Questions } from './questions.ts';
 
-/** The documents of one dialect for one channel, as the service answers them. */
+/** The answers of the service at the addresses of one dialect for one channel. */
 export interface FeedDocuments {
   readonly documents: readonly PlannedDocument[];
   /** Addresses that the service redirects to a file. */
   readonly redirects: readonly { readonly path: string; readonly location: string }[];
 }
 
-/** @param bodies equal documents share their bytes: thousands of addresses have the same few answers */
+/** @param bodies lets equal documents share their bytes: thousands of addresses have only a few different answers */
 export async function askDocuments(
   questions: Questions,
   { application, protocol, channel }: Feed,
@@ -60,7 +60,7 @@ function uniqueAddresses(addresses: readonly StaticAddress[]): readonly StaticAd
 }
 
 export interface SharedBodies {
-  /** The first of the bodies with these bytes. */
+  /** Returns the first body that had the same bytes. */
   share(body: Buffer): Buffer;
 }
 

@@ -20,13 +20,13 @@ interface ExportRequest {
 export interface ExportResult extends Written {
   readonly applications: readonly string[];
   readonly leftOut: ExportPlan['leftOut'];
-  /** All addresses, written now or by an earlier export. */
+  /** The numbers of all addresses of the export, whether this export or an earlier export wrote them. */
   readonly addresses: { readonly documents: number; readonly files: number };
 }
 
 /**
- * Writes every feed and file address into a bucket or a directory, so that a static server answers them as the service
- * answers a client without credentials and without an id.
+ * Writes every feed and file address into a bucket or a directory. A static server then gives the same answers as the
+ * service gives to a client without credentials and without an id.
  *
  * @throws AppError `unknown_application`, `catalog_unavailable`
  */
@@ -45,13 +45,13 @@ export async function exportStatic(
     }
     const applications = application === undefined ? all : [application];
     if (applications.length === 0) {
-      // An export of nothing would remove an earlier one.
+      // An export without applications would remove the files of an earlier export.
       throw new AppError('unknown_application', 'No application is published yet.');
     }
     const plan = await makePlan(questions, { ...deps, ...request, applications });
     const before = await target.open(isDryRun);
     try {
-      // Another application's part of an earlier export stays.
+      // An export of one application keeps the addresses of other applications in an earlier export.
       const own = application === undefined ? before : before.filter(isOf(application, questions));
       const written = await writePlan({ ...deps, isDryRun }, plan, own);
       const addresses = { documents: plan.documents.length, files: plan.files.length };
@@ -64,7 +64,7 @@ export async function exportStatic(
   }
 }
 
-/** Says whether an earlier export has written an address for an application. */
+/** Says whether an address of an earlier export belongs to an application. */
 function isOf(application: string, { config }: Pick<Questions, 'config'>) {
   const { defaultApplication, legacy } = config;
   const facts = { defaultApplication, applications: legacy.applications };

@@ -8,7 +8,7 @@ import type { LeftOut } from './plan.ts';
 
 /** The parts of the service that static files cannot replace, for the releases of an application. */
 
-/** @param now by the store's clock; milliseconds since the epoch */
+/** @param now the time by the store's clock; milliseconds since the epoch */
 export function findLeftOut(
   { application, channels, restricted, unverified }: OpenFeeds,
   now: number,

@@ -6,12 +6,13 @@ import { fileAtAddress } from './unanswered.ts';
 /** Settles the documents `RELEASES` at the addresses of older servers, which contain the version of the client. */
 
 /**
- * Squirrel.Windows takes an empty `RELEASES` as a failure, so the service says "no update" with a line of the client's
- * own package. The export does not have that package when the release is paused, withdrawn or of another channel. Then
- * it has the document of a client with the newest package, which says the same: Squirrel.Windows installs nothing
- * older. If there is no such document either, it has none.
+ * Decides the document at each of these addresses. Squirrel.Windows takes an empty `RELEASES` as a failure, so the
+ * service says "no update" with a line of the client's own package. The export does not have that package when its
+ * release is paused, withdrawn or of another channel. The address then gets the document with the newest package in the
+ * export. For this client, that document also means "no update", because Squirrel.Windows installs nothing older. When
+ * the export has no such document, or its package is newer than the client, the address gets no document.
  *
- * @param files the paths of the files that the export has
+ * @param files the paths of the files in the export
  */
 export function settleReleases(
   documents: readonly PlannedDocument[],
@@ -42,7 +43,7 @@ export function settleReleases(
 
 interface Complete {
   readonly document: PlannedDocument;
-  /** The newest version of its packages. */
+  /** The newest version among the packages that the document names. */
   readonly version: string;
 }
 
@@ -50,7 +51,10 @@ function isAtMost(a: string, b: string): boolean {
   return newestTextFirst(a, b) >= 0;
 }
 
-/** The newest version of the packages that a document names; undefined when the export lacks one of them. */
+/**
+ * Returns a function that finds the newest version among the packages that a document names; undefined when the export
+ * lacks one of these packages. It examines each document only once.
+ */
 function rememberPackages(files: ReadonlySet<string>, publicUrl: string) {
   const known = new Map<Buffer, string | undefined>();
   return (body: Buffer): string | undefined => {

@@ -22,11 +22,11 @@ import { findMissing, findUnanswered } from './unanswered.ts';
 
 interface PlanRequest {
   readonly applications: readonly string[];
-  /** Without a slash at its end. */
+  /** The address of the export, without a slash at its end. */
   readonly publicUrl: string;
   /** True when the export also has the addresses with the other names of a channel. */
   readonly withAliases: boolean;
-  /** Further addresses, below `publicUrl` or with it. */
+  /** Further addresses, relative to `publicUrl` or beginning with it. */
   readonly also: readonly string[];
   readonly store: Pick<ObjectStore, 'open'>;
   readonly onProgress: (label: string, done: number, total: number) => void;
@@ -64,8 +64,8 @@ function uniqueByPath<T extends { readonly path: string }>(all: readonly T[]): r
 }
 
 /**
- * The service reads the catalog again when it is asked for a version that it does not know. Documents of one revision
- * with the files of another would not fit together.
+ * Plans an application, and plans it again when the catalog has changed meanwhile: the service reads the catalog again
+ * when a request names an unknown version. Documents of one revision would not fit the files of another revision.
  *
  * @throws AppError `catalog_unavailable` when the catalog changes all the time
  */
@@ -144,7 +144,7 @@ async function planApplication(
   };
 }
 
-/** The channel itself, and the same one under each of its other names. */
+/** Returns the channel under its own name, and under each of its other names. */
 function withOtherNames(channel: OpenChannel): readonly OpenChannel[] {
   const { facts } = channel;
   const names = [facts.name, ...aliasesOf(facts.name)];

@@ -1,13 +1,13 @@
 import { escapeXml } from '../../core/xml.ts';
 import type { PlannedDocument } from './plan.ts';
 
-/** Finds the files that the documents of a dialect name, with or without the version in front. */
+/** Finds the files that the documents of a dialect name, with or without the version before the name. */
 
 export type Mention = 'no' | 'below_version' | 'beside_document';
 
 /**
- * Searches the documents for the names of files. It may also find a name in a release note: then the export has
- * one file more.
+ * Searches the documents for the names of files. It may also find a name in a release note. The export then has one
+ * file more.
  */
 export function createMentions(
   documents: readonly Pick<PlannedDocument, 'body'>[],
@@ -30,7 +30,7 @@ export function createMentions(
   };
 }
 
-/** The forms that a name has in YAML, JSON and XML, with and without percent-encoding. */
+/** The spellings of a name in YAML, JSON and XML, with and without percent-encoding. */
 function spellingsOf(filename: string): ReadonlySet<string> {
   const plain = [filename, encodeURIComponent(filename), encodeURI(filename)];
   const inJson = (text: string) => JSON.stringify(text).slice(1, -1);

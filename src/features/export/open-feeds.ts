@@ -15,13 +15,13 @@ export interface OpenFeeds {
   readonly channels: readonly OpenChannel[];
   /** The channels that need an access token. */
   readonly restricted: readonly string[];
-  /** `beta 1.2.0`: offers whose manifests could not be verified. The service offers none of them. */
+  /** The names of the releases that could not be verified. The service does not offer these releases. */
   readonly unverified: readonly string[];
 }
 
 export interface OpenChannel {
   readonly view: ChannelView;
-  /** The facts that each dialect makes its addresses from. */
+  /** The facts from which each dialect makes its addresses. */
   readonly facts: StaticChannel;
   /** The releases that every client may get, newest first. */
   readonly offered: readonly OpenRelease[];
@@ -71,7 +71,7 @@ async function openChannel(
     if (offer === undefined) continue;
     const list = isForAllClients(offer, now) ? offered : mayBeInstalled(offer, now) && installed;
     if (list === false) continue;
-    // Undefined when the release does not match its digest: the service does not offer it either.
+    // Undefined when the release cannot be verified: the service does not offer such a release, either.
     const release = await application.release(offer);
     if (release !== undefined) list.push({ offer, release });
   }
@@ -87,7 +87,7 @@ async function openChannel(
   return { view, facts, offered, installed };
 }
 
-/** True when a client may have a release that is not for every client now. */
+/** True when a client may have installed a release that not every client gets now. */
 function mayBeInstalled({ status, rollout }: Offer, now: number): boolean {
   return status !== 'active' || rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }

@@ -23,8 +23,9 @@ interface TargetDeps {
 /**
  * Opens the target without any I/O on it.
  *
- * @param location the directory as messages name it
- * @throws AppError `invalid_configuration` for a place of the store itself: an export replaces and removes files
+ * @param location the name of the directory in messages
+ * @throws AppError `invalid_configuration` for a place in the store itself, because an export replaces and removes
+ *   files
  */
 export async function openTarget(
   { config, clock, randomness }: TargetDeps,
@@ -46,7 +47,7 @@ async function refuseOwnDirectory(
   location: string,
 ): Promise<void> {
   const target = await realPathOf(directory);
-  // The objects or the secrets may be on a volume to which a link leads.
+  // DATA_DIR may contain links: the objects or the secrets may be on another volume.
   const names = await readdir(dataDirectory).catch(() => []);
   const places = ['', ...names].map((name) => realPathOf(path.join(dataDirectory, name)));
   if (!(await Promise.all(places)).some((place) => areNested(target, place))) return;

@@ -13,16 +13,19 @@ import type { NamedFile } from './unanswered.ts';
 interface FileContext {
   readonly service: ServiceDeps;
   readonly mentionOf: (version: string, filename: string) => Mention;
-  /** The releases of all open channels: clients that changed their channel ask for block maps of their old one. */
+  /**
+   * The releases of all open channels: clients that changed their channel ask for block maps of releases of the old
+   * channel.
+   */
   readonly everyRelease: readonly OpenRelease[];
 }
 
 /**
- * The files below the feed of a dialect.
+ * Plans the files below the feed of a dialect.
  *
- * For a release that every client may get, these are the files that the dialect serves, and each other file that its
- * documents name. For a release that only some clients have, these are the block maps: electron-updater asks for the
- * block map of the installed version, and installs nothing from it.
+ * For a release that every client may get, it plans the files that the dialect serves, and every other file that the
+ * documents of the dialect name. For a release that only some clients have, it plans the block maps: electron-updater
+ * asks for the block map of the installed version, and installs nothing from it.
  */
 export async function planFiles(context: FileContext, feed: Feed): Promise<readonly PlannedFile[]> {
   const { application, channel, protocol } = feed;
@@ -40,7 +43,8 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
         add(file, release.version, file.filename);
         const isNamedAlone =
           mention === 'beside_document' ||
-          // The next signed document may name them, and a web installer was told the address of the feed alone.
+          // The next signed document may name the files of such a release, and a web installer knows only the address
+          // of the feed.
           offer.hasSignedDocuments === true ||
           kindOf(file) === WEB_PACKAGE;
         if (isNamedAlone && (await isFoundAlone(context, feed, file))) add(file, file.filename);
@@ -60,8 +64,9 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
 }
 
 /**
- * The files that documents name below the feed of a dialect that does not list them: the addresses of older servers
- * give an installer for Windows at the feed of Squirrel.Mac. It plans only files of releases that every client may get.
+ * Plans the files that documents name below the feed of a dialect that does not list them. For example, the documents
+ * at addresses of older servers name an installer for Windows below the feed of Squirrel.Mac. It plans only files of
+ * releases that every client may get.
  *
  * @param missing the files that documents name, and that the export does not have
  */
@@ -108,7 +113,7 @@ async function isFoundAlone(
 
 type FileQuery = Parameters<typeof findFile>[1];
 
-/** The file that the service sends a client without an access token; undefined when it sends none. */
+/** The file that the service sends to a client without an access token; undefined when the service sends no file. */
 export async function findStored(
   service: ServiceDeps,
   query: FileQuery,

@@ -20,11 +20,14 @@ export interface PlannedFile {
   readonly path: string;
   readonly application: string;
   readonly file: StoredFile;
-  /** True when the address has other bytes after the next release: it is then written together with the documents. */
+  /**
+   * True when the address gets other bytes with the next release. The export then writes the file after all other
+   * files, and clients cache it as briefly as a document.
+   */
   readonly isReplaced: boolean;
 }
 
-/** A file of a release, as its manifest states it. */
+/** A file that the manifest of a release states. */
 export interface StoredFile extends StaticContent {
   readonly filename: string;
   /** The name of the object, relative to the application. */
@@ -49,13 +52,19 @@ export interface LeftOut {
   readonly channel: string | null;
   /** Null: every dialect. */
   readonly dialect: string | null;
-  /** The releases that it is about, newest first; empty: not about single releases. */
+  /**
+   * The versions of the releases that the entry concerns, the newest first; empty: the entry concerns no single
+   * releases.
+   */
   readonly versions: readonly string[];
   /** A sentence. */
   readonly detail: string;
 }
 
-/** The caching of a document. The next release changes the document. The service sends the same header. */
+/**
+ * The caching of a document: one minute, because the next release changes the document. The service sends the same
+ * header.
+ */
 export const DOCUMENT_CACHE = 'public, max-age=60';
 /** The facts of a file. Its address contains its version, so its bytes never change. */
 export const FILE_FACTS: StaticFacts = {

@@ -10,14 +10,17 @@ import type { OpenedService, OpenService } from '../../server/opened-service.ts'
 import type { ObjectStore } from '../../store/object-store.ts';
 import { createSharedClock } from '../../store/shared-clock.ts';
 
-/** Asks the service in this process for its answers. It does not listen, and writes nothing. */
+/**
+ * Asks the service in this process for its answers. This service does not listen for requests, and writes nothing to
+ * the store.
+ */
 
 export interface QuestionDeps {
   /** Loads the service. */
   readonly loadService: () => Promise<OpenService>;
-  /** The settings of the command are read from it. */
+  /** The environment variables of the command, from which the service reads its settings. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The service in this process only reads it. */
+  /** The store. The service in this process only reads it. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly randomness: Randomness;
@@ -36,26 +39,29 @@ export interface Questions {
   /** The names of the applications with published releases. */
   applications(): readonly string[];
   /**
-   * @param segments of the path below the service's address, decoded
-   * @throws AppError `catalog_unavailable` when the service cannot answer: an outage is no answer of a client
+   * @param segments the segments of the path below the service's address, decoded
+   * @throws AppError `catalog_unavailable` when the service cannot answer: the export must not take an outage for an
+   *   answer
    */
   ask(segments: readonly string[]): Promise<Answer>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the service in this process. It rejects when the store cannot be read: an export that knows only a part of the
- * catalog would remove the files of the rest.
+ * Opens the service in this process. It rejects when it cannot read the store: an export that knows only a part of the
+ * catalog would remove the files of the other parts.
  *
  * @param publicUrl the address in documents, without a slash at its end
  */
 export async function openQuestions(deps: QuestionDeps, publicUrl: string): Promise<Questions> {
-  // The service keeps the last good catalog and secrets in its data directory. This one must not use another service's.
+  // The service keeps the last good catalog and secrets in its data directory. This service must not use the data
+  // directory of another service.
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'slipway-export-'));
   const removeDirectory = () => rm(dataDirectory, { recursive: true, force: true });
   try {
     const openService = await deps.loadService();
-    // All answers are of one moment: otherwise a rollout that ends meanwhile would be complete in some of them only.
+    // Stops the clock, so all answers are for the same moment. Otherwise a rollout that ends during the export would be
+    // complete in only some of the answers.
     const now = deps.clock.now();
     const clock: Clock = { sleep: deps.clock.sleep, now: () => now };
     const { store, randomness } = deps;

@@ -33,7 +33,7 @@ async function exportFeeds(
 ): Promise<void> {
   const name = parsePlaceName(targetText, 'target');
   const location = locationOf(name);
-  // The service in this process must not write into the store, not even a count.
+  // The service in this process must not write anything to the store, not even a count.
   const context = await openContext(terminal, {
     onlyReads: true,
     writesTo: location,
@@ -68,7 +68,10 @@ async function exportFeeds(
   else printExport(terminal, report);
 }
 
-/** The terminal with another PUBLIC_URL in its environment, so that the same checks apply to it. */
+/**
+ * Returns the terminal with this PUBLIC_URL in its environment, so the same checks apply to the option and to the
+ * variable.
+ */
 function withPublicUrl(terminal: Terminal, url: string | undefined): Terminal {
   if (url === undefined) return terminal;
   return { ...terminal, environment: () => ({ ...terminal.environment(), PUBLIC_URL: url }) };

@@ -6,12 +6,15 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 
-/** The number of newest releases of each channel that are read: the address in an AppImage is made never to change. */
+/**
+ * The most offered releases of each channel that the export reads, and the most installed releases; the newest count.
+ * Older AppImages contain the same address, because developers never change it.
+ */
 const RELEASES_MAX = 50;
 
 /**
- * The paths of the addresses of this service that AppImages contain: each installed AppImage asks at its own address
- * for ever, and its developer chose the name in it.
+ * Finds the paths of the addresses of this service that AppImages contain. Each installed AppImage always asks the
+ * address that it contains, and its developer chose the name in the address.
  */
 export async function findStatedAddresses(
   store: Pick<ObjectStore, 'open'>,
@@ -35,7 +38,7 @@ export async function findStatedAddresses(
     const path = pathBelow((await addressIn(store, application, file)) ?? '', publicUrl);
     if (path === undefined || !path.startsWith('feeds/') || !isKey(path)) continue;
     paths.add(path);
-    // The AppImage itself, beside the list of its blocks.
+    // The address of the AppImage itself, beside the address of its list of blocks.
     paths.add(path.replace(/\.zsync$/, ''));
   }
   return [...paths];

@@ -22,7 +22,7 @@ export function fileAtAddress(address: string, publicUrl: string): FileAddress |
   return { application, channel, version, filename, path };
 }
 
-/** The decoded path of an address below the address of the service; undefined for an address that is not below it. */
+/** The decoded path of an address below the address of the service; undefined for any other address. */
 export function pathBelow(address: string, publicUrl: string): string | undefined {
   const start = `${publicUrl}/`;
   if (!address.startsWith(start)) return undefined;
@@ -36,13 +36,13 @@ export function pathBelow(address: string, publicUrl: string): string | undefine
 
 /** A file that a document names, and that the export does not have. */
 export interface NamedFile extends FileAddress {
-  /** The address as the document has it. */
+  /** The address in the document. */
   readonly address: string;
   /** The path of the document. */
   readonly document: string;
 }
 
-/** The files of this service that documents name by whole addresses, without those at `paths`. */
+/** Finds the files of this service that documents name by whole addresses, without the files at `paths`. */
 export function findMissing(
   documents: readonly PlannedDocument[],
   paths: ReadonlySet<string>,
@@ -63,8 +63,8 @@ export function findMissing(
 }
 
 /**
- * The addresses in documents whose files the export does not have. A document that its publisher signed may name the
- * files of a release that was withdrawn later: the service does not send these files either.
+ * Finds the addresses in documents that lead to files that the export does not have. A document that its publisher
+ * signed may name the files of a release that was withdrawn later; the service does not send these files, either.
  */
 export function findUnanswered(
   documents: readonly PlannedDocument[],

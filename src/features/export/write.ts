@@ -17,9 +17,9 @@ export interface Written {
   /** The documents that were new or had other bytes. */
   readonly documents: number;
   readonly files: number;
-  /** The bytes of the files, without the files that the target has under another address already. */
+  /** The bytes of the written files, without the files that the target already has at another address. */
   readonly bytes: number;
-  /** Addresses that have their bytes since an earlier export. */
+  /** The number of addresses that already had the right bytes, from an earlier export. */
   readonly unchanged: number;
   /** The addresses of an earlier export that no longer exist. */
   readonly removed: readonly string[];
@@ -28,7 +28,7 @@ export interface Written {
 export interface WriteDeps {
   readonly store: Pick<ObjectStore, 'open'>;
   readonly target: StaticTarget;
-  /** Writes nothing, and reports what it would write. */
+  /** True: the export writes nothing, and reports the writes that it would make. */
   readonly isDryRun: boolean;
   readonly onProgress: (
     label: string,
@@ -38,19 +38,19 @@ export interface WriteDeps {
   ) => void;
 }
 
-/** A bucket answers each small request after some milliseconds. */
+/** The most documents that are written at once: a bucket answers each small request only after some milliseconds. */
 const DOCUMENTS_AT_ONCE = 8;
-/** Each upload of a file has buffers of up to 80 MiB. */
+/** The most files that are written at once: each upload has buffers of up to 80 MiB. */
 const FILES_AT_ONCE = 2;
 
 /**
  * Writes the differences from an earlier export.
  *
- * Files come first, then documents, and last the removal of addresses that no longer exist: at no moment does a
- * document name a file that is missing because of the export. An interrupted export has replaced whole files only; the
- * next one continues.
+ * It writes first files, then documents, and then removes addresses that no longer exist. So at no moment does a
+ * document name a file that is missing because of the export. An interrupted export leaves only whole files, and the
+ * next export continues.
  *
- * @param before the addresses that the target had; the ones that the plan does not have are removed
+ * @param before the addresses that the target had; the export removes the addresses that are not in the plan
  */
 export async function writePlan(
   deps: WriteDeps,
@@ -78,7 +78,10 @@ export async function writePlan(
   };
 }
 
-/** A document whose address is also the folder of other addresses gets the name that static servers look for there. */
+/**
+ * When the address of a document or a file is also the folder of other addresses, the document or file gets the name
+ * `index.html` in this folder. Static servers look for this name.
+ */
 function placeIn(
   { keepsNestedPaths }: StaticTarget,
   { documents, files }: Pick<ExportPlan, 'documents' | 'files'>,
@@ -134,7 +137,7 @@ async function writeFiles(deps: WriteDeps, files: readonly PlannedFile[]): Promi
   return { written, unchanged, bytes };
 }
 
-/** The addresses of each stored file. */
+/** Groups the planned files by their stored file: several addresses may have the same bytes. */
 function groupByBytes(files: readonly PlannedFile[]): readonly (readonly PlannedFile[])[] {
   const groups = new Map<string, PlannedFile[]>();
   for (const each of files) {
@@ -165,7 +168,10 @@ async function writeDocuments(
   return { written, unchanged, bytes: 0 };
 }
 
-/** Runs tasks, a few at once. Starts no more after the first failure, and waits for the ones that are under way. */
+/**
+ * Runs tasks, `atOnce` of them at the same time. After the first failure, it starts no further task, and waits for the
+ * tasks that are under way.
+ */
 async function inTurn<T>(
   atOnce: number,
   items: readonly T[],

@@ -21,22 +21,24 @@ import type { SourceRelease } from './sources/source.ts';
 
 /** Takes over the history of another update server, one release after the other. */
 
-/** The number of releases that are read ahead. */
+/** The most releases that the import reads at once. */
 const READS_AT_ONCE = 8;
 
 export interface ImportRequest
   extends Pick<PublishRequest, 'create' | 'allowPrerelease' | 'provenance'> {
   readonly application: string;
-  /** Oldest first. */
+  /** The releases, the oldest first. */
   readonly releases: readonly SourceRelease[];
-  /** For releases whose source states no channel. */
+  /** The channel for releases whose source states no channel. */
   readonly channel: string;
-  /** The same for pre-releases; undefined: the word of the version, such as `beta`. */
+  /**
+   * The channel for pre-releases whose source states no channel; undefined: the word in the version, such as `beta`.
+   */
   readonly prereleaseChannel: string | undefined;
 }
 
 export interface ImportDeps extends PublishDeps {
-  /** Reads what a release publishes, without hashing it. */
+  /** Reads the files and facts that a release publishes. It does not hash the files. */
   readonly readRelease: (release: SourceRelease) => Promise<SourceBuild>;
   /** The rollout that the build tool's feeds state. */
   readonly rolloutOf: (build: SourceBuild) => RequestedRollout | undefined;
@@ -51,38 +53,40 @@ export interface ImportedRelease {
   readonly label: string;
   readonly version: string;
   readonly channel: string;
-  /** ISO 8601, UTC; of the source. */
+  /** The time that the source states; ISO 8601, UTC. */
   readonly releasedAt: string;
   /**
-   * `present`: the channel lists the release with the same files. `left_out`: it is not to be offered, or not any more.
+   * `present`: the channel lists the release with the same files. `left_out`: the store must not offer the release, or
+   * no longer offers it.
    */
   readonly outcome: 'imported' | 'present' | 'left_out' | 'refused';
-  /** Says why the release was left out or refused; null for the others. */
+  /** Says why the release was left out or refused; null for other outcomes. */
   readonly reason: string | null;
   /** The files of the release that were not published: their kind is unknown, or they belong to another version. */
   readonly unknown: SourceBuild['unknown'];
-  /** The number of its files, with the files that belong to other files. */
+  /** The number of files of the release, with the companions of its artifacts. */
   readonly files: number;
   readonly uploaded: number;
-  /** The catalog revision that offers it; undefined unless it was imported. */
+  /** The catalog revision that offers the release; undefined when the import did not try to publish it. */
   readonly revision?: number;
 }
 
 export interface ImportResult extends ChannelStates {
   readonly application: string;
   readonly releases: readonly ImportedRelease[];
-  /** The channels that were created. */
+  /** The channels that the import created. */
   readonly created: readonly string[];
-  /** True when running services were told of the last change; null when nothing changed. */
+  /** True when the store took the hint of the last change for running services; null when nothing changed. */
   readonly announced: boolean | null;
 }
 
 /**
- * Publishes releases of another server in their order, with their dates, names and notes. A release that is refused
- * does not stop the others. A failure of the store does; running the import again continues it. A release that its
- * channel lists with the same names and sizes is not read again.
+ * Publishes releases of another server in their order, with their dates, names and notes. A refused release does not
+ * stop the import. A failure of the store stops it; the operator runs the import again to continue. The import does not
+ * publish a release again when its channel lists it with the same files.
  *
- * @throws AppError `needs_create`, `invalid_name`, and what `beforeImport` throws
+ * @throws AppError `needs_create`, `invalid_name`, the errors that end an import, and the errors that `beforeImport`
+ *   throws
  */
 export async function importReleases(
   deps: ImportDeps,
@@ -104,7 +108,7 @@ export async function importReleases(
   );
   const releases: ImportedRelease[] = [];
   const created: string[] = [];
-  // Only the newest result is kept: each has the channels with all of their offers.
+  // Keeps only the newest result, because each result has the channels with all of their offers.
   let last: PublishResult | undefined;
   try {
     for (const [at, each] of placed.entries()) {
@@ -148,7 +152,7 @@ function lists(channels: Channels, name: string, version: string): boolean {
   return channel?.offers.some((offer) => offer.version === version) === true;
 }
 
-/** A release as its files were read. `found`: it is published already, or must not be. */
+/** A release after its files were read. `found`: the channel has the release already, or must not get it. */
 interface Examined {
   readonly build: SourceBuild;
   readonly found: Presence | undefined;
@@ -166,7 +170,7 @@ async function examine(
   return { build, found: await findPresence(deps, application, wanted, revision) };
 }
 
-/** A failure is kept until its turn comes: the releases before it are imported. */
+/** Keeps the failure of a release until its turn comes, because the import first publishes the releases before it. */
 const failed = (error: unknown): { readonly error: unknown } => ({ error });
 
 async function orThrow(
@@ -248,7 +252,7 @@ function requestFor(
   };
 }
 
-/** The next release would meet these failures too, as it would meet a failure of the store. */
+/** The errors that end the import, because every later release would fail with them, too. */
 const ENDING: ReadonlySet<ErrorCode> = new Set([
   'needs_create',
   'document_too_large',

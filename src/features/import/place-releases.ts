@@ -8,7 +8,7 @@ import type { SourceRelease } from './sources/source.ts';
 export interface PlacedRelease {
   readonly release: SourceRelease;
   readonly channel: string;
-  /** Says why the channel that the source states cannot be used; undefined: it can. */
+  /** Says why the import cannot use the channel that the source states; undefined: the channel is usable. */
   readonly problem?: string;
 }
 
@@ -16,8 +16,8 @@ export interface PlacedRelease {
 const PRERELEASE_CHANNEL = 'beta';
 
 /**
- * Chooses a channel for each release: the channel that the source states, else the one for pre-releases or for the
- * others.
+ * Chooses a channel for each release. When the source states none, it is the channel for pre-releases, or the channel
+ * for other releases.
  *
  * @throws AppError `invalid_name` for a channel of the request
  */
@@ -46,7 +46,7 @@ function statedChannel(name: string): Pick<PlacedRelease, 'channel' | 'problem'>
   }
 }
 
-/** `beta` of `1.0.0-beta.2`, and of `1.0.0-beta2`. */
+/** Returns `beta` for `1.0.0-beta.2` and for `1.0.0-beta2`. */
 function wordOf(version: string): string {
   const [first] = parseVersion(version).prerelease;
   const word = /^[a-z]{2,}/i.exec(String(first ?? ''))?.[0];

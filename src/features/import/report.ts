@@ -9,7 +9,7 @@ import type { ImportSource } from './sources/source.ts';
 
 /** The output of `slipway import`. */
 
-/** True when the import refused a release or a file, so that the operator has to correct something. */
+/** True when the import refused a release or a file. The operator must then correct something. */
 export function hasRefused({ refused }: ImportSource, { releases }: ImportResult): boolean {
   return (
     refused.length > 0 ||
@@ -133,7 +133,7 @@ function channelsOf(releases: readonly ImportedRelease[]): string {
 
 type Channels = ImportResult['before'];
 
-/** The question before releases are added to channels that have clients. */
+/** The question that the import asks before it adds releases to channels that have clients. */
 export function importQuestion(before: Channels, added: readonly PlacedRelease[]): string {
   const names = [...new Set(added.map(({ channel }) => channel))];
   return names

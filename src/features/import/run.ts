@@ -77,7 +77,8 @@ async function runImport(
   const deps: ImportDeps = {
     ...context,
     ...context.rememberNewest(),
-    // A check of each of thousands of commits takes long: the report warns once, at the end.
+    // An import may make thousands of commits, and a check before each commit takes long. So the report warns once, at
+    // the end.
     beforeCommit: undefined,
     onProgress: (step) => showLarge(progress, step),
     readRelease: (release) => readSourceRelease(release, options.arch),
@@ -113,7 +114,7 @@ async function runImport(
   }
 }
 
-/** In bytes. Only larger files get a progress bar: an import may have thousands of small ones. */
+/** In bytes. Only larger files get a progress bar, because an import may have thousands of small files. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 function showLarge(progress: Progress, step: PublishProgress): void {

@@ -28,8 +28,8 @@ import type {
 } from './source.ts';
 
 /**
- * An appcast of Sparkle, WinSparkle or NetSparkle with its files: each beside the feed, or in folders that end as its
- * address does (`v1.2.0/App.zip` for `https://…/download/v1.2.0/App.zip`).
+ * An appcast of Sparkle, WinSparkle or NetSparkle with its files. Each file is beside the feed, or in folders with the
+ * names at the end of the file's address (`v1.2.0/App.zip` for `https://…/download/v1.2.0/App.zip`).
  */
 
 export const APPCAST_INDEX_BYTES_MAX = 16 * 1024 * 1024;
@@ -56,7 +56,7 @@ export async function readAppcastFolder(request: SourceRequest): Promise<SourceC
   return { ...issues, releases: withIndex(releases) };
 }
 
-/** The newest release of a channel carries the appcast when it is signed. */
+/** Marks the newest release of each channel: it carries the appcast when the publisher signed the appcast. */
 function withIndex(releases: readonly SourceRelease[]): readonly SourceRelease[] {
   const newest = new Map<string | null, Version>();
   for (const { channel, version } of releases) {
@@ -109,16 +109,17 @@ async function statedRelease(
     date: item.pubDate ?? null,
     name: item.title ?? null,
     notes: item.description ?? (await linkedNotes(item, folder)),
-    // The signatures in it are read together with the files.
+    // Adds the appcast to the files, because the build reader reads the signatures in the appcast together with the
+    // files.
     files: files.length === 0 ? [] : [...files, { ...self, size: undefined, digests: [] }],
-    // NetSparkle keeps the signature of the feed in a file of its own.
+    // NetSparkle writes the signature of the feed to a separate file.
     beside: [index, `${index}.signature`].filter((name) => folder.files.has(name)),
   };
 }
 
 /**
- * The version that users see, else the bundle version. `2.0` is the release 2.0.0, unless it is a bundle version beside
- * another text: that may be a count of builds.
+ * The version that users see, else the bundle version. The text `2.0` means the release 2.0.0. A bundle version beside
+ * a version that users see is not completed in this way, because it may be a count of builds.
  */
 function versionOf({ shortVersion, version }: AppcastItem): string | undefined {
   const candidates = [shortVersion ?? version, version].map((text) =>
@@ -143,7 +144,7 @@ function statedFile(
   const inferred = inferFromName(name);
   const platform = platformIn(os) ?? (inferred.platform === undefined ? 'macos' : undefined);
   const arch = archOf(os?.split('-')[1] ?? '');
-  // The feed offers the file to every machine of its system.
+  // Without a stated architecture, the feed offers the file to every machine of its system.
   const usualArch = item.hardwareRequirements?.includes('arm64') ? 'arm64' : 'universal';
   return {
     name,
@@ -161,7 +162,7 @@ function platformIn(os: string | undefined): Platform | undefined {
   return platformOf(os?.split('-')[0] ?? '');
 }
 
-/** The longer ends of an address, longest first: `a/v1/App.zip`, `v1/App.zip`. */
+/** The ends of an address that have at least one folder, the longest first: `a/v1/App.zip`, `v1/App.zip`. */
 function tailsOf(url: string): readonly string[] {
   const parts = url
     .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
@@ -172,7 +173,7 @@ function tailsOf(url: string): readonly string[] {
   return parts.slice(0, -1).map((_, at) => parts.slice(at).join('/'));
 }
 
-/** `generate_appcast` may keep the notes in a file of their own. */
+/** Reads notes from a separate file, because `generate_appcast` may write them to one. */
 async function linkedNotes(item: AppcastItem, { files }: AppcastFolder): Promise<string | null> {
   const path = files.get(nameInAddress(item.releaseNotesLink ?? '') ?? '');
   return path === undefined ? null : readIndex(path, NOTES_BYTES_MAX).catch(() => null);

@@ -2,7 +2,7 @@ import { compareVersions, parseVersion } from '../../../domain/version.ts';
 import type { Settled } from './settle.ts';
 import type { SourceContents, SourceIssue, SourceRelease } from './source.ts';
 
-/** Sorts what was read of a source into releases and issues. */
+/** Sorts the results of reading a source into releases and issues. */
 export function collectSettled(
   settled: readonly Settled[],
   found: { readonly refused: readonly SourceIssue[]; readonly leftOut: readonly SourceIssue[] },
@@ -20,7 +20,7 @@ export function collectSettled(
   };
 }
 
-/** By date, then by version: the order in which the source published. */
+/** Sorts releases by date, then by version: the order in which the source published them. */
 export function oldestFirst(releases: readonly SourceRelease[]): readonly SourceRelease[] {
   const sortable = releases.map((release) => ({ release, version: parseVersion(release.version) }));
   return sortable

@@ -14,8 +14,8 @@ import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './s
 import { versionOfName } from './version-of-name.ts';
 
 /**
- * The folder of electron-builder's generic or S3 provider: the installers and block maps of many versions lie beside
- * each other, with `latest.yml`, `beta-mac.yml`, … of the newest ones. A server may have such a folder for each
+ * The folder of electron-builder's generic or S3 provider. It contains the installers and block maps of many versions,
+ * and the documents of the newest versions: `latest.yml`, `beta-mac.yml`, … A server may have such a folder for each
  * platform and architecture: `win/`, `mac/arm64/`.
  */
 
@@ -30,7 +30,7 @@ interface UpdateInfo {
   readonly channel: string;
   readonly version: string;
   readonly date: string | null;
-  /** The names of its files. */
+  /** The names of the files that the document lists. */
   readonly lists: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export async function readElectronFolder({ directory }: SourceRequest): Promise<
   return collectSettled(settled, { refused, leftOut });
 }
 
-/** `win/`, and `mac/arm64/`. */
+/** The deepest folder that the reader looks at: `mac/arm64/` is two folders below the directory. */
 const FOLDERS_DEPTH = 3;
 
 /** True when a folder below the directory has an update document of electron-builder. */
@@ -100,15 +100,15 @@ export async function hasElectronFolders(directory: string): Promise<boolean> {
 }
 
 interface ElectronFolder {
-  /** Its path relative to the directory, with a slash at its end; empty for the directory itself. */
+  /** The path of the folder relative to the directory, with a slash at the end; empty for the directory itself. */
   readonly prefix: string;
-  /** By their names. */
+  /** The paths of the files, by name. */
   readonly files: Files;
 }
 
 /**
- * The directory itself, and each folder below it that names a machine. A folder of another name with an update document
- * may be a channel, so it is left out.
+ * Finds the directory itself, and each folder below it that names a machine. It leaves out a folder with another name
+ * and an update document, because the folder may be a channel.
  */
 async function findFolders(directory: string): Promise<{
   readonly folders: readonly ElectronFolder[];
@@ -125,7 +125,7 @@ async function findFolders(directory: string): Promise<{
     if (folder === '.') continue;
     const files = new Map(entries.map(([name, path]) => [posix.basename(name), path]));
     if (folder.split('/').every(isMachine)) {
-      // Beside update documents of the directory itself, a folder without one belongs to something else.
+      // When the directory itself has update documents, a folder without an update document belongs to something else.
       if (!isHere || [...files.keys()].some(isYml)) below.push({ prefix: `${folder}/`, files });
     } else if (await isElectronFolder(files)) {
       const reason =
@@ -157,7 +157,7 @@ function isYml(name: string): boolean {
   return /\.ya?ml$/i.test(name) && fileByProduct(name) === undefined;
 }
 
-/** @returns a reason for a file that states no release */
+/** @returns the reason why a file states no release */
 function parseUpdateInfo(file: string, text: string): UpdateInfo | string {
   const read = parseYaml(text);
   if ('problem' in read) return `${read.problem}. Copy it again from the old server`;
@@ -181,7 +181,10 @@ function parseUpdateInfo(file: string, text: string): UpdateInfo | string {
   return { file, channel, version, date, lists };
 }
 
-/** The names of the files of each version. A file without a version in its name is of the document that lists it. */
+/**
+ * The names of the files of each version. A file without a version in its name belongs to the version of the document
+ * that lists the file.
+ */
 function groupFiles(
   files: Files,
   infos: readonly UpdateInfo[],
@@ -206,14 +209,17 @@ function groupFiles(
   return groups;
 }
 
-/** electron-builder lists `My-App-1.0.0.exe` for `My App 1.0.0.exe`. */
+/**
+ * Returns only the letters and digits of a name, because electron-builder lists `My-App-1.0.0.exe` for
+ * `My App 1.0.0.exe`.
+ */
 function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 /**
  * When a release is the newest of several channels, the document of each channel states it. The release belongs to the
- * most stable of these channels, because the others get the releases of that channel too.
+ * most stable of these channels, because the clients of the other channels get the releases of that channel, too.
  */
 function channelOf(infos: readonly UpdateInfo[]): string | null {
   const channels = infos.map(({ channel }) => channel);

@@ -6,14 +6,20 @@ import { readPlainText } from '../../../core/plain-file.ts';
 
 /** The files of a source on disk. */
 
-/** A tag may contain slashes, and a server may keep a folder for each version and platform. */
+/**
+ * The deepest folder that is listed. A tag may contain slashes, and a server may keep a folder for each version and
+ * platform.
+ */
 const DEPTH_MAX = 6;
 
-/** The regular files below a directory, by their path relative to it, with `/` and in NFC. */
+/**
+ * The absolute paths of the regular files below a directory. The keys are the paths relative to the directory, with `/`
+ * and in NFC.
+ */
 export type Files = ReadonlyMap<string, string>;
 
 /**
- * Lists files. Links are not followed: they could lead to files outside the source.
+ * Lists files. It follows no links, because they could lead to files outside the source.
  *
  * @param depth 1: only the files of the directory itself
  * @throws AppError `invalid_artifact` for a directory that cannot be read
@@ -44,7 +50,7 @@ async function entriesOf(directory: string): Promise<Dirent[]> {
 /**
  * Reads an index as text, without a byte order mark.
  *
- * @throws AppError `invalid_request` when it is missing, cannot be read or is too large
+ * @throws AppError `invalid_request` when the index is missing, cannot be read or is too large
  */
 export async function readIndex(path: string, bytesMax: number): Promise<string> {
   try {
@@ -60,7 +66,7 @@ export async function readIndex(path: string, bytesMax: number): Promise<string>
   }
 }
 
-/** The last part of an address or a path, decoded; undefined when it is no name of a file. */
+/** The last part of an address or a path, decoded; undefined when this part cannot be the name of a file. */
 export function nameInAddress(address: string): string | undefined {
   const bare = /^[a-z][a-z0-9+.-]*:/i.test(address) ? address.replace(/[?#].*$/s, '') : address;
   const last = bare.split(/[/\\]/).at(-1) ?? '';

@@ -10,10 +10,10 @@ import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './s
 
 /**
  * The releases of GitHub's API, saved to disk (`gh api repos/OWNER/REPO/releases --paginate > releases.json`), with the
- * assets beside it: `{tag}/{name}`, or `{name}` for names that only one release has.
+ * assets beside this file: `{tag}/{name}`, or `{name}` for names that only one release has.
  */
 
-/** True when JSON values are of this kind. `gh release view --json` writes other names than the API. */
+/** True when JSON values are releases of GitHub. `gh release view --json` writes other field names than the API. */
 export function isGithubIndex(values: readonly unknown[]): boolean {
   const [first] = itemsOf(values);
   return isRecord(first) && tagOf(first) !== null && Array.isArray(first.assets);
@@ -76,7 +76,7 @@ export async function readGithub(request: SourceRequest): Promise<SourceContents
   return collectSettled(settled, { refused, leftOut });
 }
 
-/** The version in a tag, or why the release is not imported. */
+/** The version in a tag, or the reason why the import leaves out or refuses the release. */
 function versionInTag(
   tag: string,
   prefix: string,

@@ -1,9 +1,9 @@
 import { isRecord, type JsonRecord } from '../../../core/json-record.ts';
 import { readIndex } from './files.ts';
 
-/** An index in JSON. */
+/** Reads an index in JSON. */
 
-/** In bytes. The notes of thousands of releases fit. */
+/** In bytes. An index with the notes of thousands of releases is smaller. */
 const JSON_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The text of a field; null for any other value. */
@@ -24,8 +24,8 @@ export function listIn(record: JsonRecord, name: string): readonly JsonRecord[] 
 }
 
 /**
- * The values of a JSON file, one after the other: `gh api --paginate` writes a value for each page. Undefined when the
- * text is not JSON, or nests too deep.
+ * Reads the values of a JSON file, which stand one after the other: `gh api --paginate` writes a value for each page.
+ * Undefined when the text is not JSON, or nests too deep.
  *
  * @throws AppError `invalid_request` for a file that cannot be read or is too large
  */
@@ -45,7 +45,7 @@ export function parseJsonValues(text: string): readonly unknown[] | undefined {
 /** No index nests deeper. The JSON parser needs many bytes of memory for each level. */
 const DEPTH_MAX = 64;
 
-/** No list has more pages. */
+/** No list of releases has more pages. */
 const VALUES_MAX = 100_000;
 
 /**
@@ -78,8 +78,8 @@ function splitValues(text: string): readonly string[] {
 const PAGES_DEPTH_MAX = 4;
 
 /**
- * The items of the pages of an index: arrays, arrays of arrays, or objects with `items`. What lies deeper is an item:
- * a file could nest arrays until the stack of this process ends.
+ * The items of the pages of an index: arrays, arrays of arrays, or objects with `items`. At the deepest level, every
+ * value counts as an item: a file could nest arrays so deep that this process has no more stack.
  */
 export function itemsOf(values: readonly unknown[], depth = PAGES_DEPTH_MAX): readonly unknown[] {
   if (depth === 0) return values;

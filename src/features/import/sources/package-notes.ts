@@ -5,7 +5,10 @@ import type { StatedFile } from './source.ts';
 
 const NUSPEC_BYTES_MAX = 64 * 1024;
 
-/** The notes of the first full package that has some; null for none, and for a package that cannot be read. */
+/**
+ * The notes of the first full package that has notes. Null when no package has notes; a package that cannot be read
+ * counts as a package without notes.
+ */
 export async function readPackageNotes(
   files: readonly Pick<StatedFile, 'name' | 'path'>[],
 ): Promise<string | null> {
@@ -21,7 +24,7 @@ export async function readPackageNotes(
   return null;
 }
 
-/** Squirrel turns Markdown into HTML, in a CDATA section. */
+/** Squirrel converts Markdown notes to HTML, and writes the HTML to a CDATA section. */
 function notesIn(nuspec: string): string | undefined {
   const begin = /<releaseNotes>/i.exec(nuspec);
   if (begin === null) return undefined;

@@ -14,10 +14,10 @@ export function namesOnce(lists: readonly (readonly string[])[]): ReadonlySet<st
 }
 
 /**
- * The path of a file: in the folder of its release, else beside the index. Beside the index, a file with the name of
- * several releases could be of any of them, so it is not taken.
+ * The path of a file in the folder of its release, else beside the index. When several releases have a file of this
+ * name, the file beside the index could belong to any of them, so the import does not use it.
  *
- * @param own where the release's folder has it, relative to the source
+ * @param own the paths that the file may have in the folder of its release, relative to the source
  */
 export function findPlaced(
   files: Files,
@@ -34,8 +34,9 @@ export function findPlaced(
 }
 
 /**
- * True when a feed of a build tool is not in a folder of its release. Every release has a `latest.yml`, and in one
- * directory each overwrites the one before it: its release is imported without it.
+ * True when a feed of a build tool is not in a folder of its release, and several releases have a feed of this name.
+ * Every release has a `latest.yml`, and in one directory each release overwrites the feed of the previous release. The
+ * import takes such a release without its feed.
  */
 export function isLostFeed(
   { name, path }: { readonly name: string; readonly path: string | undefined },

@@ -18,10 +18,10 @@ import type { Arch } from '../../../domain/platform.ts';
 import { MINISIGN } from '../../../domain/signature.ts';
 import type { SourceRelease } from './source.ts';
 
-/** Reads one release of another update server as publishing takes it. */
+/** Reads one release of another update server, and returns it in the form that publishing needs. */
 
 export interface SourceBuild extends BuildOutput {
-  /** The files of no known kind, and the files of another version. */
+  /** The files of an unknown kind, and the files of another version. */
   readonly unknown: readonly SkippedFile[];
 }
 
@@ -32,8 +32,9 @@ type ImportedFile = SourceRelease['files'][number];
 /**
  * Reads exactly the files of a release, as if they were alone in their directory.
  *
- * @param usualArch the architecture of files that state none; undefined refuses them
- * @throws AppError `invalid_artifact`, also when there is nothing to publish
+ * @param usualArch the architecture of files that state none; undefined: the usual architecture of the source, and a
+ *   refusal without one
+ * @throws AppError `invalid_artifact`, also when the release has nothing to publish
  */
 export async function readSourceRelease(
   release: SourceRelease,
@@ -87,7 +88,10 @@ async function readFiles(
   };
 }
 
-/** Only of packages: what belongs to a package follows from the package, and may be left out. */
+/**
+ * The statement of the source about a package; null for other files. A companion gets its machine from its package, and
+ * may be left out.
+ */
 function statementOf({ name, platform, arch }: ImportedFile): Statement | null {
   if (isFeedName(name) || isSidecarName(name) || DELTA.test(name)) return null;
   if (platform === undefined && arch === undefined) return null;
@@ -116,7 +120,7 @@ function withStated(
   };
 }
 
-/** A `.sig` file beside the artifact has the same signature as the index. */
+/** Adds the signature from the index, unless a `.sig` file beside the artifact already states it. */
 function signaturesOf(
   { signatures }: BuiltArtifact,
   file: ImportedFile | undefined,
@@ -129,7 +133,10 @@ function signaturesOf(
   return [...signatures, parseTauriSignature(signature, statedIn, name, version)];
 }
 
-/** Leaves out what updaters do without: feeds, signatures of other tools, deltas without their base. */
+/**
+ * True for a skipped file that the import must report. Updaters do not need feeds, signatures of other tools and deltas
+ * without their base, so these files are not reported.
+ */
 function isUnknown(name: string, beside: readonly string[]): boolean {
   if (beside.includes(name) || fileByProduct(name) !== undefined) return false;
   return !isFeedName(name) && !isSidecarName(name) && !DELTA.test(name);

@@ -21,8 +21,8 @@ const READERS: Readonly<Record<SourceKind, (request: SourceRequest) => Promise<S
 };
 
 /**
- * Reads the history of another update server: its releases, oldest first, and what is wrong with the others. It hashes
- * nothing; publishing compares the hashes that the source states.
+ * Reads the history of another update server: its releases, the oldest first, and the problems of the releases that
+ * cannot be imported. It hashes no file; publishing compares the hashes that the source states.
  *
  * @param request.path a directory, or the index in it
  * @throws AppError `invalid_request` when the source is not recognized, or its index cannot be read; `invalid_artifact`
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<SourceKind, (request: SourceRequest) => Promise<S
  */
 export async function readImportSource(request: {
   readonly path: string;
-  /** Undefined: the source is recognized. */
+  /** Undefined: the import recognizes the kind by the files. */
   readonly kind?: SourceKind | undefined;
   readonly flavor?: string | undefined;
   readonly tagPrefix?: string | undefined;

@@ -26,14 +26,18 @@ export interface RecognizedSource {
   readonly index: string | undefined;
 }
 
-/** An index states the whole history, so it counts before the feeds that are its assets. */
+/**
+ * The kinds whose index states the whole history. Such an index takes precedence over the feeds that its releases have
+ * as assets.
+ */
 const WHOLE: readonly SourceKind[] = ['github', 'electron-release-server'];
 
 /**
  * Recognizes a directory, or the index in it.
  *
- * @param stated the kind that the operator states; undefined: it is recognized
- * @throws AppError `invalid_request` when there is no such path, when nothing is recognized, and when several kinds are
+ * @param stated the kind that the operator states; undefined: the function recognizes the kind
+ * @throws AppError `invalid_request` when there is no such path, when no kind fits the files, and when several kinds or
+ *   several indexes fit
  */
 export async function recognizeSource(
   argument: string,
@@ -79,7 +83,7 @@ interface Candidate {
   readonly index: string | undefined;
 }
 
-/** @returns `problems`: why files that may be an index are none */
+/** @returns the kinds that the files fit. `problems`: the reasons why files that look like an index cannot be read */
 async function kindsIn(
   files: Files,
 ): Promise<{ readonly kinds: Candidate[]; readonly problems: readonly string[] }> {

@@ -9,8 +9,8 @@ import { type StatedRelease, settle } from './settle.ts';
 import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './source.ts';
 
 /**
- * The versions of an electron-release-server, saved to disk from `/versions/sorted?page=N` or `/api/version`, with the
- * assets beside it: `{version}/{platform}/{name}`, `{version}/{name}` or `{name}`.
+ * The versions of an electron-release-server, saved to disk from `/versions/sorted?page=N` or `/api/version`. The
+ * assets are beside this file: `{version}/{platform}/{name}`, `{version}/{name}` or `{name}`.
  */
 
 export const DEFAULT_FLAVOR = 'default';
@@ -61,7 +61,8 @@ function statedRelease(item: JsonRecord, index: string, placed: Placed): StatedR
   return {
     label: version,
     version,
-    // The server makes RELEASES itself, and an installer beside it is one of Squirrel.
+    // The server makes RELEASES itself, so the file is not among the assets. The name RELEASES marks the installers as
+    // installers of Squirrel.
     beside: isSquirrel ? ['RELEASES'] : [],
     channel: channel === '' ? null : channel,
     date: textIn(item, 'availability') ?? textIn(item, 'createdAt'),
@@ -69,7 +70,8 @@ function statedRelease(item: JsonRecord, index: string, placed: Placed): StatedR
     notes: textIn(item, 'notes'),
     files: assets
       .map((asset) => statedFile(asset, version, index, { ...placed, own }))
-      // The server does not say which version a delta is applied to: clients download the full package.
+      // The server does not state the base version of a delta, so the import leaves out deltas. Clients then download
+      // the full package.
       .filter((file) => !isLostFeed(file, placed.once) && !/-delta\.nupkg$/i.test(file.name)),
   };
 }
@@ -116,7 +118,7 @@ function targetOf(text: string): { platform: Platform; arch: Arch } | undefined 
   return platform === undefined || arch === undefined ? undefined : { platform, arch };
 }
 
-/** SHA-1 in hex for a nupkg, SHA-512 in base64 for an installer; old servers keep none. */
+/** The hash is a SHA-1 in hex for a nupkg, and a SHA-512 in base64 for an installer. Old servers state no hash. */
 function digestsOf(asset: JsonRecord): StatedFile['digests'] {
   const hash = textIn(asset, 'hash') ?? '';
   if (/^[0-9a-f]{40}$/i.test(hash)) return [{ algorithm: 'sha1', hex: hash }];

@@ -9,16 +9,16 @@ import {
 } from '../../../domain/version.ts';
 import type { SourceIssue, SourceRelease, StatedFile } from './source.ts';
 
-/** Turns what an index states into releases, and says what is wrong with the others. */
+/** Makes releases from the statements of an index, and states the problems of the releases that cannot be imported. */
 
 /** A release as an index states it. */
 export interface StatedRelease {
   readonly label: string;
-  /** As the index writes it; a leading `v` is left out. */
+  /** The version in the index; `settle` drops a leading `v`. */
   readonly version: string;
   readonly channel: string | null;
   readonly isPrerelease?: boolean;
-  /** Any form that `Date` reads; null or another text: the time of the files counts. */
+  /** A date in any form that `Date` reads; for null or another text, the release gets the time of its oldest file. */
   readonly date: string | null;
   readonly name: string | null;
   readonly notes: string | null;
@@ -34,15 +34,15 @@ export type Settled =
   | { readonly refused: SourceIssue }
   | { readonly leftOut: SourceIssue };
 
-/** As many as a file of `--notes-file` may have: every client downloads them. */
+/** In bytes, the same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 const NAME_CHARACTERS_MAX = 200;
 
 /**
- * A release with files that are on disk with the stated sizes.
+ * Makes a release when all of its files are on disk with the stated sizes.
  *
- * A release with a missing or an incomplete file is refused as a whole: its clients would get a part of it, and the
- * rest at another time. By-products that no client reads do not count.
+ * The import refuses the whole release when a file is missing or incomplete. Otherwise clients would get a part of the
+ * release now, and the rest at another time. By-products that no client reads may be missing.
  */
 export async function settle(stated: StatedRelease): Promise<Settled> {
   const { label, channel, beside = [], carriesIndex = true, staged } = stated;
@@ -118,7 +118,7 @@ function whyTooLong({ name, notes }: StatedRelease): string | undefined {
   return `its name has ${characters} characters; at most ${NAME_CHARACTERS_MAX} are allowed. Shorten it in the index`;
 }
 
-/** ISO 8601 in UTC; undefined for a text that is no time. */
+/** The time in ISO 8601, UTC; undefined for a text that is no usable time. */
 function timeOf(date: string | null): string | undefined {
   const time = date === null || date.trim() === '' ? Number.NaN : Date.parse(date);
   // Stored times have years of four digits.

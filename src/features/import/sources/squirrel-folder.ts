@@ -16,7 +16,7 @@ import { versionOfName } from './version-of-name.ts';
  */
 
 const RELEASES_BYTES_MAX = 16 * 1024 * 1024;
-/** A process may open only so many files. */
+/** The most packages that are open at once: the system limits the open files of a process. */
 const OPEN_AT_ONCE = 16;
 const LINE = /^([0-9a-f]{40})\s+(\S(?:.*\S)?)\s+(\d+)$/i;
 const PACKAGE = /-(\d+\.\d+.*)-(full|delta)\.nupkg$/is;
@@ -111,7 +111,7 @@ function sharesIn(text: string): ReadonlyMap<string, number> {
   return shares;
 }
 
-/** The smallest one that a package of the release has. */
+/** The smallest share among the packages of the release. */
 function stagedShare(
   files: readonly StatedFile[],
   shares: ReadonlyMap<string, number>,
@@ -121,7 +121,7 @@ function stagedShare(
   return stated.length === 0 ? undefined : { percentage: Math.min(...stated), statedIn };
 }
 
-/** Without a comment: Squirrel writes the share of a staged release behind `#`. */
+/** Returns the line without its comment: Squirrel writes the share of a staged release after `#`. */
 function bare(line: string): string {
   return line.replace(/#.*$/s, '').trim();
 }
@@ -137,7 +137,7 @@ function found(name: string, index: string): StatedFile {
   return { name, path: undefined, size: undefined, digests: [], statedIn: index };
 }
 
-/** `1.0.0-beta.1` of `App-1.0.0-beta1-full.nupkg`: Squirrel leaves out the dots of a pre-release. */
+/** Returns `1.0.0-beta.1` for `App-1.0.0-beta1-full.nupkg`: Squirrel leaves out the dots of a pre-release. */
 function packageVersion(name: string): string | undefined {
   const [core, ...prerelease] = PACKAGE.exec(name)?.[1]?.split('-') ?? [];
   if (core === undefined || prerelease.length === 0) return core;

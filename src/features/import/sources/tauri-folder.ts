@@ -10,8 +10,8 @@ import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './s
 import { versionOfName } from './version-of-name.ts';
 
 /**
- * The folder of a static server for Tauri's updater: `latest.json` with the signatures of the newest version, and its
- * bundles. Files of other versions lie beside them, with their `.sig` files.
+ * The folder of a static server for Tauri's updater. It contains `latest.json` with the signatures of the newest
+ * version, the bundles of this version, and files of other versions with their `.sig` files.
  */
 
 const LATEST = 'latest.json';
@@ -41,7 +41,7 @@ export async function readTauriFolder(request: SourceRequest): Promise<SourceCon
   for (const file of listed.values()) add(newest, file);
   for (const name of files.keys()) {
     if (listed.has(name) || /\.json$/i.test(name) || fileByProduct(name) !== undefined) continue;
-    // The archive for macOS has no version in its name, and neither has its signature.
+    // The names of the archive for macOS and of its signature contain no version.
     const main = name.replace(/\.sig$/i, '');
     const version = listed.has(main) ? newest : versionOfName(main, new Set([newest]));
     if (version === undefined) {
@@ -66,7 +66,7 @@ export async function readTauriFolder(request: SourceRequest): Promise<SourceCon
   return collectSettled(settled, { refused, leftOut: [] });
 }
 
-/** The files of the newest version, by name. A universal bundle is listed for each architecture. */
+/** The files of the newest version, by name. `latest.json` lists a universal bundle once for each architecture. */
 function listedFiles(value: JsonRecord, index: string): ReadonlyMap<string, StatedFile> {
   const files = new Map<string, StatedFile>();
   for (const [target, entry] of Object.entries(isRecord(value.platforms) ? value.platforms : {})) {

@@ -11,8 +11,8 @@ import type { SourceContents, SourceIssue, SourceRequest, StatedFile } from './s
 import { versionOfName } from './version-of-name.ts';
 
 /**
- * The folder of a Velopack server: a `releases.{channel}.json` for each channel, which lists the full and delta
- * packages of many versions, and the setup programs and portable archives of the newest one.
+ * The folder of a Velopack server. Each channel has a feed `releases.{channel}.json`, which lists the full and delta
+ * packages of many versions. The folder also contains the setup programs and portable archives of the newest version.
  */
 
 export const VELOPACK_FEED = /^releases\.(.+)\.json$/i;
@@ -20,7 +20,7 @@ const INSTALLER = /\.(exe|msi|pkg|zip|appimage)$/i;
 
 interface Group {
   readonly version: string;
-  /** As Velopack names it, such as `win-beta`. */
+  /** The name of the channel in Velopack, such as `win-beta`. */
   readonly feed: string;
   notes: string | null;
   readonly files: StatedFile[];
@@ -66,7 +66,7 @@ const DIGESTS = [
   { key: 'SHA1', algorithm: 'sha1', pattern: /^[0-9a-f]{40}$/i },
 ] as const;
 
-/** @returns why the asset cannot be used */
+/** @returns the reason why the import cannot use the asset; undefined when it can */
 function addAsset(
   groups: Map<string, Group>,
   asset: JsonRecord,
@@ -115,7 +115,7 @@ function addInstallers(
   }
 }
 
-/** The feed of the installer, by its name. */
+/** Finds the feed of an installer by the name of the installer. */
 function feedOf(name: string, all: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   const feeds = [...all].sort((a, b) => b.length - a.length);
@@ -160,7 +160,10 @@ function merged(groups: readonly Group[]): readonly StatedRelease[] {
   return [...releases.values()];
 }
 
-/** `beta` of `win-x64-beta`: Velopack's own channels name the machine alone. Null for those. */
+/**
+ * Returns `beta` for `win-x64-beta`. Null for Velopack's default channels, because their names contain only the
+ * machine.
+ */
 function channelOf(feed: string): string | null {
   const words = feed
     .toLowerCase()

@@ -3,11 +3,12 @@ import { tryParseVersion } from '../../../domain/version.ts';
 import { versionsInName } from '../../../domain/version-in-name.ts';
 
 /**
- * The version of a file in a folder with many versions: the longest one that the folder's feeds know, else the one that
- * the name states. Undefined when it states none, or none that is semantic (`App-1.2.exe`, `App-1.2.3.4.exe`).
+ * The version of a file in a folder with many versions. It is the longest version in the name that the folder's feeds
+ * know, else the version that the name states. Undefined when the name states no semantic version (`App-1.2.exe`,
+ * `App-1.2.3.4.exe`).
  */
 export function versionOfName(fullName: string, known: ReadonlySet<string>): string | undefined {
-  // Otherwise the 7 would be read as a fourth number.
+  // Removes `.7z`, because the 7 would look like a fourth number of the version.
   const name = fullName.replace(/\.blockmap$/i, '').replace(/\.7z$/i, '');
   const found = versionsInName(name).find((version) => known.has(version));
   if (found !== undefined) return found;
