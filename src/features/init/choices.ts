@@ -1,4 +1,4 @@
-/** The publisher chooses for a project by options, by answers, or by the defaults. */
+/** The choices of the publisher for a project, from options, answers and defaults. */
 export interface Choices {
   readonly application: string;
   readonly channel: string;

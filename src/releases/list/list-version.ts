@@ -4,7 +4,7 @@ import { listReleases } from './list-releases.ts';
 
 /** Reads what a catalog revision says about versions, for commands that show counts of them. */
 
-/** The channels that offer one version, and the ones that offered it. */
+/** The channels that offer one version, and the channels that offered it. */
 export interface ListedVersion {
   readonly listed: ReturnType<typeof listReleases>;
   /** The channels that it was retired from. */
