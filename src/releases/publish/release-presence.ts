@@ -17,7 +17,7 @@ export type Presence =
  * would take as long as importing them.
  *
  * @param revision the catalog before the import
- * @returns undefined when it has to be published
+ * @returns undefined when the import has to publish the release
  * @throws AppError `document_corrupt`
  */
 export async function findPresence(
