@@ -53,7 +53,7 @@ export interface AppDeps {
   readonly accessLog?: AccessLogSettings | undefined;
   /** Only tests set it. Default: the store that the configuration names. */
   readonly store?: ObjectStore;
-  /** Tests use cheaper hashes. Default: the cost of production. */
+  /** Tests use a lower cost. Default: the cost of production. */
   readonly passwordCost?: PasswordCost;
   /** Default: limits that fit the limits of this process. */
   readonly limits?: ConnectionLimits;
@@ -72,12 +72,12 @@ export interface BuiltApp extends OpenedService {
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
-  /** The facts about the parts that the log states when the service listens, by name. */
+  /** Facts about the parts, by name. The log states these facts when the service listens. */
   readonly facts: Readonly<Record<string, string>>;
   /** The tasks in the background, which count, deliver, probe and clean up. */
   readonly background: {
     start(): void;
-    /** @param answered settles when the service has answered the last request; then it stores the last counts */
+    /** @param answered settles when the service has answered the last request; then the tasks store the last counts */
     stop(answered: Promise<unknown>): Promise<void>;
   };
   /** Makes every answer from now on ask its client to close the connection. */

@@ -25,7 +25,9 @@ interface ServiceDeps
 
 /** The start waits for the catalog at most this long; then the service listens without a catalog. */
 const FIRST_LOAD_MAX_MS = 1_000;
-/** A worker waits this long while other workers answer clients: without a catalog, it would answer with errors. */
+/**
+ * A worker waits this long while other workers answer clients: without a catalog, this worker would answer with errors.
+ */
 const OTHERS_ANSWER_LOAD_MAX_MS = 15_000;
 /** After the signal, answers ask clients to close their connections for this long; then the service closes them. */
 const DRAIN_MS = 1_500;

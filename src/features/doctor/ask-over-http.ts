@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const NO_HEADERS = { get: () => null };
 
-/** Sends a request, like a client outside. A body above a megabyte counts as empty. */
+/** Sends a request in the same way as a client. A body above a megabyte counts as empty. */
 export const ask: Ask = async (url, { method = 'GET', headers, body } = {}) => {
   try {
     const response = await fetch(url, {

@@ -16,7 +16,10 @@ import { type DiagnoseDeps, diagnose, type Space } from './diagnose/diagnose.ts'
 /** The command compares no shorter names, because short names are similar by chance. */
 const NAME_LENGTH_MIN = 7;
 
-/** Finds names in the environment that are almost names of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
+/**
+ * Finds names in the environment that are almost names of settings: `S3_BUKET is not a setting. Did you mean
+ * S3_BUCKET?`
+ */
 function misspelledIn(
   environment: Environment,
   { settingGroups }: Pick<Facts, 'settingGroups'>,
@@ -57,7 +60,7 @@ async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<Diagno
     isBucket,
     publicAddress: publicAddressOf(config, signer),
     isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory),
-    // Asks for the right alone: a publisher needs no such directory.
+    // Checks only the right to write, and not that the directory exists, because a publisher needs no such directory.
     findSaveProblem: () => findWriteProblem(config.dataDirectory),
     readSpace: isBucket ? undefined : () => readSpace(directory),
   };
@@ -78,6 +81,6 @@ async function readSpace(directory: string): Promise<Space> {
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);
-  // The store creates a missing directory for its owner alone.
+  // A missing directory is no problem: only its owner can read a directory that the store creates.
   return found !== undefined && (found.mode & 0o077) !== 0;
 }

@@ -86,7 +86,7 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
 
 const FACTS = { version: 'version', arch: 'architecture' } as const;
 
-/** @throws AppError `invalid_request` when the client would have to state more */
+/** @throws AppError `invalid_request` when the client has to state a fact that the options leave out */
 function refuseOmissions(options: ExplainOptions, protocol: Protocol | undefined): void {
   const omissible = protocol?.mayOmit?.(options.platform) ?? [];
   for (const fact of ['version', 'arch'] as const) {

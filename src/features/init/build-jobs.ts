@@ -193,7 +193,7 @@ const PROGRAMS: Readonly<Record<PackageManager['name'], string>> = {
   bun: 'bunx',
 };
 
-/** npm alone needs `--` before the arguments of a script. */
+/** Only npm needs `--` before the arguments of a script. */
 function runCommand(packages: PackageManager | undefined, run: PackageRun): string {
   const manager = packages?.name ?? 'npm';
   const given = run.arguments.map(argument);

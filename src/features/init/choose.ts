@@ -167,7 +167,7 @@ export async function readExisting(
 const USUAL_DIRECTORY = './data';
 const OTHER_DIRECTORY = './slipway-data';
 
-/** The default of the settings, unless the project uses that directory for other files. */
+/** The default directory of the settings; another directory when the project uses the default one for other files. */
 async function freeDirectory(project: string): Promise<string> {
   const names = await namesIn(path.join(project, USUAL_DIRECTORY));
   return names.length === 0 || names.includes('objects') ? USUAL_DIRECTORY : OTHER_DIRECTORY;

@@ -30,7 +30,10 @@ export function createCommand({ application, channel }: Choices): string {
   return `slipway channels create ${channel} --app ${application} --create`;
 }
 
-/** The directory of the project in the repository, with `/`; empty when the project is the whole repository. */
+/**
+ * The directory of the project in the repository, with `/` between names; empty when the project is the whole
+ * repository.
+ */
 export function packageFolder({ directory, root }: Pick<Project, 'directory' | 'root'>): string {
   return path.relative(root, directory).split(path.sep).join('/');
 }

@@ -9,7 +9,7 @@ import type { PlannedFile } from './planned-files.ts';
 
 /** The changes of one run. */
 export interface Changes {
-  /** The directory of the repository: nothing outside it is written. */
+  /** The directory of the repository: the command writes nothing outside it. */
   readonly root: string;
   readonly files: readonly PlannedFile[];
   readonly ignored: IgnoredNames;

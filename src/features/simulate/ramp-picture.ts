@@ -25,7 +25,7 @@ export function charactersOf(env: Environment, columns: number | undefined): Cha
   return { width: columns || WIDTH_DEFAULT, hasBlocks: showsBlocks(env) };
 }
 
-/** The lines of the picture, with a legend. The newest version is at the bottom, where it grows. */
+/** The lines of the picture, with a legend. The newest version is at the bottom, and its share grows upward. */
 export function drawRamp(ramp: VersionRamp, { width, hasBlocks }: Characters): readonly string[] {
   const glyphs = hasBlocks ? BLOCKS : ASCII;
   const columns = Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, width - 1)) - AXIS_WIDTH;

@@ -5,7 +5,7 @@ import { axisEnd, timeLabel, type VersionRamp } from './version-ramp.ts';
 const WIDTH = 860;
 const HEIGHT = 460;
 const PLOT = { left: 64, top: 76, right: 836, bottom: 360 };
-/** The assumed width of a label's character, at most: the width of the reader's font is not known. */
+/** The largest width that a character of a label is assumed to have, because the reader's font is not known. */
 const CHARACTER_PX = 9;
 /** The most characters of the title and of the subtitle, so that both fit into the picture. */
 const TITLE_MAX = 72;
@@ -59,8 +59,8 @@ function shorten(text: string, lengthMax: number): string {
 }
 
 /**
- * The area of one band: from the sum of the bands before it to the sum that includes it. The newest band is at the
- * bottom.
+ * The area of one band, between the sum of the bands before it and the sum that includes this band. The newest band is
+ * at the bottom.
  */
 function areaOf(
   { times, bands }: VersionRamp,

@@ -180,7 +180,7 @@ async function readFleetFile(file: string): Promise<Uint8Array> {
   );
 }
 
-/** Prints the messages of the reader of the counts about counts that it leaves out. */
+/** Prints what `readUsage` reports about counts that it leaves out. */
 function logTo({ stderr }: Terminal) {
   const write = (_facts: object, message: string): void => {
     stderr.write(`${printableText(`slipway: ${message}`)}\n`);

@@ -137,7 +137,7 @@ function linesOf(
 ): readonly (readonly string[])[] {
   const seen = gets.filter(({ counts }) => columns.some(({ index }) => counts[index] !== 0));
   return seen.map(({ version, counts }, index) => [
-    // Only the first line of a group names the group, because its other lines follow.
+    // Only the first line of a group names the group.
     ...(index === 0
       ? [rangeText([newest, oldest]), channel, machinesText(machines), numberText(count)]
       : [' ', ' ', ' ', ' ']),

@@ -12,9 +12,9 @@ import { isEdPublicKey } from '../verify/ed25519.ts';
 export interface ApplicationSettings {
   /** The name that pages and the console show; null: the application's name. */
   readonly displayName: string | null;
-  /** Verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
+  /** The key that verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
   readonly tauriPubkey: MinisignPublicKey | null;
-  /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
+  /** The key that verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
   readonly sparklePubkey: SparklePublicKey | null;
 }
 

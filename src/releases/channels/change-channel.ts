@@ -55,7 +55,9 @@ export interface ChannelEffect {
   readonly settings: ShownSettings | null;
   /** The versions that the channel lists no longer; after a change of `keep`, newest first. */
   readonly dropped: readonly string[];
-  /** The newest release of each target on every channel, where the change makes a difference. */
+  /**
+   * The newest release before and after the change, for each channel and target where the change makes a difference.
+   */
   readonly clients: readonly ForeseenNewest[];
 }
 

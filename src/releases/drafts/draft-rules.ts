@@ -18,8 +18,8 @@ import type { Admission } from '../channels/channel-rules.ts';
 /** The request of a publisher to hold a release back. */
 export interface Holding {
   /**
-   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects; for
-   * a new release, the targets that the channel expects.
+   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects;
+   * for a new release, the targets that the channel expects.
    */
   readonly expect?: readonly Target[] | undefined;
   /**

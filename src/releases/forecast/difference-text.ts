@@ -6,7 +6,7 @@ import { answerText, installedText } from './clients-text.ts';
 import type { ChannelChange, ComparedRollout, FieldChange } from './compare-channels.ts';
 import type { ForeseenChange } from './foresee-changes.ts';
 
-/** Says in words what a change makes different. */
+/** Texts about the differences that a change makes. */
 
 /** The cells of a row about clients that are offered another release than before. */
 export function clientCells(group: ForeseenChange): {

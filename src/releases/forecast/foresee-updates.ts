@@ -68,8 +68,9 @@ export type ForeseenUpdate = ClientGroup & ForeseenAnswer;
  * Finds the updates for clients that run one of the versions, or an older version. It considers every channel that
  * shows an offer of these versions.
  *
- * For each target of the versions, it makes a decision for new visitors, and for each installed version at which the
- * answer can change: see {@link runnableVersions}. It assumes that the systems of the clients are new enough.
+ * For each target of the versions, it makes a decision for new visitors, and for each installed version, up to the
+ * newest of `versions`, at which the answer can change: see {@link runnableVersions}. It assumes that the systems of
+ * the clients are new enough.
  *
  * @param before the state that still lists the versions, and so has their targets
  * @param after the state from which the service answers the clients

@@ -39,7 +39,7 @@ export interface FateRow {
   readonly gets: readonly { readonly version: string | null; readonly counts: readonly number[] }[];
 }
 
-/** Installations that no path of updates leads to the newest release that they could run. */
+/** Installations that cannot reach the newest release that they could run, because no path of updates leads there. */
 export interface Stranded {
   readonly channel: string;
   readonly version: string;

@@ -7,7 +7,7 @@ import { listReleases } from './list-releases.ts';
 /** The channels that offer one version, and the channels that offered it. */
 export interface ListedVersion {
   readonly listed: ReturnType<typeof listReleases>;
-  /** The channels that it was retired from. */
+  /** The channels from which the version was retired. */
   readonly retiredFrom: readonly string[];
 }
 

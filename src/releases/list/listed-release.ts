@@ -33,7 +33,8 @@ export function checkRequest<R extends ListedRequest>(request: R): R {
 /**
  * The channels that list the version; if there is none, the channels from which the version was retired.
  *
- * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when it is a draft
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when the version is a
+ *   draft
  */
 export async function channelsListing(
   deps: ReaderDeps,

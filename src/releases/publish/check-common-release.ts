@@ -7,7 +7,7 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 export interface CommonReleaseNeeds {
   /** The machines for which the release has no build, so that the document does not state the release. */
   readonly missing: readonly string[];
-  /** True when clients have to state their version, because the release requires an earlier version. */
+  /** True when clients have to state their version, because the release requires certain versions. */
   readonly needsVersion: boolean;
   /** The machines whose clients have to state the version of their system, because their builds have a minimum. */
   readonly needsOsVersion: readonly string[];
@@ -36,7 +36,7 @@ export function checkCommonRelease(
   const view = viewsOf(withoutRequirements(channels)).get(query.channel);
   const offer = view?.offerOf(version);
   if (view === undefined || offer === undefined || offer.status !== 'active') return undefined;
-  // A build that a client gets when it states its system is not missing.
+  // A build is not missing when a client gets the build after it states its system.
   const divide = (osGate: UpdateQuery['osGate']) =>
     divideMachines({ ...query, osGate }, machines, view, offer, AT_THE_END);
   const all = divide('client');

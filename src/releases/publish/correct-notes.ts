@@ -130,8 +130,8 @@ async function correctManifests(
   );
   refuseUnknownLocale(listed, request);
   const corrections: Correction[] = [];
-  // The order of the numbers stays: a later manifest has the files of the earlier manifests, and a promotion compares
-  // the numbers.
+  // Corrects the manifests in the order of their numbers: a later manifest has the files of the earlier manifests, and
+  // a promotion compares the numbers.
   for (const from of listed.sort((a, b) => a.number - b.number)) {
     const wanted = withNotes(from.release, request);
     const isRight = isSameRelease(from.release, wanted);

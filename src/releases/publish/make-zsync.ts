@@ -4,7 +4,8 @@ import { openPlainFile } from '../../core/plain-file.ts';
 import { fitsInLine, ZSYNC_BYTES_MAX, zsyncBlocks, zsyncHeader } from '../../domain/zsync.ts';
 
 /**
- * Makes the zsync file of an AppImage when the build tool wrote none. The file is the same as from `zsyncmake` 0.6.2.
+ * Makes the zsync file of an AppImage when the build tool wrote none. The result is equal to the file that `zsyncmake`
+ * 0.6.2 makes.
  */
 
 interface DescribedFile {
@@ -22,7 +23,9 @@ const CHUNK_BYTES = 1024 * 1024;
 /** More bytes than a header needs. */
 const HEADER_BYTES = 4 * 1024;
 
-/** Reports whether a file can have a zsync file: an empty file has no blocks, and a huge file has too many to be served. */
+/**
+ * Reports whether a file can have a zsync file: an empty file has no blocks, and a huge file has too many to be served.
+ */
 export function hasZsync(filename: string, size: number): boolean {
   if (size === 0 || !fitsInLine('URL', encodeURIComponent(filename))) return false;
   return checksumsSize(size) + HEADER_BYTES <= ZSYNC_BYTES_MAX;

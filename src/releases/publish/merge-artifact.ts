@@ -61,8 +61,8 @@ function joinSignatures(
 }
 
 /**
- * Reports whether a stored artifact gets a companion. It gets a kind of file that it does not have, and a delta from
- * another version. It gets no second block map, because other bytes would contradict the first.
+ * Reports whether a stored artifact gets a companion. An artifact gets a companion of a kind that it does not have, and
+ * a delta from another version. It gets no second block map, because the two would contradict each other.
  */
 function isAddable(added: Companion, existing: readonly Companion[]): boolean {
   return !existing.some(

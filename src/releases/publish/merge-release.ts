@@ -28,7 +28,7 @@ export interface Contribution {
   readonly releasedAt: string;
   /** Undefined keeps the value of the release. */
   readonly notes: Release['notes'] | undefined;
-  /** The statements of the build tool, used where the release has none yet. */
+  /** The statements of the build tool, for facts that the release does not state yet. */
   readonly described: DescribedRelease;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
@@ -123,8 +123,8 @@ function mergeStatements(
 }
 
 /**
- * The notes of the release. If the release has no notes, and no operator removed them, the notes of the build tool take
- * their place.
+ * The notes of the release. If the release has no notes, and no operator removed notes, the notes of the build tool
+ * take their place.
  */
 function orDescribed(
   notes: Release['notes'],

@@ -35,7 +35,7 @@ import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
-/** The files that a publisher adds to a release, and the wishes for its channel. */
+/** The files that a publisher adds to a release, and the options for its channel. */
 export interface Publish extends Admission, Holding {
   readonly version: string;
   readonly mine: Contribution;
@@ -81,7 +81,7 @@ export interface ChannelFacts {
   /** The status of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'] | 'draft';
   readonly rollout: OfferJson['rollout'];
-  /** The draft that the channel holds back; null when it offers the release. */
+  /** The draft that the channel holds back; null when the channel offers the release. */
   readonly held: ListedDraft | null;
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
@@ -171,7 +171,7 @@ function planManifest(
   return { release, kept };
 }
 
-/** A release on a channel: an offer, or a draft. `channels` has the channels as the publish leaves them. */
+/** A release on a channel: an offer, or a draft. `channels`: the channels after the publish. */
 type PlacedRelease =
   | {
       readonly kind: 'offer';

@@ -35,7 +35,7 @@ interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
-  /** True to accept that the channel already offers a newer release to every target of this one. */
+  /** True to accept that the channel already offers a newer release to every target of this release. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
   /** True to accept that the release lacks builds that the channel expects. */
@@ -46,7 +46,7 @@ interface PromoteRequest {
 
 interface Promoted extends Committed, OtherKeys {
   readonly channel: string;
-  /** The id of the application's key for Tauri signatures; null: it has none. */
+  /** The id of the application's key for Tauri signatures; null: the application has no key. */
   readonly tauriKeyId: string | null;
   /** The targets that the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];

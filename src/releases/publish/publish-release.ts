@@ -49,14 +49,14 @@ export interface PublishRequest extends Admission, Holding {
   readonly signed?: readonly BuiltDocument[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
-  /** The build tool's description of the release; absent: it has none. */
+  /** The build tool's description of the release; absent: there is none. */
   readonly described?: DescribedRelease;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
   /** Targets whose native builds end with this release. */
   readonly endsNative?: readonly Target[];
   readonly provenance: Release['provenance'];
-  /** The time at which another server released it (ISO 8601, UTC); absent: now. */
+  /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
 }
 

@@ -5,7 +5,7 @@ import type { Release } from '../../domain/release.ts';
 import { compareVersions, newestTextFirst, parseVersion } from '../../domain/version.ts';
 import type { ChannelStates } from '../forecast/compare-channels.ts';
 
-/** The releases that a publisher's release is compared with. */
+/** The earlier releases with which a new release is compared. */
 export interface EarlierReleases {
   /** The newest release of the channel that is older; undefined for none. */
   readonly previous: Release | undefined;

@@ -31,7 +31,7 @@ export interface Admitted {
   readonly channel: ChannelJson;
 }
 
-/** The state from which a publish is planned. */
+/** The state from which `planPublish` plans a publish. */
 export interface PublishState extends Admitted {
   /** By the store's clock; milliseconds since the epoch. */
   readonly now: number;
@@ -164,7 +164,7 @@ async function readOffered(
 
 /**
  * Reports whether a newer manifest has every build of an offer. An interrupted publisher may leave a newer manifest
- * that lacks some of them.
+ * that lacks some of these builds.
  */
 function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
   if (newest === undefined || newest.number <= offer.manifest.number) return false;

@@ -78,7 +78,7 @@ function refuseUnreached(
   );
 }
 
-/** Clients may run any version that some channel lists or listed. */
+/** Refuses a release that no known version can reach: clients may run any version that some channel lists or listed. */
 function refuseUnreachable(
   channels: Channels,
   { version, requires }: OfferJson,

@@ -63,7 +63,8 @@ interface Verified {
 }
 
 /**
- * A failure of the store ends the check, because the check then knows nothing. @throws AppError `unknown_application`
+ * A failure of the store ends the check, because the state of the applications is unknown then. @throws AppError
+ * `unknown_application`
  */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const { application, deep } = request;
@@ -76,7 +77,7 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
     applications.push(await verifyApplication(deps, name, announced, deep));
   }
   const isListed = application === undefined || names.includes(application);
-  // A corrupt list may have lost the name.
+  // A corrupt list may have lost the name, so only a sound list shows that the application is unknown.
   if (!isListed && list.problems.length === 0 && applications[0]?.revisionsChecked === 0) {
     throw await unknownApplication(deps, application);
   }

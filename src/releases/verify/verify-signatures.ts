@@ -61,7 +61,7 @@ async function verifySignature(
   key: MinisignPublicKey,
 ): Promise<void> {
   const { path } = artifact.built;
-  // The client decodes the text with its white space.
+  // The client decodes the text without removing white space.
   if (signature === undefined || text !== text.trim()) {
     throw refusal(
       path,
@@ -158,7 +158,7 @@ function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
-/** A signature over the file itself needs the whole file in memory. Signers have signed a hash for years. */
+/** A signature over the file itself needs the whole file in memory. For years, signers have signed a hash instead. */
 export const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
 
 /** The bytes that Ed25519 signed: the hash of the file; for a legacy signature, the file itself. */

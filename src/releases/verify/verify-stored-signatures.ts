@@ -30,7 +30,7 @@ interface SignedFile {
  * Reads a stored file once. Keeps it in memory only when a signature is a legacy one.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing
+ * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSignedFile(
   deps: ReaderDeps,

@@ -13,7 +13,7 @@ import { createSparkleCheck, edSignaturesOf, isValidAppcast } from './verify-spa
  * Reads a stored file once, in bounded memory.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing
+ * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSparkleFile(
   deps: ReaderDeps,

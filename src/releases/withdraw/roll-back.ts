@@ -46,7 +46,7 @@ export interface Rollback {
   readonly withdrawn: readonly Withdrawn[];
   /** The updates that clients get after the rollback. */
   readonly clients: readonly ForeseenUpdate[];
-  /** Newer releases that the channel holds back: they stay, and are offered when they are complete. */
+  /** Newer releases that the channel holds back: they stay, and the channel offers them when they are complete. */
   readonly held: readonly string[];
   /** Newer releases that the channel still shows, because it inherits them; newest first. */
   readonly inherited: readonly { readonly version: string; readonly channel: string }[];
@@ -180,7 +180,7 @@ function shownBy(channels: Channels, name: string): readonly string[] {
   return [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
 }
 
-/** Refuses a version that the rollback would not make the offer for every client of the channel. */
+/** Refuses a version that some clients of the channel would not be offered after the rollback. */
 function refuseUnoffered(
   channels: Channels,
   { application, to, channel }: RollbackRequest,

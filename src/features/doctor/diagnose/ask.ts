@@ -10,12 +10,12 @@ export interface AskedRequest {
 }
 
 export interface Reply {
-  /** 0: no answer arrived. */
+  /** The HTTP status; 0 when no answer arrived. */
   readonly status: number;
   /** The reason why no answer arrived, such as `certificate has expired`. */
   readonly failure: string | undefined;
   readonly headers: { get(name: string): string | null };
-  /** Text of at most a megabyte. */
+  /** The body as text, at most a megabyte. */
   readonly text: string;
 }
 

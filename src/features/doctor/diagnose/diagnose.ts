@@ -51,9 +51,9 @@ export interface DiagnoseDeps extends AppendDeps, RightsDeps {
   readonly publicAddress: ((key: string) => string) | undefined;
 }
 
-/** Below this, the next release may not fit. */
+/** Below this free space, in bytes, the next release may not fit. */
 const FREE_BYTES_WARNING = 2e9;
-/** Below this, the service may soon be unable to store even counts and sessions. */
+/** Below this free space, in bytes, the service may soon be unable to store even counts and sessions. */
 const FREE_BYTES_MIN = 100e6;
 
 /** Tests everything that publishing and serving need from the store. Stops when it cannot reach the store. */
@@ -61,7 +61,7 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   let isConforming = false;
   /**
    * Skips a check when the conditional writes did not pass their check: a store that ignores the condition would
-   * overwrite the objects that the check writes again.
+   * overwrite the objects that the check writes.
    */
   const ifConforming = async (check: (deps: DiagnoseDeps) => Promise<Finding>): Promise<Finding> =>
     isConforming
@@ -260,7 +260,7 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
   );
 }
 
-/** A service starts from the saved catalogs while the store is down. */
+/** Checks that a service can save its catalogs: while the store is down, a service starts from the saved catalogs. */
 async function checkSavedCatalogs({ findSaveProblem }: DiagnoseDeps): Promise<Finding> {
   const problem = await findSaveProblem();
   if (problem === undefined) return ok('A service here can save its catalogs in DATA_DIR.');
