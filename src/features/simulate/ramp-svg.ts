@@ -121,7 +121,7 @@ function legend({ bands }: VersionRamp): readonly string[] {
   });
 }
 
-/** Describes the picture for readers who cannot see it. */
+/** Describes the picture in words, for readers who cannot see the picture. */
 function describe({ times, bands, startLabel }: VersionRamp): string {
   const last = timeLabel((times.at(-1)?.at ?? 0) - (times[0]?.at ?? 0), startLabel);
   return bands

@@ -71,7 +71,7 @@ function checkRequest(request: ChannelRequest): ChannelRequest {
 /**
  * The effect that {@link changeChannel} would have now. It writes nothing.
  *
- * @throws AppError the same codes as {@link changeChannel}
+ * @throws AppError the codes of {@link changeChannel}
  */
 export async function planChannel(deps: WriterDeps, asked: ChannelRequest): Promise<ChannelEffect> {
   const request = checkRequest(asked);

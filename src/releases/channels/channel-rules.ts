@@ -34,7 +34,7 @@ export interface Admission {
   readonly create: boolean;
   /** True when a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
-  /** True when the release may be mandatory for versions that cannot reach it. */
+  /** True when the release may be mandatory for versions that cannot reach the release. */
   readonly allowStranded?: boolean;
   /** Undefined: every client is offered the release at once. */
   readonly rollout?: RequestedRollout | undefined;

@@ -8,16 +8,18 @@ import type { ChannelStates } from './compare-channels.ts';
 import { targetsOf, updateQuestion } from './foresee-updates.ts';
 
 /**
- * Foresees the effect of a change on AppImages that update with zsync. They compare no versions, and install every
- * release that they get. So the service offers them nothing in place of an older release, and the tables of clients are
- * wrong for them.
+ * Foresees the effect of a change on AppImages that update with zsync. These AppImages compare no versions, and install
+ * every release that they get. So the service offers them nothing in place of an older release, and the tables of
+ * clients are wrong for them.
  */
 
 export interface ForeseenZsync {
   readonly channels: readonly string[];
   /** The release that these AppImages are offered before the change. */
   readonly before: string;
-  /** The older release that they are offered after the change, and install; null: they are offered nothing. */
+  /**
+   * The older release that these AppImages are offered after the change, and install; null: they are offered nothing.
+   */
   readonly after: string | null;
   /** True when the service can offer them the release of `before` again. */
   readonly mayReturn: boolean;

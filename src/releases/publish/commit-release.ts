@@ -40,8 +40,8 @@ interface CommitOptions {
  * Plans a publish on a state of the catalog, and verifies the stored files that the plan names.
  *
  * @param newest the newest manifest of the version
- * @throws AppError as {@link planPublish} and {@link readPublishState}; `invalid_artifact` and `artifact_mismatch` for
- *   files that clients with the application's key would refuse
+ * @throws AppError the codes of {@link planPublish} and {@link readPublishState}; `invalid_artifact` and
+ *   `artifact_mismatch` for files that clients with the application's key would refuse
  */
 export async function planVerified(
   deps: WriterDeps,
@@ -64,7 +64,7 @@ const ROUNDS_MAX = 50;
  * holds it back. When another publisher was first, {@link planPublish} may want another manifest on the newer state.
  * Then this function repeats both steps.
  *
- * @throws AppError as {@link planPublish}; `store_unavailable` when other publishers were first each time
+ * @throws AppError the codes of {@link planPublish}; `store_unavailable` when other publishers were first each time
  */
 export async function commitRelease(
   deps: WriterDeps,

@@ -55,8 +55,8 @@ export interface PublishState extends Admitted {
  * Admits a version to a channel, on the state of the catalog that the publish will change. It needs no file, so a
  * publish does it before it hashes the files.
  *
- * @throws AppError as {@link admitToChannel} and {@link refuseRemoved}; `unknown_version` when the request opens a
- *   draft and the channel has none
+ * @throws AppError the codes of {@link admitToChannel} and {@link refuseRemoved}; `unknown_version` when the request
+ *   opens a draft and the channel has none
  */
 export function admit(
   { channels, removedVersions, settings }: Omit<Admitted, 'channel'>,
