@@ -42,7 +42,7 @@ import { createSharedClock } from './store/shared-clock.ts';
 import type { Usage } from './usage/usage.ts';
 import { openBrowserFiles } from './web/browser-files.ts';
 
-/** The composition root: opens the parts that `features/services.ts` lists, and connects them. Never listens. */
+/** The composition root opens the parts that `features/services.ts` lists, and connects them. It never listens. */
 
 export interface AppDeps {
   readonly config: Config;
@@ -51,13 +51,13 @@ export interface AppDeps {
   readonly logger: FastifyBaseLogger;
   /** Undefined: no request is logged. */
   readonly accessLog?: AccessLogSettings | undefined;
-  /** For tests. Default: the store that the configuration names. */
+  /** Only tests set it. Default: the store that the configuration names. */
   readonly store?: ObjectStore;
-  /** Tests use cheaper hashes. Default: the cost of production. */
+  /** Tests use a lower cost. Default: the cost of production. */
   readonly passwordCost?: PasswordCost;
-  /** Default: what this process can afford. */
+  /** Default: limits that fit the limits of this process. */
   readonly limits?: ConnectionLimits;
-  /** Too much load is answered with 503. Default: measured in this process. */
+  /** The service answers 503 when the load is too high. Default: the load that this process measures. */
   readonly load?: Load;
   /** Present when this process is one of several workers. */
   readonly relay?: Pick<WorkerLink, 'leads' | 'send' | 'inTurn'> | undefined;
@@ -67,32 +67,32 @@ export interface BuiltApp extends OpenedService {
   readonly config: Config;
   readonly metrics: Registry;
   readonly store: ObjectStore;
-  /** The store that the service writes to; may be `store`. */
+  /** The store that the service writes to. It may be the same as `store`. */
   readonly privateStore: ObjectStore;
   readonly identity: Identity | undefined;
   readonly usage: Usage;
   readonly status: Status;
-  /** The facts about the parts that the log states when the service listens, by name. */
+  /** Facts about the parts, by name. The log states these facts when the service listens. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Runs in the background: counts, delivers, probes, cleans up. */
+  /** The tasks in the background, which count, deliver, probe and clean up. */
   readonly background: {
     start(): void;
-    /** @param answered settles when the last request has been answered; the last counts are stored then */
+    /** @param answered settles when the service has answered the last request; then the tasks store the last counts */
     stop(answered: Promise<unknown>): Promise<void>;
   };
   /** Makes every answer from now on ask its client to close the connection. */
   drain(): void;
-  /** Takes over what another worker reports. */
+  /** Takes over the report of another worker. */
   follow(report: Report): void;
 }
 
-/** For a command: loads the settings itself. */
+/** Opens the service for a command, and loads the settings itself. */
 export const openService: OpenService = ({ environment, onlyAnswers = false, ...deps }) => {
   const config = loadConfig(environment, onlyAnswers ? 'command' : 'service');
   return buildApp({ ...deps, config: onlyAnswers ? withoutOthers(config) : config });
 };
 
-/** Opens the store and builds the service; start `catalog` and `background`, then listen. */
+/** Opens the store and builds the service. The caller then starts `catalog` and `background`, and listens. */
 export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const { config, randomness, logger: log, relay } = deps;
   let listeningUrl = `http://${config.host}:${config.port}`;
@@ -200,7 +200,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** The origins of the website, and the service's own, from which the console signs in. */
+/** The origins of the website, and the origin of the service itself, from which the console signs in. */
 function originsOf({ accounts, publicUrl }: Config): readonly string[] {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
   return [...accounts.websiteOrigins, ...own];

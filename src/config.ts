@@ -4,7 +4,7 @@ import { isProduction } from './core/settings/rules.ts';
 import { factsOf, type SettingGroup } from './core/settings/setting.ts';
 import { FACTS } from './features/facts.ts';
 
-/** The settings of the service and of the command line: an environment record in, a frozen value out. */
+/** Reads the settings of the service and of the command line from an environment record into a frozen value. */
 
 const AREAS = FACTS.flatMap((each) => ('settings' in each ? [each.settings] : []));
 
@@ -33,8 +33,8 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
 
 /**
  * @param env usually `process.env`; a blank value counts as not set
- * @param program the command line needs no settings that only serving needs
- * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a secret
+ * @param program for `command`, settings that only serving needs may be missing
+ * @throws AppError `invalid_configuration`, which names every wrong setting at once, and states no secret
  */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ export function loadConfig(
   return Object.freeze(Object.assign({}, ...parts) as Config);
 }
 
-/** The same settings for a service that asks no other one than the store of the releases. */
+/** The same settings for a service that uses no other service than the store of the releases. */
 export function withoutOthers(config: Config): Config {
   return Object.freeze(
     Object.assign({}, config, ...AREAS.map((area) => area.withoutOthers?.(config))) as Config,

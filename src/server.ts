@@ -28,7 +28,10 @@ const STOP_MAX_MS = 10_000;
 /** Commands end with the same exit code on wrong settings. */
 const EXIT_WRONG_SETTINGS = 2;
 const ACCESS_LOG_WRITTEN_MS = 1_000;
-/** POSIX keeps writes of up to 4,096 bytes apart when several workers write to one pipe, and any write to a file. */
+/**
+ * When several workers write to one pipe, POSIX does not mix writes of up to 4,096 bytes. It never mixes writes to a
+ * file.
+ */
 const ACCESS_LOG_BATCH_BYTES = { pipe: 4_096, file: 16_384 };
 const parts = { clock: systemClock, randomness: systemRandomness };
 
@@ -48,7 +51,7 @@ try {
 }
 
 /**
- * Collects the lines of the access log, because one system call for each would cost as much as parsing its request.
+ * Collects the lines of the access log, because one system call for each line would cost as much as parsing a request.
  *
  * @returns undefined when no request is logged
  */
@@ -113,7 +116,7 @@ function describeAddresses({ public_url: url, applications, problem }: Facts): s
   return ['', ...lines, '', '  Stop the service with Ctrl-C.', ''].join('\n');
 }
 
-/** Imported here: the primary process does not need the memory for it. */
+/** Imports the service here, so that the primary process uses no memory for it. */
 async function startService(to: WorkerLink | undefined): Promise<Running> {
   const service = await import('./service.ts');
   return service.startService({
@@ -136,7 +139,7 @@ async function startPrimary(count: number): Promise<Running> {
     ...parts,
     log: logger,
     count,
-    // Half of the processors answer clients while passwords are hashed.
+    // While workers hash passwords, half of the processors stay free for answers to clients.
     turnsMax: Math.max(1, Math.floor(countProcessors() / 2)),
     env: { PORT: String(found) },
   });
@@ -155,9 +158,11 @@ async function startPrimary(count: number): Promise<Running> {
   };
 }
 
-/** Stops on SIGTERM, SIGINT and the primary's request; exits with 1 when it takes longer than {@link STOP_MAX_MS}. */
+/**
+ * Stops on SIGTERM, SIGINT and the primary's request; exits with 1 when the stop takes longer than {@link STOP_MAX_MS}.
+ */
 function stop(cause: string): void {
-  // A terminal and npm each send the signal: the second one means no more than the first.
+  // A terminal and npm each send the signal, so the process ignores the second signal.
   if (isStopping) return;
   isStopping = true;
   logger.info({ signal: cause }, 'stopping');

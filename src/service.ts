@@ -8,10 +8,10 @@ import type { Facts } from './server/workers/message.ts';
 import { KERNEL_SHARES_PORTS } from './server/workers/reserve-port.ts';
 import type { WorkerLink } from './server/workers/worker-link.ts';
 
-/** The service in one process: all of it, or one worker of several. */
+/** The service in one process: the whole service, or one of several workers. */
 export interface Service {
   readonly facts: Facts;
-  /** Completes running answers, then stores the counts; within ten seconds. */
+  /** Completes running answers, then stores the counts. It takes at most ten seconds. */
   stop(): Promise<void>;
 }
 
@@ -23,15 +23,17 @@ interface ServiceDeps
   readonly onStop: () => void;
 }
 
-/** The start waits for the catalog at most this long; then the service listens without it. */
+/** The start waits for the catalog at most this long; then the service listens without a catalog. */
 const FIRST_LOAD_MAX_MS = 1_000;
-/** The same for a worker while others answer: without it, clients would get errors from this one. */
+/**
+ * A worker waits this long while other workers answer clients: without a catalog, this worker would answer with errors.
+ */
 const OTHERS_ANSWER_LOAD_MAX_MS = 15_000;
 /** After the signal, answers ask clients to close their connections for this long; then the service closes them. */
 const DRAIN_MS = 1_500;
-/** Answers that take longer than this after the signal are cut off. */
+/** The service cuts off answers that take longer than this after the signal. */
 const ANSWERS_MAX_MS = 9_000;
-/** The counts are stored at this time after the signal at the latest; later counts are lost. */
+/** The service stores the counts within this time after the signal; later counts are lost. */
 const COUNTED_MAX_MS = 5_000;
 
 /** Resolves when the service answers clients. @throws AppError, such as `invalid_configuration` */
@@ -46,7 +48,7 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
   await Promise.race([app.catalog.start(), clock.sleep(loadMaxMs)]);
   app.background.start();
   const { host, port } = config;
-  // Fastify passes the options on to Node, and does not name this one.
+  // Fastify passes the options on to Node. Its own types do not name `reusePort`.
   const options = { host, port, reusePort: link !== undefined && KERNEL_SHARES_PORTS };
   await app.http.listen(options).catch((error: unknown) => {
     throw explainListenError(error, { host, port, settings: { host: 'HOST', port: 'PORT' } });
@@ -75,12 +77,12 @@ export async function startService(deps: ServiceDeps): Promise<Service> {
   };
 }
 
-/** By name: the order of the parts is the order of their routes. */
+/** Sorts the facts by name, because the order of the parts is the order of their routes. */
 function inOrder(facts: BuiltApp['facts']): BuiltApp['facts'] {
   return Object.fromEntries(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @returns closes the server of the metrics */
+/** @returns a function that closes the server of the metrics */
 async function openMetrics(deps: ServiceDeps, app: BuiltApp): Promise<() => void> {
   const { clock, logger: log, config } = deps;
   const metrics = () => app.metrics.metrics();
@@ -105,7 +107,7 @@ function join({ clock, onStop }: ServiceDeps, app: BuiltApp, link: WorkerLink) {
   });
 }
 
-/** A slow client must not delay the counts. */
+/** Stops the service. A slow client must not delay the counts. */
 async function finish({ clock, logger }: ServiceDeps, app: BuiltApp): Promise<void> {
   app.drain();
   await clock.sleep(DRAIN_MS);

@@ -4,7 +4,7 @@ import { FACTS } from './facts.ts';
 
 /** The facts about all rooms and features that commands get. */
 export const COMMAND_FACTS: Facts = {
-  // It returns the settings of every area, so each feature finds its own.
+  // `loadConfig` returns the settings of every area, so each feature finds its own settings.
   loadConfig: loadConfig satisfies (env: Environment) => CommandConfig as Facts['loadConfig'],
   settingGroups: SETTING_GROUPS,
   keys: FACTS.flatMap((each) => ('keys' in each ? [each.keys] : [])),

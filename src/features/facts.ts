@@ -12,11 +12,11 @@ import { contactFacts } from './contact/facts.ts';
 import { brandSettings } from './website/settings.ts';
 
 /**
- * The settings of each room and feature, and the keys under which it stores objects. Every command that opens a store
- * loads this list, and no code of the service.
+ * The settings of each room and feature, and the keys under which it stores objects. A command that opens a store loads
+ * only this list, and no code of the service.
  *
- * The settings are in the order of their reference. A copy of a store lists objects that name others in this order, so
- * the keys of the catalog come before the keys of accounts.
+ * The settings are in the order of their reference. When a command copies a store, it lists the objects that name other
+ * objects in this order, so the keys of the catalog come before the keys of accounts.
  */
 export const FACTS = [
   { settings: serviceSettings, keys: housekeepingKeys },

@@ -22,7 +22,7 @@ interface AllPartsDeps extends PartDeps {
 }
 
 /**
- * Every part, in the order of the OpenAPI documents and of the status page.
+ * Opens every part, in the order of the OpenAPI documents and of the status page.
  *
  * @param open the parts that are open already, because other parts use what they provide
  */

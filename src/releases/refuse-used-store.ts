@@ -14,7 +14,7 @@ export async function refuseUsedStore(deps: ReaderDeps, advice: string): Promise
     const why = `The store already has applications: ${names.join(', ')}. ${advice}`;
     throw new AppError('status_forbids', why);
   }
-  // The list of applications may be lost, or a first publish that was interrupted has not written it.
+  // The list of applications may be lost, or an interrupted first publish may not have written it.
   for await (const { key } of deps.store.list(APPLICATIONS_ROOT)) {
     const why = `The store already has objects of an application, such as ${key}. ${advice}`;
     throw new AppError('status_forbids', why);

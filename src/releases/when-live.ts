@@ -1,8 +1,8 @@
 import { counted } from '../core/counted.ts';
 
 /**
- * Says when running services answer with a change: after two polls and the time to read it. Assumes that they have
- * the poll interval of these settings.
+ * Says when running services answer with a change: after two polls and the time to read the change. Assumes that the
+ * services have the poll interval of these settings.
  *
  * @param announced whether the hint for running services was stored
  */

@@ -5,7 +5,7 @@ const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const NO_HEADERS = { get: () => null };
 
-/** Sends a request as a client outside would. A body above a megabyte counts as empty. */
+/** Sends a request in the same way as a client. A body above a megabyte counts as empty. */
 export const ask: Ask = async (url, { method = 'GET', headers, body } = {}) => {
   try {
     const response = await fetch(url, {
@@ -22,7 +22,7 @@ export const ask: Ask = async (url, { method = 'GET', headers, body } = {}) => {
   }
 };
 
-/** fetch says "fetch failed"; its cause says why. */
+/** The message of `fetch` is only "fetch failed"; the cause of the error says why. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`;

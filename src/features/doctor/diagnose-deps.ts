@@ -11,12 +11,15 @@ import { objectsDirectory, openSigner, publicAddressOf } from '../../store/open/
 import { ask } from './ask-over-http.ts';
 import { type DiagnoseDeps, diagnose, type Space } from './diagnose/diagnose.ts';
 
-/** The checks of a store, with what they know of this machine. */
+/** Runs the checks of a store, and gives them the facts about this machine. */
 
-/** Shorter names are close to each other by chance. */
+/** The command compares no shorter names, because short names are similar by chance. */
 const NAME_LENGTH_MIN = 7;
 
-/** Finds names in the environment that are almost names of settings: `S3_BUKET is not a setting. Did you mean S3_BUCKET?` */
+/**
+ * Finds names in the environment that are almost names of settings: `S3_BUKET is not a setting. Did you mean
+ * S3_BUCKET?`
+ */
 function misspelledIn(
   environment: Environment,
   { settingGroups }: Pick<Facts, 'settingGroups'>,
@@ -44,7 +47,7 @@ async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<Diagno
       : await openSigner(config, () => String(config.publicUrl));
   return {
     ...store,
-    // The clock of commands follows the store's, which would hide a difference.
+    // The clock of commands follows the clock of the store, so it would hide a difference.
     clock: systemClock,
     misspelled: misspelledIn(terminal.environment(), facts),
     versions: `Slipway ${readVersion()}, Node ${process.versions.node}, ${platform()} ${arch()}.`,
@@ -57,13 +60,13 @@ async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<Diagno
     isBucket,
     publicAddress: publicAddressOf(config, signer),
     isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory),
-    // Asks for the right alone: a publisher needs no such directory.
+    // Checks only the right to write, and not that the directory exists, because a publisher needs no such directory.
     findSaveProblem: () => findWriteProblem(config.dataDirectory),
     readSpace: isBucket ? undefined : () => readSpace(directory),
   };
 }
 
-/** Of the volume that has the directory, or will have it. */
+/** Reads the space of the volume that has the directory, or will have it. */
 async function readSpace(directory: string): Promise<Space> {
   try {
     const { bavail, blocks, bsize } = await statfs(directory);
@@ -74,10 +77,10 @@ async function readSpace(directory: string): Promise<Space> {
   }
 }
 
-/** On Windows Node reports all permission bits as set. Access lists count there, and Node cannot read them. */
+/** On Windows, Node reports all permission bits as set: access lists decide there, and Node cannot read them. */
 async function isOpenToUsers(directory: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);
-  // The store creates a missing directory for its owner alone.
+  // A missing directory is no problem: only its owner can read a directory that the store creates.
   return found !== undefined && (found.mode & 0o077) !== 0;
 }

@@ -65,7 +65,7 @@ function printChecks(terminal: Terminal, title: string, checks: readonly Check[]
   for (const line of alignColumns(rows)) print(terminal, line);
 }
 
-/** Prints the last line: how many checks failed or warn. */
+/** Prints the last line, with the numbers of failed checks and of warnings. */
 function printSummary(terminal: Terminal, checks: readonly Check[]): void {
   const count = (wanted: Check['outcome']) =>
     checks.filter(({ outcome }) => outcome === wanted).length;

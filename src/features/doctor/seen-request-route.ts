@@ -5,16 +5,16 @@ import type { App } from '../../server/deps.ts';
 import { SEEN_REQUEST_PATH, type SeenRequest } from './diagnose/seen-request.ts';
 
 /**
- * Answers with what reaches the service of a request. `slipway doctor --url` uses it to check the proxies in front of
- * the service. The answer says nothing about other clients or the store.
+ * Answers with the parts of a request that reach the service. `slipway doctor --url` uses it to check the proxies in
+ * front of the service. The answer says nothing about other clients or the store.
  */
 
 interface SeenRequestDeps {
-  /** Of the machine: the service's own clock may follow the store's. */
+  /** The clock of the machine. The service's own clock may follow the clock of the store. */
   readonly machineClock: Pick<Clock, 'now'>;
   /** Absolute, without a trailing slash. */
   readonly publicUrl: () => string;
-  /** Of Slipway. */
+  /** The version of Slipway. */
   readonly version: string;
 }
 
@@ -47,7 +47,7 @@ function registerSeenRequest(app: App, deps: SeenRequestDeps): void {
     reply.header('cache-control', 'no-store').send({
       address: request.ip,
       has_forwarded_for: headers['x-forwarded-for'] !== undefined,
-      // Fastify lists the address of the connection first, and further ones as long as it trusts the proxies.
+      // Fastify lists the address of the connection first. It adds further addresses as long as it trusts the proxies.
       is_proxy_trusted: (request.ips?.length ?? 0) > 1,
       has_authorization: headers.authorization !== undefined,
       header_bytes: raw.rawHeaders.reduce((sum, text) => sum + text.length, 0),

@@ -57,7 +57,7 @@ export async function explain(terminal: Terminal, options: ExplainOptions): Prom
 /** @throws AppError `invalid_request` for an unknown updater, or a client that the service refuses */
 function queryOf(options: ExplainOptions, application: string): UpdateQuery {
   const { format, updater } = options;
-  // Without an updater, the client uses check-update.
+  // When the options name no updater, the client uses check-update.
   const protocol = updater === undefined ? undefined : protocolNamed(updater);
   if (protocol !== undefined && servedFormats(protocol, options.platform).length === 0) {
     throw new AppError(
@@ -74,7 +74,7 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
     arch: options.arch ?? null,
     formats: format === undefined ? (protocol?.formatsFor(options.platform) ?? null) : [format],
     osVersion: options.osVersion ?? null,
-    // The service compares a system version that the client states, in feeds as well.
+    // When a client states its system version, the service compares it, also in feeds.
     osGate: options.osVersion === undefined ? (protocol?.osGate ?? 'server') : 'server',
     installationId: options.id ?? null,
     isManual: options.manual,
@@ -86,7 +86,7 @@ function queryOf(options: ExplainOptions, application: string): UpdateQuery {
 
 const FACTS = { version: 'version', arch: 'architecture' } as const;
 
-/** @throws AppError `invalid_request` when the client would have to state more */
+/** @throws AppError `invalid_request` when the client has to state a fact that the options leave out */
 function refuseOmissions(options: ExplainOptions, protocol: Protocol | undefined): void {
   const omissible = protocol?.mayOmit?.(options.platform) ?? [];
   for (const fact of ['version', 'arch'] as const) {
@@ -111,8 +111,8 @@ function tierOf(name: string | undefined, { names }: TierTable): string | null {
 }
 
 /**
- * Prints the answer, then the reasons, then what would change it. A table of every rule is last, for those who have to
- * check it.
+ * Prints the answer, then the reasons, then the changes that would lead to another answer. The last part is a table of
+ * every rule, for readers who check the decision.
  *
  * @param where the store
  * @param app see `appOption`

@@ -6,8 +6,8 @@ import { velopack } from '../../updaters/velopack/velopack.ts';
 import type { Choices } from './choices.ts';
 
 /**
- * The jobs that build a project on a CI service. The file of each CI service has the parts that differ from the other
- * services.
+ * The jobs that build a project on a CI service. `github-workflow.ts` and `gitlab-pipeline.ts` have the parts that
+ * differ between the CI services.
  */
 
 export interface BuildJobs {
@@ -15,7 +15,7 @@ export interface BuildJobs {
   readonly needs: Needs;
   /** Names of secrets that the build reads from the environment. */
   readonly secrets: readonly string[];
-  /** For `--expect`; empty when one job builds everything, or when the targets are not known. */
+  /** The value of `--expect`; empty when one job builds everything, or when the targets are not known. */
   readonly expect: string;
 }
 
@@ -26,7 +26,7 @@ export interface Job {
   readonly targets: readonly Target[];
   /** The words that differ between jobs: `runtime` and `program`. */
   readonly words: Readonly<Record<string, string>>;
-  /** The path that is published, relative to the project. */
+  /** The path that the job publishes, relative to the project. */
   readonly files: string;
 }
 
@@ -82,7 +82,7 @@ function jobsByPlatform({ tool }: Project): readonly Job[] {
   }));
 }
 
-/** One runtime of .NET is built at a time. */
+/** Plans one job for each target, because .NET builds one runtime at a time. */
 function jobsByTarget({ tool }: Project): readonly Job[] {
   if (tool === undefined) return [];
   const { build, output, targets } = tool;
@@ -120,8 +120,8 @@ export interface Words {
 }
 
 /**
- * The command that downloads the newest release, so that vpk makes a delta from it. Without the address of the service,
- * it is a comment.
+ * The command that downloads the newest release, so that vpk makes a delta from it. While the address of the service is
+ * not known, the result is a comment.
  */
 function downloadCommand({ application, channel, publicUrl }: Choices, options: string): string {
   const url = feedUrl({ publicUrl: publicUrl ?? PLACEHOLDER, application }, channel, velopack);
@@ -166,7 +166,10 @@ export function buildCommands(
   return [publish, ...pack(build.packId, 'publish', ` --mainExe "${program}"`)];
 }
 
-/** Packages of one platform for several architectures need channels of their own: see the Velopack page. */
+/**
+ * When a platform has packages for several architectures, each architecture needs its own channel: see the Velopack
+ * page.
+ */
 function channelOption(targets: readonly Target[], runtime: string): string {
   const platforms = targets.map(({ platform }) => platform);
   return new Set(platforms).size === platforms.length ? '' : ` --channel "${runtime}"`;
@@ -190,7 +193,7 @@ const PROGRAMS: Readonly<Record<PackageManager['name'], string>> = {
   bun: 'bunx',
 };
 
-/** npm alone needs `--` before the arguments of a script. */
+/** Only npm needs `--` before the arguments of a script. */
 function runCommand(packages: PackageManager | undefined, run: PackageRun): string {
   const manager = packages?.name ?? 'npm';
   const given = run.arguments.map(argument);
@@ -199,7 +202,9 @@ function runCommand(packages: PackageManager | undefined, run: PackageRun): stri
   return [manager, 'run', run.name, ...separator, ...given].join(' ');
 }
 
-/** One argument of a shell or of PowerShell. `plain-tool.ts` has left out names that they read differently. */
+/**
+ * One argument of a shell or of PowerShell. `plain-tool.ts` has left out names that the two shells read differently.
+ */
 function argument(text: string): string {
   return /^[\w./@:^-]+$/.test(text) ? text : `"${text}"`;
 }

@@ -1,4 +1,4 @@
-/** The publisher chooses for a project by options, by answers, or by the defaults. */
+/** The choices of the publisher for a project, from options, answers and defaults. */
 export interface Choices {
   readonly application: string;
   readonly channel: string;
@@ -22,7 +22,7 @@ export type StoreChoice =
 export const CI_CHOICES = ['github', 'gitlab', 'none'] as const;
 export type CiChoice = (typeof CI_CHOICES)[number];
 
-/** The settings of the store, as the environment has them. */
+/** The settings of the store, as environment variables. */
 export function storeSettingsOf(store: StoreChoice): Readonly<Record<string, string>> {
   if (store.kind === 'directory') return { OBJECT_STORE: 'filesystem', DATA_DIR: store.directory };
   const { bucket, region, endpoint, prefix } = store;

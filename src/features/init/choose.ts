@@ -15,7 +15,10 @@ import {
 } from './choices.ts';
 import type { Question, Questions } from './questions.ts';
 
-/** Decides what is written: options first, then answers, then an existing `.env`, then what the project's files say. */
+/**
+ * Decides what `slipway init` writes. Options come first, then answers, then an existing `.env`, then the facts in the
+ * project's files.
+ */
 
 export interface InitOptions {
   readonly app?: string;
@@ -32,7 +35,7 @@ type Settings = Pick<Facts, 'loadConfig' | 'settingGroups'>;
 
 /**
  * @param existing see {@link readExisting}
- * @param questions undefined: nothing is asked
+ * @param questions undefined: the command asks nothing
  * @throws AppError `invalid_configuration` and `invalid_name` for values that the settings refuse, `invalid_request`
  *   for options that do not fit together
  */
@@ -144,7 +147,7 @@ function refusedApplication(name: string): string | undefined {
   }
 }
 
-/** The settings of Slipway in an existing `.env`. Its other variables are not read. */
+/** Reads the settings of Slipway in an existing `.env`, and leaves out other variables. */
 export async function readExisting(
   { settingGroups }: Pick<Settings, 'settingGroups'>,
   directory: string,
@@ -164,7 +167,7 @@ export async function readExisting(
 const USUAL_DIRECTORY = './data';
 const OTHER_DIRECTORY = './slipway-data';
 
-/** The default of the settings, unless the project uses that directory for other files. */
+/** The default directory of the settings; another directory when the project uses the default one for other files. */
 async function freeDirectory(project: string): Promise<string> {
   const names = await namesIn(path.join(project, USUAL_DIRECTORY));
   return names.length === 0 || names.includes('objects') ? USUAL_DIRECTORY : OTHER_DIRECTORY;

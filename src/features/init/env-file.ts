@@ -26,7 +26,7 @@ const CREDENTIALS = `
 
 type SettingTexts = Pick<Facts, 'settingGroups'>;
 
-/** @throws AppError `invalid_configuration` for a value that such a file cannot contain */
+/** @throws AppError `invalid_configuration` for a value that a `.env` file cannot contain */
 export function renderEnvFile({ settingGroups }: SettingTexts, choices: Choices): string {
   const values = settingsOf(choices);
   const settings = settingGroups.flatMap((group) => group.settings);

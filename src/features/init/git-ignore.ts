@@ -13,11 +13,11 @@ export interface IgnoredNames {
   readonly added: string;
 }
 
-/** An existing `.gitignore` of the project's directory, or of one above it. */
+/** An existing `.gitignore` of the project's directory, or of a directory above it. */
 interface IgnoreFile {
   readonly directory: string;
   readonly text: string;
-  /** The project's directory, relative to this one; empty for the same. */
+  /** The path from `directory` to the project's directory; empty when they are the same. */
   readonly prefix: string;
 }
 
@@ -26,7 +26,7 @@ const SETTINGS = '.env';
 
 export async function planIgnored(project: Project, { store }: Choices): Promise<IgnoredNames> {
   const files = await readIgnoreFiles(project);
-  // The nearest one takes precedence over those above it.
+  // The file that is nearest to the project takes precedence over files in directories above.
   const { directory, text, prefix }: IgnoreFile = files.at(-1) ?? {
     directory: project.directory,
     text: '',
@@ -42,7 +42,7 @@ export async function planIgnored(project: Project, { store }: Choices): Promise
   return { path: path.join(directory, FILE), names, added };
 }
 
-/** From the root of the repository down to the project, in the order in which Git applies them. */
+/** Reads the files from the root of the repository down to the project, in the order in which Git applies them. */
 async function readIgnoreFiles({ root, directory }: Project): Promise<readonly IgnoreFile[]> {
   const below = path.relative(root, directory).split(path.sep);
   const found: IgnoreFile[] = [];
@@ -56,14 +56,14 @@ async function readIgnoreFiles({ root, directory }: Project): Promise<readonly I
   return found;
 }
 
-/** A folder of the project, relative to it; none for a place outside the project. */
+/** The path of a folder inside the project, relative to the project; empty for a directory outside the project. */
 function folderInside(directory: string): readonly string[] {
   const parts = directory.split(/[/\\]/).filter((part) => part !== '.' && part !== '');
   const isInside = parts.length > 0 && !parts.includes('..') && !path.isAbsolute(directory);
   return isInside ? [parts.join('/')] : [];
 }
 
-/** As for Git, the last line about a name decides. */
+/** As in Git, the last line about a name decides. */
 function isIgnored(name: string, files: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { text, prefix } of files) {
@@ -75,11 +75,11 @@ function isIgnored(name: string, files: readonly IgnoreFile[]): boolean {
   return ignored;
 }
 
-/** Knows the usual patterns. An unnecessary line does no harm. */
+/** Recognizes the usual patterns. For any other pattern, the command adds an unnecessary line, which does no harm. */
 function ignores(line: string, name: string, prefix: string): boolean {
   const plain = line.replace(/^(\*\*)?\//, '').replace(name === SETTINGS ? '' : /\/(\*\*?)?$/, '');
   if (plain === path.posix.join(prefix, name)) return true;
-  // A leading slash binds a line to the directory of its file, and so does a slash inside it.
+  // A slash at the start or inside a line binds the line to the directory of its `.gitignore`.
   if (prefix !== '' && (line.startsWith('/') || plain.includes('/'))) return false;
   return plain === name || (name === SETTINGS && ['.env*', '*.env', '.*'].includes(plain));
 }

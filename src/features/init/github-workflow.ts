@@ -19,7 +19,7 @@ const RUNNERS: Readonly<Record<Platform, string>> = {
   macos: 'macos-latest',
   linux: 'ubuntu-latest',
 };
-/** Programs that are built on it also run on older systems. */
+/** Programs that a job builds on this system also run on older systems. */
 const OLDER_LINUX = 'ubuntu-22.04';
 
 export function renderGithubWorkflow(project: Project, choices: Choices): string {
@@ -41,7 +41,7 @@ function jobLines(project: Project, choices: Choices, plan: BuildJobs): readonly
   const folder = packageFolder(project);
   return [
     'strategy:',
-    // The other jobs still publish: the release waits for all platforms.
+    // When one job fails, the other jobs still publish, because the release waits for all platforms.
     '  fail-fast: false',
     '  matrix:',
     '    include:',

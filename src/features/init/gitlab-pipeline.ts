@@ -7,7 +7,7 @@ import { ciSettings, createCommand, NO_BUILD, packageFolder } from './ci-setting
 import { NODE_IMAGE } from './pinned.ts';
 import { yamlList, yamlText } from './yaml-text.ts';
 
-/** The jobs for GitLab CI: each builds for one platform, and publishes with the publisher in one file. */
+/** The jobs for GitLab CI: each job builds for one platform, and publishes with the publisher in one file. */
 
 const STAGE = 'deploy';
 /** The names of GitLab's hosted runners. */
@@ -17,7 +17,7 @@ const RUNNERS = {
   linux: { tags: [], image: NODE_IMAGE },
 } as const;
 
-/** @param isIncluded whether the repository has a pipeline already, which includes this file */
+/** @param isIncluded true when the repository has a pipeline already; that pipeline has to include this file */
 export function renderGitlabPipeline(
   project: Project,
   choices: Choices,
@@ -107,7 +107,7 @@ const powerShell: Shell = {
   ],
 };
 
-/** In the image of Node, as root. */
+/** The commands install build tools in the image of Node, where the job runs as root. */
 function setUpCommands({ linuxPackages, rust, dotnet }: Needs): readonly string[] {
   return [
     ...(linuxPackages.length === 0

@@ -1,6 +1,7 @@
 /**
- * Generated CI files name actions of other owners by commit, and images by digest: an owner can move a tag, and a job
- * has the key that publishes. The version is for readers, and for the tools that update both (Dependabot, Renovate).
+ * Generated CI files name actions of other owners by commit, and images by digest: an owner can move a tag to other
+ * code, and a job has the key that publishes. The version behind a commit is for readers, and for tools that update the
+ * commit and the version together (Dependabot, Renovate).
  */
 
 export const CHECKOUT = 'actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2';

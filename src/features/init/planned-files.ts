@@ -71,14 +71,14 @@ async function planCiFile(
   };
 }
 
-/** The commands of CI files change to the folder. */
+/** Refuses a folder whose name is not safe in a command: the CI files have commands that change to the folder. */
 function refuseOddFolder(folder: string): void {
   if (folder === '' || isPlainPath(folder)) return;
   const why = `The path ${JSON.stringify(folder)} has characters that a command in a CI file cannot contain safely. Rename the folder, or add --ci none.`;
   throw new AppError('invalid_request', why);
 }
 
-/** A dangling link exists as well: the command does not replace it. */
+/** A dangling link counts as existing: the command does not replace it. */
 async function exists(file: string): Promise<boolean> {
   try {
     await lstat(file);

@@ -14,12 +14,14 @@ export interface Question {
 }
 
 export interface Questions {
-  /** Asks until the answer can be used. Undefined: the publisher gave none. */
+  /** Asks until the answer can be used. Resolves to undefined when the publisher gives no answer. */
   ask(question: Question): Promise<string | undefined>;
   close(): void;
 }
 
-/** One reader for all questions, because a second one would miss the lines that the first has buffered. */
+/**
+ * Uses one reader for all questions, because a second reader would miss the lines that the first reader has buffered.
+ */
 export function openQuestions({ stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>): Questions {
   const input = createInterface({ input: stdin });
   const lines = input[Symbol.asyncIterator]();

@@ -10,7 +10,10 @@ import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
 
-/** Says to run the command in the folder of an application: at the root, the files would belong to no application. */
+/**
+ * The error at the root of a monorepo, where the files would belong to no application. It says to run the command in
+ * the folder of an application.
+ */
 export function atRoot({ directory }: Project, { shownBy, applications }: Monorepo): AppError {
   const what = shownBy === undefined ? '' : `, by ${shownBy}`;
   const run = (folder: string) => `"slipway init ${path.join(shown(directory), folder)}"`;
@@ -42,7 +45,7 @@ export function remarksOn(project: Project, choices: Choices): readonly string[]
 const UNKNOWN_TOOL =
   'The project has no files of a build tool that Slipway knows. "slipway publish" also takes single files: FILE,os=…,arch=…,format=….';
 
-/** Credentials in a `.env` would otherwise reach every user of the application. */
+/** Warns of settings that the build tool packs: credentials in a `.env` would reach every user of the application. */
 function packedFiles({ tool }: Project, { store }: Choices): readonly string[] {
   if (tool?.packsSettings === undefined) return [];
   const folder = store.kind === 'directory' ? path.posix.normalize(store.directory) : '..';

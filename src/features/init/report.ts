@@ -121,7 +121,7 @@ function quoted(text: string): string {
   return /^[\w./\\:,=@+-]+$/.test(text) ? text : `"${text}"`;
 }
 
-/** The files one after the other, each below a comment with its path. */
+/** Prints the files one after the other, each below a comment with its path. */
 export function printFiles(terminal: Terminal, { files, ignored }: InitResult): void {
   const all = [
     ...files,

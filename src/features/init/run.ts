@@ -44,7 +44,7 @@ export async function init(
     existing,
     remarks: remarksOn(project, choices),
   };
-  // The printed commands get the application from the settings, or name it.
+  // Prevents the hint to add `--app`: the printed commands get the application from the settings, or name it.
   if (terminal.session !== undefined) terminal.session.defaultApplication = choices.application;
   if (options.print) return printFiles(terminal, result);
   const changes = { ...result, root: project.root };

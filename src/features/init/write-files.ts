@@ -9,7 +9,7 @@ import type { PlannedFile } from './planned-files.ts';
 
 /** The changes of one run. */
 export interface Changes {
-  /** The directory of the repository: nothing outside it is written. */
+  /** The directory of the repository: the command writes nothing outside it. */
   readonly root: string;
   readonly files: readonly PlannedFile[];
   readonly ignored: IgnoredNames;
@@ -30,7 +30,7 @@ export async function checkPlaces({ root, files, ignored }: Changes): Promise<vo
   await refuseOddDirectories(root, written.map(path.dirname));
 }
 
-/** First `.gitignore`, so that Git never sees the settings. Call `checkPlaces` before. */
+/** Writes `.gitignore` first, so that Git never sees the settings. Call `checkPlaces` before this function. */
 export async function writeChanges({ files, ignored }: Changes): Promise<void> {
   if (ignored.added !== '') await appendFile(ignored.path, ignored.added);
   for (const file of files) if (!file.exists) await createFile(file);
@@ -56,7 +56,7 @@ async function createFile({ path: file, text }: PlannedFile): Promise<void> {
   }
 }
 
-/** A link anywhere between the root and the file, such as `.github`, could lead out of the project. */
+/** Refuses a link anywhere between the root and a file, such as `.github`: the link could lead out of the project. */
 async function refuseOddDirectories(root: string, directories: readonly string[]): Promise<void> {
   const odd = await findOddPlace(root, directories);
   if (odd === undefined) return;

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** A value for a line of YAML that is written by hand, in quotes where it needs them. */
+/** Formats a value for a line of YAML, in quotes when the value needs them. */
 export function yamlText(value: string): string {
   return stringify(value, { lineWidth: 0, defaultStringType: 'PLAIN' }).trimEnd();
 }

@@ -13,10 +13,10 @@ const REQUIRED = ['version', 'platform', 'arch', 'count'] as const;
 const OPTIONAL = ['channel', 'format', 'os_version'] as const;
 const COLUMNS: readonly string[] = [...REQUIRED, ...OPTIONAL];
 const EXAMPLE = 'The first line names the columns, for example: version,platform,arch,count';
-/** Bounds memory. */
+/** This limit bounds the memory that the command uses. */
 export const FLEET_FILE_BYTES_MAX = 16 * 1024 * 1024;
 const ROWS_MAX = 50_000;
-/** Lines that the message of a refusal names. */
+/** The most lines that the message of a refusal names. */
 const PROBLEMS_SHOWN = 10;
 
 interface Row {
@@ -25,9 +25,9 @@ interface Row {
 }
 
 /**
- * @param file its name, for messages
- * @param channel of rows that do not name one
- * @throws AppError `invalid_request`, which names the lines that cannot be read and what is wrong there
+ * @param file the name of the file, for messages
+ * @param channel the channel of rows that name no channel
+ * @throws AppError `invalid_request`, which names the wrong lines and their problems
  */
 export function parseFleet(
   bytes: Uint8Array,
@@ -104,7 +104,7 @@ function decode(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** The place of each column. */
+/** The index of each column, by its name. */
 function columnsOf(header: Row | undefined, file: string): ReadonlyMap<string, number> {
   const names = header?.record.map((name) => name.toLowerCase()) ?? [];
   const missing = REQUIRED.filter((name) => !names.includes(name));

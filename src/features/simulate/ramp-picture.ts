@@ -8,9 +8,9 @@ const HEIGHT = 12;
 const AXIS_WIDTH = 6;
 const WIDTH_MIN = 30;
 const WIDTH_MAX = 120;
-/** In characters, when the output is no terminal. */
+/** The width in characters when the output is no terminal. */
 const WIDTH_DEFAULT = 80;
-/** From the newest version to the oldest. */
+/** The characters of the versions, from the newest version to the oldest. */
 const BLOCKS = ['█', '▓', '▒', '░', '·'];
 const ASCII = ['#', '*', '+', '-', '.'];
 
@@ -20,12 +20,12 @@ export interface Characters {
   readonly hasBlocks: boolean;
 }
 
-/** @param columns undefined when the output is no terminal; 0 for a terminal that does not say */
+/** @param columns undefined when the output is no terminal; 0 when the terminal does not state its width */
 export function charactersOf(env: Environment, columns: number | undefined): Characters {
   return { width: columns || WIDTH_DEFAULT, hasBlocks: showsBlocks(env) };
 }
 
-/** The lines of the picture, with a legend. The newest version is at the bottom, where it grows. */
+/** The lines of the picture, with a legend. The newest version is at the bottom, and its share grows upward. */
 export function drawRamp(ramp: VersionRamp, { width, hasBlocks }: Characters): readonly string[] {
   const glyphs = hasBlocks ? BLOCKS : ASCII;
   const columns = Math.max(WIDTH_MIN, Math.min(WIDTH_MAX, width - 1)) - AXIS_WIDTH;
@@ -60,7 +60,7 @@ function columnOf(shares: readonly number[], glyphs: readonly string[]): readonl
   });
 }
 
-/** The labels that have room, at their times. */
+/** The line of labels: each label that has room is at its time. */
 function axisLabels({ times, startLabel }: VersionRamp, end: number, columns: number): string {
   const start = times[0]?.at ?? 0;
   let line = '';

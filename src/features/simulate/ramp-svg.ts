@@ -5,9 +5,9 @@ import { axisEnd, timeLabel, type VersionRamp } from './version-ramp.ts';
 const WIDTH = 860;
 const HEIGHT = 460;
 const PLOT = { left: 64, top: 76, right: 836, bottom: 360 };
-/** Of a label's character, at most; the width of the reader's font is not known. */
+/** The largest width that a character of a label is assumed to have, because the reader's font is not known. */
 const CHARACTER_PX = 9;
-/** In characters, so that they fit. */
+/** The most characters of the title and of the subtitle, so that both fit into the picture. */
 const TITLE_MAX = 72;
 const SUBTITLE_MAX = 100;
 
@@ -58,7 +58,10 @@ function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;
 }
 
-/** The area between the sums of the bands before and with this one. The newest is at the bottom. */
+/**
+ * The area of one band, between the sum of the bands before it and the sum that includes this band. The newest band is
+ * at the bottom.
+ */
 function areaOf(
   { times, bands }: VersionRamp,
   band: number,
@@ -71,7 +74,7 @@ function areaOf(
   const edge = (count: number): readonly string[] =>
     times.flatMap(({ at, growsEvenly }, index) => {
       const height = y(sum(index, count));
-      // A share that jumps stays until the next time.
+      // A share that does not grow evenly stays the same until the next time.
       const until = growsEvenly ? at : (times[index + 1]?.at ?? end);
       return [pointOf(x(at), height), pointOf(x(until), height)];
     });
@@ -91,7 +94,7 @@ function shareLine(share: number, at: number): string {
   <text x="${PLOT.left - 8}" y="${round(at) + 5}" text-anchor="end">${share * 100}%</text>`;
 }
 
-/** Marks all times, and labels those that have room. */
+/** Marks all times, and adds the labels that have room. */
 function timeMarks(
   { times, startLabel }: VersionRamp,
   x: (time: number) => number,
@@ -118,7 +121,7 @@ function legend({ bands }: VersionRamp): readonly string[] {
   });
 }
 
-/** For readers who cannot see the picture. */
+/** Describes the picture in words, for readers who cannot see the picture. */
 function describe({ times, bands, startLabel }: VersionRamp): string {
   const last = timeLabel((times.at(-1)?.at ?? 0) - (times[0]?.at ?? 0), startLabel);
   return bands

@@ -99,7 +99,7 @@ async function makeReport(
     seed,
     changes,
     simulation,
-    // Proposed changes are made after the revision was read.
+    // The command makes proposed changes after it reads the revision, so the simulation starts after `found.time`.
     state: { ...found, time: now },
     startLabel: at === undefined ? 'now' : 'at start',
     store: context.place.text,
@@ -180,7 +180,7 @@ async function readFleetFile(file: string): Promise<Uint8Array> {
   );
 }
 
-/** Prints what the reader of the counts leaves out. */
+/** Prints what `readUsage` reports about counts that it leaves out. */
 function logTo({ stderr }: Terminal) {
   const write = (_facts: object, message: string): void => {
     stderr.write(`${printableText(`slipway: ${message}`)}\n`);
@@ -188,7 +188,7 @@ function logTo({ stderr }: Terminal) {
   return { info: () => {}, warn: write, error: write };
 }
 
-/** Before the work, so that no long simulation is lost. */
+/** Refuses an existing file before the work, so that the result of a long simulation is not lost. */
 async function refuseExisting(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
     if (systemCode(error) !== 'ENOENT') throw error;

@@ -78,7 +78,7 @@ function printStranded(
   printTable(terminal, header, rows, channels);
 }
 
-/** One row for all machines on which the same happens. */
+/** Makes one row for all machines whose installations have the same fate. */
 function joinMachines(stranded: readonly Stranded[]) {
   const rows = new Map<string, ReturnType<typeof rowOf>>();
   const rowOf = (each: Stranded, machines: readonly string[], size: number) => {
@@ -105,7 +105,7 @@ function printWaiting(terminal: Terminal, { present, proposed, channels }: Simul
   printTable(terminal, ['run', 'channel', 'count', 'because'], rows, channels);
 }
 
-/** One row for all installations of a version with the same reason in words. */
+/** Makes one row for all installations of a version that have the same reason in words. */
 function joinReasons(waiting: readonly Waiting[]) {
   const rows = new Map<string, Pick<Waiting, 'version' | 'channel' | 'count'> & { why: string }>();
   for (const each of waiting) {
@@ -129,7 +129,7 @@ const BLOCKED: Readonly<Record<Blocked, string>> = {
   not_for_machine: 'has no build for them',
 };
 
-/** The number of releases in between that a sentence names. */
+/** The most releases in between that a sentence names. */
 const NAMED_MAX = 3;
 
 /** `1.5.0 requires >=1.4.0; 1.4.0 is paused` */

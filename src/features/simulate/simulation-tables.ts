@@ -9,10 +9,10 @@ import { timeLabel } from './version-ramp.ts';
 const ROWS_MAX = 40;
 const COLUMNS_MIN = 3;
 const COLUMNS_MAX = 7;
-/** In characters: a column with a count and a percentage, and all other columns together. */
+/** Widths in characters: one column with a count and a percentage, and all other columns together. */
 const COLUMN_WIDTH = 17;
 const OTHERS_WIDTH = 50;
-/** In characters, when the output is no terminal. */
+/** The width in characters when the output is no terminal. */
 const WIDTH_DEFAULT = 160;
 
 /** A column of a table: its place in the lists of counts, and its title. */
@@ -22,8 +22,8 @@ export interface Column {
 }
 
 /**
- * The times at which something changes, as many as the terminal has room for: the start, the end, steps of plans, and then
- * others.
+ * Chooses times at which something changes, as many as the terminal has room for. The start and the end come first,
+ * then steps of plans, then other times.
  */
 export function chooseColumns(
   { stdout }: Terminal,
@@ -50,7 +50,7 @@ export function chooseColumns(
     .map((index) => ({ index, label: timeLabel((times[index]?.at ?? start) - start, startLabel) }));
 }
 
-/** At most so many of the items, evenly chosen. */
+/** Chooses at most `itemsMax` of the items, evenly. */
 function thin<T>(items: readonly T[], itemsMax: number): readonly T[] {
   if (items.length <= itemsMax) return items;
   return items.filter((_, index) => {
@@ -94,7 +94,7 @@ export function printTotals(
   printTable(terminal, header, rows);
 }
 
-/** Versions, newest first; neighbors that no installation runs after its first updates are joined. */
+/** Lists the versions, newest first. Joins neighboring versions that no installation runs after its first updates. */
 function joinLeft(states: readonly (readonly VersionTotal[])[]): readonly (readonly string[])[] {
   const all = states.flat();
   const versions = [...new Set(states.flatMap((totals) => totals.map(({ version }) => version)))];
@@ -122,7 +122,7 @@ export function printRows(
   printTable(terminal, [...header, ...columns.map(({ label }) => label)], lines, channels);
 }
 
-/** Machines that a line names. */
+/** The most machines that a line names. */
 const MACHINES_MAX = 3;
 
 export function machinesText(machines: readonly string[]): string {
@@ -137,7 +137,7 @@ function linesOf(
 ): readonly (readonly string[])[] {
   const seen = gets.filter(({ counts }) => columns.some(({ index }) => counts[index] !== 0));
   return seen.map(({ version, counts }, index) => [
-    // The lines of one group follow each other.
+    // Only the first line of a group names the group.
     ...(index === 0
       ? [rangeText([newest, oldest]), channel, machinesText(machines), numberText(count)]
       : [' ', ' ', ' ', ' ']),
@@ -147,9 +147,9 @@ function linesOf(
 }
 
 /**
- * Prints a table whose titles may be times, and says how many rows are left out.
+ * Prints a table whose titles may be times, and says how many rows it leaves out.
  *
- * @param channels of the fleet: a column with only one channel is left out
+ * @param channels the channels of the fleet; when there is only one, the table has no column for it
  */
 export function printTable(
   terminal: Terminal,

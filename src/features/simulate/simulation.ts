@@ -3,12 +3,12 @@ import type { Simulation } from '../../releases/forecast/simulate-fleet.ts';
 import type { SimulationSummary } from '../../releases/forecast/summarize-simulation.ts';
 import type { StartLabel } from './version-ramp.ts';
 
-/** A simulation with what its outputs state about it. */
+/** A simulation, with the facts that its outputs state. */
 export interface SimulationReport {
   readonly application: string;
   /** The place of the catalog, as the settings name it. */
   readonly store: string;
-  /** The catalog revision, and the first of the times. */
+  /** The catalog revision, and the time at which the simulation starts. */
   readonly state: FoundRevision;
   readonly startLabel: StartLabel;
   /** Describes how the fleet was made. */

@@ -1,7 +1,7 @@
 import type { Simulation } from '../../releases/forecast/simulate-fleet.ts';
 import type { VersionTotal } from '../../releases/forecast/summarize-simulation.ts';
 
-/** Which versions a fleet runs over time, as pictures show it. */
+/** The versions that a fleet runs over time, for pictures. */
 
 export interface VersionRamp {
   readonly times: Simulation['times'];
@@ -15,7 +15,7 @@ export type StartLabel = 'now' | 'at start';
 
 interface Band {
   readonly label: string;
-  /** At each time, of all installations: 0 to 1. */
+  /** The share of all installations at each time, from 0 to 1. */
   readonly shares: readonly number[];
 }
 
@@ -48,13 +48,16 @@ function joinOldest(bands: readonly Band[]): readonly Band[] {
   return [...bands.slice(0, BANDS_MAX - 1), { label, shares }];
 }
 
-/** `+30m`, `+6h`, `+2d 6h`; the label of the start for less than half a minute. @param ms since the first of the times */
+/**
+ * `+30m`, `+6h`, `+2d 6h`; the label of the start for less than half a minute.
+ * @param ms milliseconds since the first time
+ */
 export function timeLabel(ms: number, startLabel: StartLabel = 'now'): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes === 0) return startLabel;
   const days = Math.floor(minutes / 1440);
   const hours = Math.floor((minutes % 1440) / 60);
-  // Minutes do not matter after days.
+  // A label with days leaves out the minutes.
   const rest = days > 0 ? 0 : minutes % 60;
   const parts = [`${days}d`, `${hours}h`, `${rest}m`].filter((part) => !part.startsWith('0'));
   return `+${parts.join(' ')}`;

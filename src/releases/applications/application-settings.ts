@@ -12,9 +12,9 @@ import { isEdPublicKey } from '../verify/ed25519.ts';
 export interface ApplicationSettings {
   /** The name that pages and the console show; null: the application's name. */
   readonly displayName: string | null;
-  /** Verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
+  /** The key that verifies the signatures of Tauri builds before they are published; null: nothing is verified. */
   readonly tauriPubkey: MinisignPublicKey | null;
-  /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
+  /** The key that verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
   readonly sparklePubkey: SparklePublicKey | null;
 }
 
@@ -23,15 +23,18 @@ export type PublicKeySettings = Omit<ApplicationSettings, 'displayName'>;
 
 /** The settings that a publisher states. A setting that is undefined stays as it is; null removes it. */
 export interface StatedSettings {
-  /** As {@link checkDisplayName} takes it; spaces around it are removed. */
+  /** A name that {@link checkDisplayName} accepts; the command removes spaces around the name. */
   readonly displayName?: string | null | undefined;
-  /** As {@link parseMinisignKey} takes it. */
+  /** A text that {@link parseMinisignKey} accepts. */
   readonly tauriPubkey?: string | null | undefined;
-  /** As {@link parseSparkleKey} takes it. */
+  /** A text that {@link parseSparkleKey} accepts. */
   readonly sparklePubkey?: string | null | undefined;
 }
 
-/** @param settings as stored. @throws AppError `document_corrupt`: no command stores such a display name or public key */
+/**
+ * @param settings the stored settings
+ * @throws AppError `document_corrupt` for a display name or public key that no command stores
+ */
 export function applicationSettingsOf(settings: SettingsJson): ApplicationSettings {
   const { display_name, tauri_pubkey, sparkle_pubkey } = settings;
   return {
@@ -114,7 +117,9 @@ function flawOf(name: string): string {
   return 'has a line break, a control character or an invisible character. Remove it.';
 }
 
-/** Refuses bytes with which no signature is valid. The message does not repeat them: they may be a private key. */
+/**
+ * Refuses a key with which no signature is valid. The message does not repeat the key, because it may be a private key.
+ */
 function parseUsableKey(text: string): SparklePublicKey {
   const key = parseSparkleKey(text);
   if (isEdPublicKey(key.bytes)) return key;
@@ -124,7 +129,7 @@ function parseUsableKey(text: string): SparklePublicKey {
   );
 }
 
-/** The settings by the names of the options that change them. A key of Tauri is named by its id. */
+/** The texts of the settings, by the names of the options that change them. The text of a Tauri key is its id. */
 export function applicationSettingTexts(settings: ApplicationSettings): Record<string, string> {
   return {
     'display name': settings.displayName ?? 'none',

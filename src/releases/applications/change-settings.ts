@@ -36,11 +36,11 @@ export async function changeSettings(
 ): Promise<ChangedSettings> {
   checkReason(request.reason);
   const application = parseApplicationName(request.application);
-  // Refused before any request to the store.
+  // Refuses a wrong setting before any request to the store.
   withStatedSettings({}, request.stated);
   const { signed } = await readCatalog(deps, application);
   const planned = applicationSettingsOf(withStatedSettings(signed.settings ?? {}, request.stated));
-  // Before the commit: a store that fails here has changed nothing.
+  // The search comes before the commit: when the store fails here, nothing has changed.
   const offers = Object.values(signed.channels).flatMap((channel) => channel.offers);
   const found = await findOtherKeys(deps, application, offers, planned.tauriPubkey);
   const { plan, ...committed } = await changeCatalog(

@@ -6,10 +6,10 @@ import type { MinisignPublicKey } from '../../domain/minisign.ts';
 import { MINISIGN } from '../../domain/signature.ts';
 import { newestTextFirst } from '../../domain/version.ts';
 
-/** Signatures of one release that are of another key than the application's. */
+/** Signatures of one release that a key other than the application's key made. */
 interface OtherKey {
   readonly version: string;
-  /** Its files with such a signature. */
+  /** The files of the release that have such a signature. */
   readonly filenames: readonly string[];
   /** The ids of the keys. */
   readonly keyIds: readonly string[];
@@ -52,7 +52,7 @@ export async function findOtherKeys(
       const keyIds = [...new Set(others.map(({ keyId }) => keyId))];
       otherKeys.push({ version, filenames, keyIds });
     } catch (error) {
-      // The key can be set all the same: services do not offer a release that cannot be read.
+      // The operator can set the key all the same: services do not offer a release that cannot be read.
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
       unreadable.push(version);
     }

@@ -32,10 +32,10 @@ import { withoutOldOffers } from './keep-newest-offers.ts';
 import { removeChannel } from './remove-channel.ts';
 
 type ChannelAction =
-  /** `create`: whether a new application may be created for it. */
+  /** `create`: true when the command may create a new application for the channel. */
   | { readonly kind: 'create'; readonly settings: ChannelSettings; readonly create: boolean }
   | { readonly kind: 'set'; readonly settings: ChannelSettings }
-  /** `force`: whether releases that it lists are retired. */
+  /** `force`: true when the command may retire releases that the channel lists. */
   | { readonly kind: 'remove'; readonly force: boolean };
 
 export interface ChannelRequest {
@@ -53,9 +53,11 @@ export interface ChannelEffect {
   /** Null: the channel did not exist before, or is removed. */
   readonly settingsBefore: ShownSettings | null;
   readonly settings: ShownSettings | null;
-  /** The versions that it lists no longer, newest first for `keep`. */
+  /** The versions that the channel lists no longer; after a change of `keep`, newest first. */
   readonly dropped: readonly string[];
-  /** The newest release of each target on every channel, where the change makes a difference. */
+  /**
+   * The newest release before and after the change, for each channel and target where the change makes a difference.
+   */
   readonly clients: readonly ForeseenNewest[];
 }
 
@@ -69,7 +71,7 @@ function checkRequest(request: ChannelRequest): ChannelRequest {
 /**
  * The effect that {@link changeChannel} would have now. It writes nothing.
  *
- * @throws AppError the same codes as {@link changeChannel}
+ * @throws AppError the codes of {@link changeChannel}
  */
 export async function planChannel(deps: WriterDeps, asked: ChannelRequest): Promise<ChannelEffect> {
   const request = checkRequest(asked);
@@ -116,7 +118,7 @@ export async function changeChannel(
       reason,
       summary: summaryOf(action.kind, plan),
     };
-    // Removing and dropping only make a revision smaller.
+    // A change that removes or drops something only makes a revision smaller, so it needs no room.
     const needsRoom = action.kind !== 'remove' && edited.dropped.length === 0;
     return { edit: { change, ...edited, needsRoom }, plan };
   });
@@ -191,9 +193,10 @@ function createChannel(
       `${application} has a channel ${name} already, with other settings: "slipway channels" lists them. To change them, run slipway channels set ${name} with the same options.`,
     );
   }
-  // As for a channel that `publish --create` makes.
+  // The default is the same as for a channel that `publish --create` makes.
   const inherits = isPrereleaseChannel(name, null) ? DEFAULT_CHANNEL : null;
-  // A draft may have created the channel, which no client sees until it offers something, or is created.
+  // A draft may have created the channel. No client sees such a channel until it offers a release, or until this
+  // command creates it.
   const { hidden: _hidden, ...drafting } = known ?? { inherits, offers: [], retired: [] };
   const empty: ChannelJson = drafting;
   const changed = { ...channels, [name]: withSettings(empty, settings) };

@@ -34,14 +34,14 @@ export interface Admission {
   readonly create: boolean;
   /** True when a pre-release may be put on the stable channel. */
   readonly allowPrerelease: boolean;
-  /** True when the release may be mandatory for versions that cannot reach it. */
+  /** True when the release may be mandatory for versions that cannot reach the release. */
   readonly allowStranded?: boolean;
   /** Undefined: every client is offered the release at once. */
   readonly rollout?: RequestedRollout | undefined;
 }
 
 /**
- * The channel that will offer a version; a new channel when it may be created.
+ * Returns the channel that will offer a version; a new channel when the request may create it.
  *
  * @throws AppError `needs_create`, `prerelease_on_stable`, `version_ambiguous`, `status_forbids`
  */
@@ -92,7 +92,10 @@ export function admitToChannel(
   );
 }
 
-/** True when the channel exists and its clients are offered a release: its own, or one that it inherits. */
+/**
+ * True when the channel exists and its clients are offered a release: a release of the channel itself, or an inherited
+ * release.
+ */
 export function offersReleases(channels: Channels, name: string): boolean {
   if (!Object.hasOwn(channels, name)) return false;
   const shown = [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
@@ -100,7 +103,8 @@ export function offersReleases(channels: Channels, name: string): boolean {
 }
 
 /**
- * Refuses to forget a yank: while another channel still offers the version, it could be promoted again.
+ * Refuses a change that forgets a yank while another channel still offers the version: a publisher could promote the
+ * version again.
  *
  * @param left the other channels, as they will be
  * @throws AppError `status_forbids`
@@ -177,7 +181,8 @@ export function newestAbove({ offers }: ChannelJson, version: Version): string |
 }
 
 /**
- * The machines that stay on an older release of a channel: it has native builds for them, and a version has none.
+ * The machines that stay on an older release of a channel, because the older release has native builds for them and the
+ * version has none.
  *
  * @param channels the state that offers the version
  */
@@ -192,8 +197,8 @@ export function leftBehindOn(
 }
 
 /**
- * Replaces or adds the offer of a version on one channel, which clients see from then on. The offer also ends the native builds that an older offer
- * ended, unless the release has such builds again.
+ * Replaces or adds the offer of a version on one channel. From then on, clients see the channel. The offer also ends
+ * the native builds that an older offer ended, unless the release has such builds again.
  */
 export function withOffer(
   channels: Channels,
@@ -214,8 +219,8 @@ export function withOffer(
 }
 
 /**
- * The offer with the rollout that the publisher asks for. An offer that is there already keeps its own: several
- * machines publish one release, each with the same options.
+ * The offer with the rollout that the publisher asks for. An offer that the channel has already keeps its rollout,
+ * because several machines publish one release with the same options.
  *
  * @param existing the offer that the channel has already
  * @throws AppError `invalid_rollout`; `status_forbids` when the channel lists the release already, without a rollout

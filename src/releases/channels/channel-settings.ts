@@ -10,7 +10,7 @@ import { targetsJson } from '../drafts/draft-rules.ts';
 export interface ChannelSettings {
   /** Null: none. */
   readonly inherits?: string | null | undefined;
-  /** The number of its newest active offers that it keeps; null: all. */
+  /** The number of newest active offers that the channel keeps; null: all. */
   readonly keep?: number | null | undefined;
   /** The targets that a release must have before it is offered; empty: none. */
   readonly expect?: readonly Target[] | undefined;
@@ -21,13 +21,13 @@ export interface ChannelSettings {
 /** The channels after a change of one of them. */
 export interface ChannelEdit {
   readonly channels: Channels;
-  /** The versions that the changed one lists no longer. */
+  /** The versions that the changed channel lists no longer. */
   readonly dropped: readonly string[];
-  /** The versions that no channel remembers. */
+  /** The versions of a removed channel, which the revision remembers instead of the channel. */
   readonly removedVersions?: readonly string[];
 }
 
-/** The channel with the settings that are stated; the others stay. */
+/** The channel with the stated settings. Its other settings stay as they are. */
 export function withSettings(channel: ChannelJson, stated: ChannelSettings): ChannelJson {
   const { early_access: early, allow_downgrade: downgrade, expect, keep, ...rest } = channel;
   const changed = {
@@ -40,7 +40,7 @@ export function withSettings(channel: ChannelJson, stated: ChannelSettings): Cha
   return {
     ...rest,
     inherits,
-    // The stored document leaves out what is not set.
+    // The stored document leaves out settings that are not set.
     ...(changed.early_access === true && { early_access: true }),
     ...(changed.allow_downgrade === true && { allow_downgrade: true }),
     ...(changed.expect !== undefined && changed.expect.length > 0 && { expect: changed.expect }),
@@ -69,7 +69,7 @@ export function settingsOf(channel: ChannelJson): ShownSettings {
   };
 }
 
-/** The settings by the names of the options that change them. */
+/** The texts of the settings, by the names of the options that change them. */
 export function settingTexts(settings: ShownSettings): Readonly<Record<string, string>> {
   const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off');
   return {
@@ -96,7 +96,7 @@ export function changedSettings(
 /**
  * Refuses a channel that inherits from itself, directly or through others, or that makes a chain too long.
  *
- * @param channels with the new settings
+ * @param channels the channels with the new settings
  * @throws AppError `unknown_channel`, `invalid_request`
  */
 export function refuseChain(application: string, channels: Channels, name: string): void {

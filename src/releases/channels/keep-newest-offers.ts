@@ -5,8 +5,8 @@ import { findSuperfluous } from '../../domain/keep-newest.ts';
 import type { Version } from '../../domain/version.ts';
 
 /**
- * The channels after one of them dropped what it does not keep: see {@link findSuperfluous}. Called inside each commit
- * that adds an offer, on the state that the commit changes.
+ * Drops the offers that a channel does not keep: see {@link findSuperfluous}. Each commit that adds an offer calls this
+ * on the state that the commit changes.
  *
  * @param added a version that stays, because the commit adds it; undefined for none
  * @param now by the store's clock

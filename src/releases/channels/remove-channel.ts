@@ -11,12 +11,11 @@ import type { ChannelEdit } from './channel-settings.ts';
 const NAMED_MAX = 5;
 
 /**
- * The channels without one of them. The revision remembers the versions of the removed channel, because clients may have
- * their files.
+ * Removes a channel. The revision remembers the versions of the removed channel, because clients may have their files.
  *
- * @param force whether the releases that it still offers are retired with it
- * @throws AppError `status_forbids` when another channel inherits from it, when it is the only one, when it still lists
- *   releases, and for the default channel even with `force`
+ * @param force true to retire the releases that the channel still offers
+ * @throws AppError `status_forbids` when another channel inherits from the channel, when it is the only channel, and
+ *   when it still lists releases (for the default channel, even with `force`)
  */
 export function removeChannel(
   application: string,
@@ -56,7 +55,7 @@ export function removeChannel(
   };
 }
 
-/** Manifests of a discarded draft stay unusable for every channel: another one remembers the draft. */
+/** Makes another channel remember the discarded drafts, so that no channel uses the manifests of these drafts. */
 function withDiscarded(left: Channels, discarded: NonNullable<ChannelJson['discarded']>): Channels {
   const [heir] = channelEntries(left);
   if (heir === undefined || discarded.length === 0) return left;

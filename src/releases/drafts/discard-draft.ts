@@ -6,17 +6,18 @@ import { withoutDraft } from './draft-rules.ts';
 
 /** Drafts that were removed from their channels. */
 export interface Discarded {
-  /** In the order of display. */
+  /** The names of the channels, in the order of display. */
   readonly names: readonly string[];
   readonly channels: Channels;
 }
 
 /**
- * Removes the draft of a version from the channel that a command names, or from all. No client saw it, so its version
- * is free again. The channels remember the revision: manifests that were made before it have the discarded files.
+ * Removes the draft of a version from the channel that a command names, or from all channels. No client saw the draft,
+ * so its version is free again. The channels remember the revision, because manifests from before this revision have
+ * the discarded files.
  *
- * @param at the number of the catalog revision that discards it, and the time by the store's clock in milliseconds
- *   since the epoch
+ * @param at the number of the catalog revision that discards the draft, and the time by the store's clock in
+ *   milliseconds since the epoch
  */
 export function discardDrafts(
   channels: Channels,

@@ -18,13 +18,13 @@ import type { Admission } from '../channels/channel-rules.ts';
 /** The request of a publisher to hold a release back. */
 export interface Holding {
   /**
-   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects; for
-   * a new release, the targets that the channel expects.
+   * The targets that must have a build before the release is offered. Undefined: the targets that the draft expects;
+   * for a new release, the targets that the channel expects.
    */
   readonly expect?: readonly Target[] | undefined;
   /**
-   * `offer`: offer it as soon as it is complete. `draft`: offer it only after a command opens it. `open`: offer it now,
-   * without new files.
+   * `offer`: the channel offers the release as soon as it is complete. `draft`: the channel offers the release only
+   * after a command opens it. `open`: the command offers the release now, without new files.
    */
   readonly mode?: 'offer' | 'draft' | 'open';
   /** True to offer the release although expected targets have no build. */
@@ -37,7 +37,7 @@ export function refuseDraft(channel: ChannelJson, name: string, version: string)
   throw new AppError('status_forbids', draftSentence(version, name));
 }
 
-/** The error for a version that is to be opened, and is no draft on the channel. */
+/** The error for a command that opens a version which is no draft on the channel. */
 export function noDraft(channels: Channels, version: string, name: string): AppError {
   const [other] = channelsDrafting(channels, version)[0] ?? [];
   const advice =
@@ -70,7 +70,10 @@ function discardedAt(channels: Channels, version: string): number {
     .reduce((last, { revision }) => Math.max(last, revision), 0);
 }
 
-/** The newest manifest, unless it was made before a draft was discarded: it may contain the files of that draft. */
+/**
+ * Returns the newest manifest; undefined when the manifest is older than a discarded draft, because it may contain the
+ * files of that draft.
+ */
 export function continued(
   channels: Channels,
   version: string,
@@ -94,7 +97,7 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
 /**
  * Plans the draft of a channel with the additions of a publisher. The first publisher fixes the expected targets.
  *
- * @param offer what the release will be offered with
+ * @param offer the offer that clients will get
  * @param now by the store's clock; milliseconds since the epoch
  * @throws AppError `release_differs` for other targets than the draft expects
  */
@@ -123,7 +126,10 @@ export function planDraft(
   };
 }
 
-/** True when the channel still holds the release back. @throws AppError `release_incomplete` when it is to be opened */
+/**
+ * True when the channel still holds the release back. @throws AppError `release_incomplete` when the request opens it
+ * without all builds
+ */
 export function isHeld(
   draft: DraftJson,
   { channel, mode, releasePartial }: Admission & Holding,

@@ -37,7 +37,8 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     { ...opening, artifacts: [], provenance },
     { artifacts: [], carried: [] },
   );
-  // The commit verifies the stored files too, but before it is the time for gigabytes.
+  // Reads the stored files, which may have gigabytes, before the commit. The commit verifies them too, and reads no
+  // file again.
   const admitted = admit(catalogState(revision), publish);
   await planVerified(deps, admitted, publish, undefined, ensureSigned);
   const committed = await commitRelease(deps, publish, { isListed: true, ensureSigned });

@@ -7,14 +7,14 @@ import { buildName, targetsOf } from './foresee-updates.ts';
 
 type Cells = ReturnType<typeof clientCells>;
 
-/** A new visitor installs a disk image by hand: no updater asks for one. */
+/** A new visitor installs a disk image by hand: no updater asks for a disk image. */
 const isDiskImage = (target: string): boolean => target.endsWith(' dmg');
 const isForUpdaters = (target: string): boolean =>
   target.startsWith('macos-') && !isDiskImage(target);
 
 /**
- * One row for the clients that get the same. Its target is `all targets` when the application has no other targets.
- * Only new visitors get disk images, unless the application has no other build for macOS.
+ * Makes one row for all clients that get the same. The target of the row is `all targets` when the application has no
+ * other targets. Only new visitors get disk images, unless the application has no other build for macOS.
  */
 export function clientRows(
   changes: readonly ForeseenChange[],

@@ -7,11 +7,14 @@ import type {
 } from './foresee-updates.ts';
 import { type SeenChecks, unlistedPart } from './seen-checks.ts';
 
-/** Groups of clients, and what these are offered, in words. */
+/** Texts about groups of clients, and about the releases that these clients are offered. */
 
 const NOTHING_NEWER = 'nothing newer';
 
-/** What the clients of a group get, and where they stay: `1.5.0`, `nothing newer: stays on 1.4.0`. */
+/**
+ * The release that the clients of a group get, or the version on which they stay: `1.5.0`, `nothing newer: stays on
+ * 1.4.0`.
+ */
 export function updateText(group: ForeseenUpdate): string {
   return answerText(group) + staysText(group);
 }
@@ -41,12 +44,12 @@ function versionsText({ newest, oldest, below }: InstalledVersions): string {
     : `${newest} to ${boundText(oldest)}`;
 }
 
-/** The first possible version of a release is its first pre-release: `2.0.0-0` is written 2.0.0. */
+/** Writes the bound `2.0.0-0` as 2.0.0, because the first possible version of a release is its first pre-release. */
 const boundText = (version: string): string => version.replace(/-0$/, '');
 
 /**
- * Says which line is about a version that the channel never listed, and how many of the counted checks came from versions
- * that no channel lists.
+ * Says which line covers a version that the channel never listed. Also says which share of the counted checks came from
+ * versions that no channel lists.
  */
 export function clientSentences(
   groups: readonly ClientGroup[],
@@ -72,7 +75,7 @@ export function percentText(part: number): string {
   return `${(100 * part).toFixed(1)}%`;
 }
 
-/** What clients get: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
+/** The answer to clients: `1.5.0`, `1.5.0 for 25%, 1.4.0 for others`, `nothing (1.5.0 is paused)`. */
 export function answerText(answer: ForeseenAnswer): string {
   const { reached } = answer;
   if (reached.length === 0) return offeredText(answer);
@@ -84,7 +87,8 @@ export function answerText(answer: ForeseenAnswer): string {
 }
 
 function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
-  // Another reason than the rollouts is about a release that these clients cannot have at all.
+  // When rollouts offer a release to some clients, any other reason is about a release that none of these clients can
+  // get.
   if (offered === null && reached.length > 0) return 'nothing';
   switch (reason) {
     case 'offer':

@@ -21,7 +21,7 @@ export interface ChannelStates {
 /** The rollout of an offer at the time of the comparison. */
 export interface ComparedRollout {
   readonly share: Share;
-  /** As the publisher wrote it; null: every client is offered the release. */
+  /** The plan as the publisher wrote it; null: every client is offered the release. */
   readonly plan: string | null;
   readonly isFrozen: boolean;
 }
@@ -33,7 +33,7 @@ interface OfferState {
   readonly rollout: ComparedRollout;
   /** `linux-x64 appimage`, sorted. */
   readonly builds: readonly string[];
-  /** The number of the manifest. It also changes when the notes do. */
+  /** The number of the manifest. It also changes when the notes change. */
   readonly manifest: number;
   /** Targets whose native builds end, such as `windows-arm64`. */
   readonly endsNative: readonly string[];
@@ -50,13 +50,13 @@ export interface FieldChange {
 
 export type ChannelChange =
   | { readonly kind: 'channel_created' | 'channel_removed'; readonly channel: string }
-  /** Of a setting, such as `inherits`; undefined where it is not set. */
+  /** The change of a setting, such as `inherits`. A value is undefined when the setting is not set. */
   | ({ readonly kind: 'setting_changed'; readonly channel: string } & FieldChange)
   | {
       readonly kind: 'draft_changed';
       readonly channel: string;
       readonly version: string;
-      /** Its builds, `linux-x64 appimage`; null: it is no draft. */
+      /** The builds of the draft, such as `linux-x64 appimage`; null: the version is no draft. */
       readonly before: readonly string[] | null;
       readonly after: readonly string[] | null;
     }
@@ -70,7 +70,7 @@ export type ChannelChange =
       readonly kind: 'offer_removed';
       readonly channel: string;
       readonly version: string;
-      /** True when the channel remembers it as retired. */
+      /** True when the channel remembers the version as retired. */
       readonly isRetired: boolean;
     }
   | {
@@ -81,7 +81,8 @@ export type ChannelChange =
     };
 
 /**
- * Compares two states: by channel in the order of display, settings first, then offers, the newest version first.
+ * Compares two states. Channels are in the order of display. For each channel, settings come first, then drafts, then
+ * offers, with the newest version first.
  *
  * @param now by the store's clock: for the shares of rollouts
  */
@@ -129,7 +130,7 @@ function settingsOf(channel: ChannelJson | undefined): Fields {
   };
 }
 
-/** Builds by version. */
+/** The builds of the drafts of a channel, by version. */
 function draftsOf(channel: ChannelJson | undefined): ReadonlyMap<string, readonly string[]> {
   return new Map(channel?.drafts?.map((draft) => [draft.version, buildNames(draft.artifacts)]));
 }

@@ -6,9 +6,9 @@ import { answerText, installedText } from './clients-text.ts';
 import type { ChannelChange, ComparedRollout, FieldChange } from './compare-channels.ts';
 import type { ForeseenChange } from './foresee-changes.ts';
 
-/** Says in words what a change makes different. */
+/** Texts about the differences that a change makes. */
 
-/** Clients that are offered another release than before. */
+/** The cells of a row about clients that are offered another release than before. */
 export function clientCells(group: ForeseenChange): {
   readonly channel: string;
   readonly target: string;
@@ -61,7 +61,7 @@ export function changeRows(change: ChannelChange): readonly ChangeRow[] {
   }
 }
 
-/** As `slipway channels` names the settings, with the value of one that is not set. */
+/** The names of the settings as `slipway channels` prints them, each with the text for a setting that is not set. */
 const SETTINGS: Readonly<Record<string, readonly [name: string, absent: string]>> = {
   keep: ['keep', 'all'],
   early_access: ['early access', 'off'],
@@ -84,7 +84,7 @@ const NAMES: Readonly<Record<string, string>> = {
   mandatoryFor: 'mandatory for',
 };
 
-/** One text for each field. The text of the status has the reason. */
+/** One text for each field. The text of the status includes the reason. */
 function fieldTexts(fields: readonly FieldChange[]): readonly string[] {
   const reason = fields.find(({ field }) => field === 'reason');
   if (reason === undefined || !fields.some(({ field }) => field === 'status')) {

@@ -27,10 +27,12 @@ export interface ForeseenChange extends ClientGroup {
 }
 
 /**
- * The clients that are offered something else after a change, on every channel that it affects: clients on any version,
- * and new visitors, for the targets of its offers. See {@link runnableVersions}.
+ * Finds the clients that are offered something else after a change, on every channel that the change affects. It
+ * considers each target of the offers of the channel, and for each target clients on any version and new visitors. See
+ * {@link runnableVersions}.
  *
- * @param now by the store's clock @param seen counted checks of the application
+ * @param now by the store's clock
+ * @param seen counted checks of the application
  */
 export function foreseeChanges(
   { before, after }: ChannelStates,
@@ -54,7 +56,8 @@ export function foreseeChanges(
 
 function changedNames(before: Channels, after: Channels): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  // An edit copies only what it changes. For two separate revisions this is every channel, and takes longer.
+  // An edit copies only the channels that it changes. Two separate revisions share no channel, so every channel counts
+  // as changed, and the forecast takes longer.
   return [...names].filter((name) => before[name] !== after[name]);
 }
 
@@ -110,7 +113,10 @@ function shownOn(channels: Channels, { name, inherits }: ChannelView): readonly 
     .filter((channel) => channel !== undefined);
 }
 
-/** The platforms whose clients a change can affect: a channel may list thousands of versions for many targets. */
+/**
+ * The platforms whose clients a change can affect. The forecast leaves out other platforms, because a channel may list
+ * thousands of versions for many targets.
+ */
 function changedPlatforms(before: Channels, after: Channels): ReadonlySet<Platform> | 'all' {
   const platforms = new Set<Platform>();
   for (const name of changedNames(before, after)) {

@@ -13,8 +13,8 @@ export interface ForeseenNewest {
 }
 
 /**
- * The newest release for new clients, where a change of a channel changes it: on the channel, and on those that inherit
- * from it. It assumes that the systems of the clients are new enough.
+ * Finds the targets for which a change of a channel gives new clients another newest release: on that channel, and on
+ * channels that inherit from it. It assumes that the systems of the clients are new enough.
  *
  * @param now by the store's clock
  */

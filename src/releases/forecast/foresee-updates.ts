@@ -25,23 +25,26 @@ export interface ForeseenAnswer {
   /** The version that every client is offered; null for none. */
   readonly offered: string | null;
   readonly reason: Decision['reason'];
-  /** The newest version above theirs that they are not offered; null otherwise. */
+  /** The newest version above the clients' own version that they are not offered; null otherwise. */
   readonly withheld: string | null;
   /**
-   * The versions that rollouts offer to a share of them instead, newest first. Each share is one of those that no newer
-   * rollout has reached. Empty when all get the same.
+   * The versions that rollouts offer to a share of the clients instead, newest first. Each share is a share of the
+   * clients that no newer rollout has reached. Empty when all clients get the same.
    */
   readonly reached: readonly { readonly version: string; readonly share: Share }[];
 }
 
 /**
- * Neighboring versions, all from `oldest` on and below `below`: those that the channel lists or listed, and those that it
- * never listed. A client may run any version: it may come from another update server.
+ * Neighboring versions: all versions from `oldest` on and below `below`, also versions that the channel never listed. A
+ * client may run any version, because it may come from another update server.
  */
 export interface InstalledVersions {
-  /** The newest of them that the channel lists or listed, or that clients were counted on; null: none of these. */
+  /**
+   * The newest of these versions that the channel lists or listed, or on which clients were counted; null: there is
+   * none.
+   */
   readonly newest: string | null;
-  /** The oldest; null: every older version, too. */
+  /** The oldest of these versions; null: every older version belongs to them, too. */
   readonly oldest: string | null;
   /** The next newer version that does not belong to them; null: every newer version belongs to them, too. */
   readonly below: string | null;
@@ -52,9 +55,9 @@ export interface ClientGroup {
   readonly channel: string;
   /** `linux-x64 appimage`. */
   readonly target: string;
-  /** The versions that they run. Null: new visitors, who get only what every client is offered. */
+  /** The versions that the clients run. Null: new visitors, who get only a release that every client is offered. */
   readonly installed: InstalledVersions | null;
-  /** The share that these clients made of the counted checks on the channel from this platform; null: no counts. */
+  /** The share of these clients in the counted checks on the channel from this platform; null: no counts. */
   readonly seen: number | null;
 }
 
@@ -62,15 +65,19 @@ export interface ClientGroup {
 export type ForeseenUpdate = ClientGroup & ForeseenAnswer;
 
 /**
- * The updates that clients with one of the versions or an older one get, on every channel that shows an offer of them.
+ * Finds the updates for clients that run one of the versions, or an older version. It considers every channel that
+ * shows an offer of these versions.
  *
- * Makes a decision for each target of the versions, for new visitors, and for each version up to them at which the answer
- * can change: see {@link runnableVersions}. It assumes that the systems of the clients are new enough.
+ * For each target of the versions, it makes a decision for new visitors, and for each installed version, up to the
+ * newest of `versions`, at which the answer can change: see {@link runnableVersions}. It assumes that the systems of
+ * the clients are new enough.
  *
- * @param before the state that still lists the versions, and so their targets
- * @param after the state that the clients are answered from @param versions at least one; a group of clients has only
- *   these versions, or none of them @param changed the channels on which the offers of the versions differ between the
- *   two states @param now by the store's clock @param seen counted checks of the application
+ * @param before the state that still lists the versions, and so has their targets
+ * @param after the state from which the service answers the clients
+ * @param versions at least one version; a group of clients has only these versions, or none of them
+ * @param changed the channels on which the offers of the versions differ between the two states
+ * @param now by the store's clock
+ * @param seen counted checks of the application
  */
 export function foreseeUpdates(
   { before, after }: { readonly before: Channels; readonly after: Channels },
@@ -116,7 +123,7 @@ export function foreseeUpdates(
     });
 }
 
-/** The given versions, and the unlisted versions between each of them and the next newer listed one. */
+/** The given versions, and the unlisted versions between each of them and the next newer listed version. */
 function nearestNamed(
   { versions, listed }: RunnableVersions,
   about: ReadonlySet<string>,
@@ -147,7 +154,7 @@ export function haveSameOffer(a: ForeseenAnswer, b: ForeseenAnswer): boolean {
   return a.offered === b.offered && isDeepStrictEqual(a.reached, b.reached);
 }
 
-/** True when a channel inherits offers of a changed one. */
+/** True when a channel inherits offers of a changed channel. */
 export function seesChange({ inherits }: ChannelView, changed: readonly string[]): boolean {
   return inherits.some((name) => changed.includes(name));
 }
@@ -162,20 +169,24 @@ export function versionsOf(channels: Channels, view: ChannelView): readonly stri
 
 /** The versions at which the answers to clients can change. */
 export interface RunnableVersions {
-  /** Newest first. A client gets what the next of them that is not newer than its own version gets. */
+  /**
+   * Newest first. A client on any other version gets the same answer as a client on the next older version of this
+   * list.
+   */
   readonly versions: readonly Version[];
-  /** The ones that the channel lists or listed, or that clients were counted on. */
+  /** The versions that the channel lists or listed, or on which clients were counted. */
   readonly listed: ReadonlySet<string>;
 }
 
 /**
  * The versions for which to make a decision, so that every client is considered, whatever version it runs.
  *
- * Between two listed versions, clients see the same newer releases as those on the older one. Only a rule that names
- * another version tells them apart, so the bounds of these rules are considered, too. The oldest possible version stands
- * for clients older than all.
+ * A client between two listed versions sees the same newer releases as a client on the older one. Only a rule that
+ * names another version can give them different answers, so the list also has the bounds of these rules. The oldest
+ * possible version stands for clients that are older than all listed versions.
  *
- * @param views the channel, before and after a change @param listed the versions that it lists or listed
+ * @param views the views of the channel before and after a change
+ * @param listed the versions that the channel lists or listed
  */
 export function runnableVersions(
   views: readonly ChannelView[],
@@ -192,7 +203,7 @@ export function runnableVersions(
   return { versions: versions.sort((a, b) => compareVersions(b, a)), listed: names };
 }
 
-/** Each version once. */
+/** Each version once, newest first. */
 export function newestFirst(texts: Iterable<string>): readonly Version[] {
   return [...new Set(texts)]
     .map((text) => parseVersion(text))
@@ -250,14 +261,17 @@ interface OfVersion<T> {
   readonly of: T;
 }
 
-/** The answers to clients of a channel that install artifacts like this one. @param versions newest first */
+/**
+ * The answers to clients of a channel that install artifacts like this one.
+ * @param versions newest first
+ */
 export function answers(
   view: ChannelView,
   artifact: OfferedArtifact,
   versions: readonly Version[],
   now: number,
 ): readonly OfVersion<ForeseenAnswer>[] {
-  // The question states no id, so each release whose rollout is under way is held back.
+  // The question states no id, so the decision holds back each release whose rollout is under way.
   const question = updateQuestion(view.name, artifact, null);
   return decideUpdates(question, view, versions, now).map(({ version, decision }) => ({
     version,
@@ -275,8 +289,8 @@ export function answers(
 }
 
 /**
- * What a new visitor of a channel gets, who downloads an artifact like this one: a visitor states neither a version nor an
- * installation id, so no rollout below 100 % reaches one.
+ * The answer to a new visitor of a channel who downloads an artifact like this one. A visitor states neither a version
+ * nor an installation id, so a rollout below 100 % never reaches a visitor.
  */
 export function visitorAnswer(
   view: ChannelView | undefined,
@@ -290,7 +304,7 @@ export function visitorAnswer(
   return { ...NOTHING, offered: versionText(decision.offer.version), reason: 'offer' };
 }
 
-/** The answer where there is nothing to offer. */
+/** The answer when there is no release to offer. */
 export const NOTHING: ForeseenAnswer = {
   offered: null,
   reason: 'no_release',
@@ -299,9 +313,10 @@ export const NOTHING: ForeseenAnswer = {
 };
 
 /**
- * Groups neighboring versions for which the same is true.
+ * Groups neighboring versions that have the same result.
  *
- * @param versions newest first @param above the next version that is newer than all of them
+ * @param versions newest first
+ * @param above the next version that is newer than all of them
  */
 export function groupVersions<T>(
   versions: readonly OfVersion<T>[],

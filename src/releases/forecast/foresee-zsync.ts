@@ -8,22 +8,25 @@ import type { ChannelStates } from './compare-channels.ts';
 import { targetsOf, updateQuestion } from './foresee-updates.ts';
 
 /**
- * Foresees what a change means for AppImages that update with zsync. They install what they get without comparing
- * versions, so they are offered nothing in place of an older release, and the tables of clients do not hold for them.
+ * Foresees the effect of a change on AppImages that update with zsync. These AppImages compare no versions, and install
+ * every release that they get. So the service offers them nothing in place of an older release, and the tables of
+ * clients are wrong for them.
  */
 
 export interface ForeseenZsync {
   readonly channels: readonly string[];
-  /** The release that they are offered before the change. */
+  /** The release that these AppImages are offered before the change. */
   readonly before: string;
-  /** Null: nothing. Else an older release, which they install. */
+  /**
+   * The older release that these AppImages are offered after the change, and install; null: they are offered nothing.
+   */
   readonly after: string | null;
-  /** True when the release that they were offered can be offered again. */
+  /** True when the service can offer them the release of `before` again. */
   readonly mayReturn: boolean;
 }
 
 /**
- * The channels where these AppImages are offered nothing any more, or an older release than before.
+ * Finds the channels where these AppImages are offered nothing any more, or an older release than before.
  *
  * @param now by the store's clock
  */

@@ -7,12 +7,12 @@ const UNLISTED = 'other';
 export interface SeenChecks {
   readonly channel: string;
   readonly platform: string;
-  /** A version that some channel lists or listed; `other` for all others, and `unstated`. */
+  /** A version that some channel lists or listed; `other` for any other version; `unstated` for no version. */
   readonly version: string;
   readonly checks: number;
 }
 
-/** The days of counts that a preview uses. */
+/** A preview uses the counts of this many days. */
 export const SEEN_DAYS = 30;
 
 /** The counted checks of an application from a UTC day on, `2026-11-21`. */
@@ -24,7 +24,7 @@ export function seenSince<T extends SeenChecks>(
   return rows.filter((row) => row.application === application && row.day >= from);
 }
 
-/** From `oldest` on, and below `below`; null: without that bound. */
+/** The versions from `oldest` on and below `below`; null: without that bound. */
 interface VersionSpan {
   readonly oldest: string | null;
   readonly below: string | null;

@@ -15,7 +15,10 @@ interface SimulationRequest {
   readonly before: Channels;
   readonly after: Channels | null;
   readonly fleet: readonly FleetGroup[];
-  /** By the store's clock, after the plans of the proposed change began; milliseconds since the epoch. */
+  /**
+   * The start of the simulation by the store's clock, after the plans of the proposed change began; milliseconds since
+   * the epoch.
+   */
   readonly now: number;
   /** See `createInstallationIds`. */
   readonly seed: number;
@@ -23,7 +26,7 @@ interface SimulationRequest {
 }
 
 interface SimulatedTime extends PlanTime {
-  /** True when shares grow evenly from this time to the next one, rather than jump there. */
+  /** True when shares grow evenly from this time to the next one; false when they jump at the next one. */
   readonly growsEvenly: boolean;
 }
 
@@ -40,8 +43,8 @@ export interface Simulation {
 const TIMES_MAX = 24;
 
 /**
- * Simulates what a fleet is offered over the time of all plans, with the decision that the service makes. It reads and
- * writes no store.
+ * Simulates the offers that a fleet gets over the time of all plans, with the decision that the service makes. It reads
+ * and writes no store.
  *
  * @throws AppError `unknown_channel`
  */

@@ -29,9 +29,10 @@ export interface DescribedFleet {
 }
 
 /**
- * Spreads installations evenly over the versions that a channel shows or showed, and the targets that each is for; a
- * retired version counts for all targets. A version whose rollout is under way has no installations yet. Some run
- * versions that the channel never listed: older ones, and those at which a rule of a release begins or ends.
+ * Spreads installations evenly over the versions that a channel shows or showed, and over the targets of each version.
+ * A retired version counts for all targets. A version whose rollout is under way has no installations yet. Some
+ * installations run versions that the channel never listed: older versions, and versions at which a rule of a release
+ * begins or ends.
  *
  * @param now by the store's clock; milliseconds since the epoch
  * @throws AppError `unknown_channel`; `no_release` for a channel without versions
@@ -74,7 +75,10 @@ export function spreadFleet(
   };
 }
 
-/** The versions that stand for those that the channel never listed. Newer ones are left out: they are offered nothing. */
+/**
+ * The versions that stand for all versions that the channel never listed. It leaves out versions that are newer than
+ * all listed versions, because clients on them are offered nothing.
+ */
 function unlistedVersions(channels: Channels, view: ChannelView): readonly ShownVersion[] {
   const { versions, listed } = runnableVersions([view], versionsOf(channels, view), countsOf([]));
   const newest = versions.findIndex((version) => listed.has(versionText(version)));
@@ -87,7 +91,7 @@ function unlistedVersions(channels: Channels, view: ChannelView): readonly Shown
 interface ShownVersion {
   readonly version: Version;
   readonly rollout: Rollout | null;
-  /** Empty when they are not known. */
+  /** Empty when the targets are not known. */
   readonly targets: readonly Target[];
 }
 
@@ -117,7 +121,7 @@ function joinTargets(targets: readonly Target[]): readonly Target[] {
 
 const machineOf = (target: Target) => ({ ...target, format: null, osVersion: null });
 
-/** The architecture that most machines of a platform have. Counts do not have it. */
+/** The architecture that most machines of a platform have. Counts state no architecture. */
 const USUAL_ARCH: Readonly<Record<Platform, Target['arch']>> = {
   windows: 'x64',
   macos: 'arm64',
@@ -126,7 +130,7 @@ const USUAL_ARCH: Readonly<Record<Platform, Target['arch']>> = {
 
 /**
  * Spreads installations in proportion to the checks that clients made. Leaves out clients that stated no version.
- * Versions that no channel lists count as older than all.
+ * Versions that no channel lists count as older than all listed versions.
  *
  * @throws AppError `invalid_request` when no check is left
  */

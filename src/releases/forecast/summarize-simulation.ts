@@ -17,13 +17,13 @@ import {
 
 export interface VersionTotal {
   readonly version: string;
-  /** Installations that have it before the simulation. */
+  /** The number of installations that have this version before the simulation. */
   readonly installed: number;
-  /** Installations that run it at each time. */
+  /** The number of installations that run this version at each time. */
   readonly counts: readonly number[];
 }
 
-/** Installations that get the same versions at the same times, in different numbers. */
+/** Installations that get the same versions at the same times; the numbers may differ. */
 export interface FateRow {
   readonly channel: string;
   /** The versions that are installed: from `newest` down to `oldest`. */
@@ -32,26 +32,29 @@ export interface FateRow {
   /** Kinds of machines: `windows-x64 nsis`. */
   readonly machines: readonly string[];
   readonly count: number;
-  /** The numbers that run each version at each time. `version` is null for installations that keep their version. */
+  /**
+   * For each version, the number of installations that run it at each time. `version` is null for installations that
+   * keep their version.
+   */
   readonly gets: readonly { readonly version: string | null; readonly counts: readonly number[] }[];
 }
 
-/** Installations that no path of updates leads to the newest release that they could run. */
+/** Installations that cannot reach the newest release that they could run, because no path of updates leads there. */
 export interface Stranded {
   readonly channel: string;
   readonly version: string;
   readonly machine: string;
   readonly count: number;
-  /** The version that they run in the end. */
+  /** The version that these installations run in the end. */
   readonly stays: string;
   readonly missed: string;
   /** The range of versions that `missed` requires. */
   readonly requires: string;
-  /** The releases that would meet it, and why each is out of reach. */
+  /** The releases that would meet `requires`, each with the reason why the installations do not get it. */
   readonly between: readonly { readonly version: string; readonly outcome: Blocked }[];
 }
 
-/** `not_for_machine`: it has no build that the machine is offered. */
+/** `not_for_machine`: the release has no build that the machine is offered. */
 export type Blocked =
   | Exclude<Ending['path'][number]['outcome'], 'offer'>
   | 'yanked'
@@ -62,7 +65,10 @@ export interface Waiting {
   readonly channel: string;
   readonly version: string;
   readonly reason: Exclude<Decision['reason'], 'offer'> | 'withdrawn';
-  /** The newest release that they wait for; otherwise the newest that they cannot run. Null when there is none. */
+  /**
+   * The newest release that the installations wait for; otherwise the newest release that they cannot run. Null when
+   * there is none.
+   */
   readonly withheld: string | null;
   readonly count: number;
 }
@@ -75,7 +81,10 @@ export interface SimulationSummary {
   readonly waiting: readonly Waiting[];
 }
 
-/** @param channels the state that was simulated @param timesCount how many times the simulation has */
+/**
+ * @param channels the simulated state
+ * @param timesCount the number of times in the simulation
+ */
 export function summarizeSimulation(
   fates: readonly GroupFate[],
   channels: Channels,
@@ -113,7 +122,7 @@ function addTo(sums: number[], counts: readonly number[]): void {
   for (const [index, count] of counts.entries()) sums[index] = (sums[index] ?? 0) + count;
 }
 
-/** Joins neighboring versions, then machines. */
+/** Makes the rows: it joins neighboring versions, then machines. */
 function rowsOf(fates: readonly GroupFate[], timesCount: number): readonly FateRow[] {
   const byMachine = new Map<string, GroupFate[]>();
   for (const fate of fates) {
@@ -156,7 +165,7 @@ function neighbors(fates: readonly GroupFate[]): readonly (readonly GroupFate[])
   return runs;
 }
 
-/** Empty for the installed version. */
+/** The name of a version in a row; empty for the installed version. */
 function nameFor(group: FleetGroup, version: Version): string {
   return compareVersions(version, group.version) === 0 ? '' : versionText(version);
 }
@@ -210,7 +219,7 @@ function strandedIn(
   return [...found.values()].sort((a, b) => b.count - a.count);
 }
 
-/** The releases that would lead on, newest first. */
+/** The releases that meet the requirement of the missed release, newest first. */
 function betweenIn(
   channels: Channels,
   view: ChannelView,
@@ -256,8 +265,8 @@ function waitingIn(
 }
 
 /**
- * Says what keeps installations from a newer release. A release that they wait for comes before a newer one that their
- * machines cannot run: the operator can let them have it.
+ * Says why installations do not get a newer release. A release that they wait for takes precedence over a newer release
+ * that their machines cannot run, because the operator can offer them the release that they wait for.
  */
 function obstacleOf({ reason, path }: Ending): Pick<Ending, 'reason'> & Pick<Waiting, 'withheld'> {
   for (const { version, outcome } of path) {

@@ -11,7 +11,8 @@ export interface Changed {
 /**
  * Says to whom a change offers a release: `Resuming 1.5.0 offers it to 25% of the installations of stable.`
  *
- * @param what the change: `Resuming 1.5.0` @param now by the store's clock
+ * @param what the change: `Resuming 1.5.0`
+ * @param now by the store's clock
  */
 export function wideSentence(
   what: string,

@@ -13,7 +13,7 @@ import { newestTextFirst, parseVersion } from '../../domain/version.ts';
 
 export { releaseJsonOf } from '../../catalog/documents/manifest-document.ts';
 
-/** Published releases, for operators: of the newest catalog revision, or of an older one. */
+/** Lists published releases for operators, from the newest catalog revision or an older one. */
 
 interface ListedRelease {
   readonly channel: string;
@@ -34,7 +34,7 @@ interface ShownRelease {
   readonly release: Release;
   readonly manifest: number;
   readonly listed: readonly ListedRelease[];
-  /** The channels that hold it back. */
+  /** The channels that hold the release back. */
   readonly drafts: readonly ListedDraft[];
 }
 

@@ -4,10 +4,10 @@ import { listReleases } from './list-releases.ts';
 
 /** Reads what a catalog revision says about versions, for commands that show counts of them. */
 
-/** The channels that offer one version, and the ones that offered it. */
+/** The channels that offer one version, and the channels that offered it. */
 export interface ListedVersion {
   readonly listed: ReturnType<typeof listReleases>;
-  /** The channels that it was retired from. */
+  /** The channels from which the version was retired. */
   readonly retiredFrom: readonly string[];
 }
 

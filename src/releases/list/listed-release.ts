@@ -11,7 +11,7 @@ import { parseChannelName } from '../../domain/channel.ts';
 import { checkReason } from '../../domain/reason.ts';
 import { parseVersion } from '../../domain/version.ts';
 
-/** The commands that change a published release share this. */
+/** All commands that change a published release share this request. */
 
 export interface ListedRequest {
   readonly application: string;
@@ -31,9 +31,10 @@ export function checkRequest<R extends ListedRequest>(request: R): R {
 }
 
 /**
- * The channels that list the version; without one, the channels that it was retired from.
+ * The channels that list the version; if there is none, the channels from which the version was retired.
  *
- * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when it is a draft
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when the version is a
+ *   draft
  */
 export async function channelsListing(
   deps: ReaderDeps,

@@ -7,13 +7,13 @@ export type HistoryEntry =
   | { readonly revision: number; readonly document: RevisionJson }
   | { readonly revision: number; readonly problem: string };
 
-/** Each revision repeats the whole state, so a few at a time. */
+/** Each revision repeats the whole state, so the command reads only a few revisions at a time. */
 const READS_AT_ONCE = 4;
 
 /**
  * The latest changes of an application, newest first. A missing or corrupt revision has a `problem` instead.
  *
- * @param before the number below which they begin; undefined: the newest
+ * @param before the changes begin below this revision number; undefined: at the newest
  */
 export async function readHistory(
   deps: ReaderDeps,

@@ -5,9 +5,9 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 
 /** The conditions under which a document for several machines states a release to a client. */
 export interface CommonReleaseNeeds {
-  /** The machines that the release has no build for, and without which the document does not state it. */
+  /** The machines for which the release has no build, so that the document does not state the release. */
   readonly missing: readonly string[];
-  /** True when clients have to state their version, because the release requires one. */
+  /** True when clients have to state their version, because the release requires certain versions. */
   readonly needsVersion: boolean;
   /** The machines whose clients have to state the version of their system, because their builds have a minimum. */
   readonly needsOsVersion: readonly string[];
@@ -19,11 +19,12 @@ export interface CommonReleaseNeeds {
 const AT_THE_END = Number.POSITIVE_INFINITY;
 
 /**
- * Finds what keeps a document for several machines from stating a release. Machines have their names in the document.
- * Rollouts count as ended, because the publisher asks about the release.
+ * Finds the reasons why a document for several machines does not state a release. The result names machines as the
+ * document names them. Rollouts count as ended, because the publisher asks about the release.
  *
- * @param query the question for the document, with the channel's own name, of a client that states nothing
- * @returns undefined when the document never states it: it is not active, or has no build for the machines
+ * @param query the query of a client that asks for the document and states nothing, with the channel's own name
+ * @returns undefined when the document never states the release, because the release is not active or has no build for
+ *   the machines
  */
 export function checkCommonRelease(
   channels: Channels,
@@ -35,7 +36,7 @@ export function checkCommonRelease(
   const view = viewsOf(withoutRequirements(channels)).get(query.channel);
   const offer = view?.offerOf(version);
   if (view === undefined || offer === undefined || offer.status !== 'active') return undefined;
-  // A build that a client gets when it states its system is not missing.
+  // A build is not missing when a client gets the build after it states its system.
   const divide = (osGate: UpdateQuery['osGate']) =>
     divideMachines({ ...query, osGate }, machines, view, offer, AT_THE_END);
   const all = divide('client');

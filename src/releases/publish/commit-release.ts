@@ -37,11 +37,11 @@ interface CommitOptions {
 }
 
 /**
- * Plans a publish on a state of the catalog, and verifies in the store what the plan names.
+ * Plans a publish on a state of the catalog, and verifies the stored files that the plan names.
  *
  * @param newest the newest manifest of the version
- * @throws AppError as {@link planPublish} and {@link readPublishState}; `invalid_artifact` and `artifact_mismatch` for files
- *   that clients with the application's key would refuse
+ * @throws AppError the codes of {@link planPublish} and {@link readPublishState}; `invalid_artifact` and
+ *   `artifact_mismatch` for files that clients with the application's key would refuse
  */
 export async function planVerified(
   deps: WriterDeps,
@@ -60,11 +60,11 @@ export async function planVerified(
 const ROUNDS_MAX = 50;
 
 /**
- * The last steps of publishing: the manifest, then the catalog revision that offers the release or holds it back. When
- * {@link planPublish} wants another manifest on the state that the commit changes, because another publisher was first,
- * both steps are done again.
+ * Makes the last steps of publishing: it stores the manifest, then the catalog revision that offers the release or
+ * holds it back. When another publisher was first, {@link planPublish} may want another manifest on the newer state.
+ * Then this function repeats both steps.
  *
- * @throws AppError as {@link planPublish}; `store_unavailable` when other publishers were first each time
+ * @throws AppError the codes of {@link planPublish}; `store_unavailable` when other publishers were first each time
  */
 export async function commitRelease(
   deps: WriterDeps,
@@ -73,7 +73,7 @@ export async function commitRelease(
 ): Promise<CommittedRelease> {
   const { application, version } = publish;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    // Read again after the uploads: other publishers may have published meanwhile.
+    // Reads the revision again after the uploads, because other publishers may have published meanwhile.
     const revision = await readRevision(deps, application);
     const admitted = admit(catalogState(revision), publish);
     const stored = await changeManifest(

@@ -30,7 +30,7 @@ interface NoteChange {
 export interface NotesCorrected extends Committed {
   /** The channels that list the release, without those that yanked it. */
   readonly channels: readonly string[];
-  /** The number of the newest manifest that they name. */
+  /** The number of the newest manifest that these channels name. */
   readonly manifest: number;
   readonly notes: readonly NoteChange[];
 }
@@ -40,8 +40,8 @@ const ROUNDS_MAX = 50;
 
 /**
  * Corrects the notes of a release that is out: the next manifest has the new notes and is otherwise the same. One
- * catalog revision then names it on every channel that lists the release. Channels that list different files of the
- * release get a manifest each, so that no client is offered other files.
+ * catalog revision then names this manifest on every channel that lists the release. Channels that list different files
+ * of the release get a manifest each, so that no client is offered other files.
  *
  * @throws AppError `invalid_request`; `unknown_application`, `unknown_version`; `status_forbids` for a release that is
  *   yanked or retired everywhere
@@ -51,7 +51,8 @@ export async function correctNotes(deps: WriterDeps, asked: NotesRequest): Promi
   refuseContradiction(request);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const revision = (await readRevision(deps, request.application))?.signed;
-    // Before a manifest with the new text is stored: it would stay in the store.
+    // This check comes before the command stores a manifest with the new text, because that manifest would stay in the
+    // store.
     refuseUnseen(deps, request.application, revision);
     const listing = await correctable(deps, revision?.channels ?? {}, request);
     const catalogRevision = revision?.revision ?? 0;
@@ -107,7 +108,7 @@ function visibleOffer(
   return offers.find((offer) => offer.version === version && offer.status !== 'yanked');
 }
 
-/** A listed manifest, and the one that replaces it; the same when its notes are right already. */
+/** A listed manifest, and the manifest that replaces it; both are the same when the notes are right already. */
 interface Correction {
   readonly from: ManifestReference;
   readonly to: ManifestReference;
@@ -129,7 +130,8 @@ async function correctManifests(
   );
   refuseUnknownLocale(listed, request);
   const corrections: Correction[] = [];
-  // In their order: a later manifest has the files of the earlier ones, and promoting compares the numbers.
+  // Corrects the manifests in the order of their numbers: a later manifest has the files of the earlier manifests, and
+  // a promotion compares the numbers.
   for (const from of listed.sort((a, b) => a.number - b.number)) {
     const wanted = withNotes(from.release, request);
     const isRight = isSameRelease(from.release, wanted);

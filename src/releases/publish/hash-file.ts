@@ -8,10 +8,10 @@ import { SIGNED_HASH } from '../../domain/signature.ts';
 
 /** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;
-/** For smaller files, starting a thread takes longer than it saves. */
+/** For smaller files, the start of a thread takes longer than the time that the thread saves. */
 const WORKER_BYTES_MIN = 64 * 1024 * 1024;
 
-/** Hex. */
+/** The digests in hex. */
 interface FileDigests {
   readonly sha256: string;
   readonly sha512: string;
@@ -27,7 +27,7 @@ type Algorithm = DigestAlgorithm | FurtherAlgorithm;
 /**
  * Hashes a built file, and compares it with the digests that feeds state.
  *
- * @param further what to compute beside SHA-256 and SHA-512
+ * @param further the algorithms beside SHA-256 and SHA-512
  * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
  *   read
  */
@@ -91,7 +91,7 @@ function unreadable({ path }: BuiltFile, error: unknown): unknown {
   });
 }
 
-/** CommonJS, because a worker that is given as text cannot be a module. */
+/** The worker is CommonJS, because a worker that is given as text cannot be a module. */
 const WORKER = `
 const { createHash } = require('node:crypto');
 const { closeSync, openSync, readSync } = require('node:fs');
@@ -115,14 +115,14 @@ function hashInWorker({ path, size }: BuiltFile, algorithm: DigestAlgorithm) {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  // Awaited later: until then a failure must not count as an unhandled rejection.
+  // The caller awaits the digest later. Until then, a failure must not count as an unhandled rejection.
   digest.catch(() => undefined);
   return { digest, stop: () => worker.terminate() };
 }
 
 /**
- * Reads a file through one buffer: a stream would allocate a buffer for every chunk. Ends when the file has grown:
- * another process may write to it without an end.
+ * Reads a file through one buffer, because a stream would allocate a buffer for every chunk. Stops when the file has
+ * grown, because another process may write to it without an end.
  */
 async function readThrough(
   { path, size: expected }: BuiltFile,

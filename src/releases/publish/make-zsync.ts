@@ -3,11 +3,14 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
 import { fitsInLine, ZSYNC_BYTES_MAX, zsyncBlocks, zsyncHeader } from '../../domain/zsync.ts';
 
-/** Makes the zsync file of an AppImage that its build tool wrote none for, as `zsyncmake` 0.6.2 makes it. */
+/**
+ * Makes the zsync file of an AppImage when the build tool wrote none. The result is equal to the file that `zsyncmake`
+ * 0.6.2 makes.
+ */
 
 interface DescribedFile {
   readonly path: string;
-  /** The name that it is published under. */
+  /** The name under which the file is published. */
   readonly filename: string;
   /** Bytes. */
   readonly size: number;
@@ -17,10 +20,12 @@ interface DescribedFile {
 
 /** A multiple of every block size. */
 const CHUNK_BYTES = 1024 * 1024;
-/** For the header. */
+/** More bytes than a header needs. */
 const HEADER_BYTES = 4 * 1024;
 
-/** Reports whether a file can have a zsync file: an empty file has no blocks, and a huge file has too many to be served. */
+/**
+ * Reports whether a file can have a zsync file: an empty file has no blocks, and a huge file has too many to be served.
+ */
 export function hasZsync(filename: string, size: number): boolean {
   if (size === 0 || !fitsInLine('URL', encodeURIComponent(filename))) return false;
   return checksumsSize(size) + HEADER_BYTES <= ZSYNC_BYTES_MAX;
@@ -32,9 +37,11 @@ function checksumsSize(length: number): number {
 }
 
 /**
- * The bytes of the zsync file. It reads the file once, through one buffer, and keeps only the checksums in memory.
+ * Makes the bytes of the zsync file. It reads the AppImage once, through one buffer, and keeps only the checksums in
+ * memory.
  *
- * Without `MTime`, so that the same file always gets the same zsync file. `URL` is relative: the file beside it.
+ * The header has no `MTime`, so that the same file always gets the same zsync file. `URL` is relative, and names the
+ * file beside the zsync file.
  *
  * @throws AppError `invalid_artifact` when the file changed since it was hashed, or cannot be read
  */
@@ -67,7 +74,10 @@ export async function makeZsync(file: DescribedFile): Promise<Uint8Array> {
   return Buffer.concat([Buffer.from(header), checksums]);
 }
 
-/** Loaded only when it is needed: the library contains many algorithms, and most commands make no zsync file. */
+/**
+ * Loads the library only when a zsync file is made: the library contains many algorithms, and most commands make no
+ * zsync file.
+ */
 async function createMd4(): Promise<(block: Uint8Array) => Uint8Array> {
   const { createMD4 } = await import('hash-wasm');
   const hash = await createMD4();
@@ -80,7 +90,7 @@ const SUM = new Uint8Array(4);
 function rollingSum(block: Uint8Array): Uint8Array {
   let a = 0;
   let b = 0;
-  // By index: an iterator takes several times as long.
+  // The loop uses an index, because an iterator takes several times as long.
   for (let at = 0; at < block.length; at++) {
     a += block[at] ?? 0;
     b = (b + a) | 0;
@@ -93,8 +103,8 @@ function rollingSum(block: Uint8Array): Uint8Array {
 }
 
 /**
- * @param use gets each block, the last one filled up with zeros; it must not keep it
- * @returns how many bytes were read; at most one chunk more than the file's stated size
+ * @param use gets each block, the last one filled up with zeros; `use` must not keep the block
+ * @returns the number of bytes that were read; at most one chunk more than the file's stated size
  */
 async function readBlocks(
   { path, size }: DescribedFile,
@@ -126,7 +136,9 @@ async function readBlocks(
   }
 }
 
-/** A read may return fewer bytes than the file has, and a block must not be divided. */
+/**
+ * Reads until the buffer is full: one read may return fewer bytes than the file has, and a block must not be divided.
+ */
 async function fill(handle: FileHandle, buffer: Uint8Array, position: number): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {

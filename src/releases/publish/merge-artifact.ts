@@ -6,8 +6,8 @@ import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.
 /** Merges the statements of several publishers about files with the same bytes. */
 
 /**
- * Refuses another Sparkle signature of a file that was offered, or of its deltas: it is never replaced, so clients would
- * go on getting the first one. Two signatures of the same bytes are of two keys.
+ * Refuses another Sparkle signature of a file that was offered, or of its deltas. An offered signature is never
+ * replaced, so clients would still get the first one. Two different signatures of the same bytes come from two keys.
  *
  * @throws AppError `release_differs`
  */
@@ -32,10 +32,10 @@ function edValueOf(signatures: readonly ArtifactSignature[] = []): string | unde
 }
 
 /**
- * Joins two descriptions of an artifact with the same bytes. What `first` states counts; signatures, companions and
- * facts that it lacks are added.
+ * Joins two descriptions of an artifact with the same bytes. The statements of `first` take precedence. Signatures,
+ * companions and facts that `first` lacks come from `second`.
  *
- * @param uploaded the one of them that names where the bytes are now
+ * @param uploaded the one of the two that names the object with the bytes
  */
 export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
   return {
@@ -51,7 +51,7 @@ export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artif
   };
 }
 
-/** Adds the signatures of schemes that `first` lacks: Tauri's and Sparkle's may come from two runs. */
+/** Adds the signatures of schemes that `first` lacks: the signatures of Tauri and of Sparkle may come from two runs. */
 function joinSignatures(
   first: Artifact['signatures'],
   others: Artifact['signatures'],
@@ -61,8 +61,8 @@ function joinSignatures(
 }
 
 /**
- * Reports whether a stored artifact gets a companion: another kind of file than it had, or a delta from
- * another version; a second block map of other bytes would contradict the first.
+ * Reports whether a stored artifact gets a companion. An artifact gets a companion of a kind that it does not have, and
+ * a delta from another version. It gets no second block map, because the two would contradict each other.
  */
 function isAddable(added: Companion, existing: readonly Companion[]): boolean {
   return !existing.some(
@@ -81,7 +81,7 @@ function joinCompanion(first: Companion, other: Artifact, uploaded: Artifact): C
   const object = uploaded.companions.find(isSame)?.object || first.object || second?.object;
   return {
     ...first,
-    // A feed that was published later may state what was not known.
+    // A feed that was published later may state facts that were not known before.
     ...factsOf(first, second ?? {}),
     ...(signatures.length === 0 ? {} : { signatures }),
     object: object ?? '',

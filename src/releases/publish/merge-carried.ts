@@ -6,8 +6,7 @@ import { findArtifact, isSameFile, type Release } from '../../domain/release.ts'
 type Added = Pick<Release, 'version' | 'artifacts' | 'carried'>;
 
 /**
- * Adds the signed documents of a publisher to a release. They are treated like files: a document that was offered is never
- * replaced.
+ * Adds the signed documents of a publisher to a release. Like a file, a document that was offered is never replaced.
  *
  * @throws AppError `release_differs`
  */
@@ -32,8 +31,8 @@ export function mergeCarried(
 }
 
 /**
- * Refuses a document in place of another that is for files which this publisher does not publish: clients would get the
- * new document, which does not list these files.
+ * Refuses a document that replaces a document for files which this publisher does not publish. Clients would get the
+ * new document, and it does not list these files.
  */
 function refuseLosing(
   newest: Release | undefined,

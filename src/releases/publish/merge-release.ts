@@ -28,11 +28,11 @@ export interface Contribution {
   readonly releasedAt: string;
   /** Undefined keeps the value of the release. */
   readonly notes: Release['notes'] | undefined;
-  /** The statements of the build tool, used where the release has none yet. */
+  /** The statements of the build tool, for facts that the release does not state yet. */
   readonly described: DescribedRelease;
   readonly requires: string | undefined;
   readonly mandatoryFor: string | undefined;
-  /** Added to the targets that the release states already. */
+  /** These targets are added to the targets that the release states already. */
   readonly endsNative: readonly Target[];
   readonly provenance: Release['provenance'];
   readonly artifacts: readonly Artifact[];
@@ -65,7 +65,8 @@ export function mergeRelease(
     const offeredArtifact = fixed.get(name);
     const existing = offeredArtifact ?? artifacts.get(name);
     if (existing !== undefined && isSameFile(existing, artifact)) {
-      // Clients may have what was offered. Of a draft, the newest build counts: it may be signed with another key.
+      // An offered build takes precedence, because clients may have it. In a draft, the newest build takes precedence,
+      // because it may be signed with another key.
       const isOffered = offeredArtifact !== undefined;
       if (isOffered) refuseOtherSignature(mine.version, existing, artifact);
       const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
@@ -94,7 +95,7 @@ export function mergeRelease(
   };
 }
 
-/** Reports whether two releases state the same, including where their bytes are. */
+/** Reports whether two releases state the same, including the objects with their bytes. */
 export function isSameRelease(a: Release, b: Release): boolean {
   return isDeepStrictEqual(a, b);
 }
@@ -121,7 +122,10 @@ function mergeStatements(
   return { name, notes, notesRemoved, requires, mandatoryFor };
 }
 
-/** The notes of the release. The notes of the build tool take their place when it has none and no operator removed them. */
+/**
+ * The notes of the release. If the release has no notes, and no operator removed notes, the notes of the build tool
+ * take their place.
+ */
 function orDescribed(
   notes: Release['notes'],
   removed: readonly string[],

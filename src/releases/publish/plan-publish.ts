@@ -35,13 +35,16 @@ import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
-/** The files that a publisher adds to a release, and the wishes for its channel. */
+/** The files that a publisher adds to a release, and the options for its channel. */
 export interface Publish extends Admission, Holding {
   readonly version: string;
   readonly mine: Contribution;
-  /** The time at which its uploads began, in milliseconds since the epoch; null: it uploads nothing. */
+  /** The time at which the uploads began, in milliseconds since the epoch; null: the publish uploads nothing. */
   readonly uploadsBegan: number | null;
-  /** The keys that verified signatures of its files. Null: the application had none. Undefined: no file has such a signature. */
+  /**
+   * The keys that verified the signatures of the files. Null: the application had no key. Undefined: no file has such a
+   * signature.
+   */
   readonly verifiedWith: Readonly<
     Record<keyof PublicKeySettings, { readonly text: string } | null | undefined>
   >;
@@ -51,13 +54,16 @@ export interface Publish extends Admission, Holding {
 
 /** The effect of a publish on one state of the catalog. */
 export interface PublishPlan {
-  /** The manifest that the channel has to name. Unless it is kept, it is stored before the change is committed. */
+  /**
+   * The manifest that the channel has to name. When `kept` is undefined, the caller stores the manifest before the
+   * commit.
+   */
   readonly manifest: WantedManifest;
-  /** The change of the catalog; undefined when the channel states all of it already. */
+  /** The change of the catalog; undefined when the channel states everything already. */
   readonly edit: CatalogEdit | undefined;
   /**
-   * The release, when its channel does not offer it yet and will: then its stored files have to be verified with the
-   * keys of the application before the commit.
+   * The release, when this publish is the first that offers it on the channel. Then the caller verifies its stored
+   * files with the keys of the application before the commit.
    */
   readonly firstOffered: Release | undefined;
   readonly placed: PlacedRelease;
@@ -66,7 +72,7 @@ export interface PublishPlan {
 /** Facts about the channel for the publisher. */
 export interface ChannelFacts {
   readonly createdChannel: boolean;
-  /** The channel that it inherits from. */
+  /** The channel from which this channel inherits. */
   readonly inherits: string | null;
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
@@ -75,31 +81,32 @@ export interface ChannelFacts {
   /** The status of the offer: a paused release that gets another platform stays paused. */
   readonly status: OfferJson['status'] | 'draft';
   readonly rollout: OfferJson['rollout'];
-  /** The draft that the channel holds back; null when it offers the release. */
+  /** The draft that the channel holds back; null when the channel offers the release. */
   readonly held: ListedDraft | null;
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Plans a publish. It is pure, and it is the only place that decides: it is called before the upload, so that a publish
- * which cannot succeed uploads nothing, and again on the newest state inside each attempt of the commit.
+ * Plans a publish. This pure function is the only place that decides. A publisher calls it before the upload, so that a
+ * publish that cannot succeed uploads nothing. Each attempt of the commit calls it again on the newest state.
  *
  * The states that it meets:
- * - *Draft*: expected builds are missing, or the publisher asked to hold the release back. The channel gets a draft, and
- *   each publisher adds to the manifest of that draft.
+ * - *Draft*: expected builds are missing, or the publisher asked to hold the release back. The channel gets a draft,
+ *   and each publisher adds to the manifest of that draft.
  * - *Offered*: the release is complete. Its offer takes the place of the draft, if there was one. Files that a channel
  *   offered are never replaced, so a publisher may only add builds, languages and ended targets.
  * - *Run again*: the channel states everything already, because this publisher, or another with the same files, ran
  *   before. There is no `edit`, and the manifest is kept.
- * - *Raced*: another publisher added files, corrected notes, opened or discarded the draft after this publisher stored its
- *   manifest. The stored manifest does not state the result, so `manifest.kept` is undefined, and the caller stores
- *   another one. Whether the release is complete is decided on the newest state: of several publishers that add the last
- *   builds, exactly one offers it.
+ * - *Raced*: another publisher added files, corrected notes, opened or discarded the draft after this publisher stored
+ *   its manifest. The stored manifest does not state the result, so `manifest.kept` is undefined, and the caller stores
+ *   another one. The newest state decides whether the release is complete: when several publishers add the last builds,
+ *   exactly one of them offers the release.
  *
  * @throws AppError `release_differs` for other files or statements than clients may have; `release_incomplete`;
- *   `clients_stranded`; `status_forbids` for a draft on another channel, an offer that should become a draft, a rollout of
- *   a release that is offered to all, or another key of the application; `store_unavailable` for uploads that are too old
+ *   `clients_stranded`; `status_forbids` for a draft on another channel, an offer that should become a draft, a rollout
+ *   of a release that is offered to all, or another key of the application; `store_unavailable` for uploads that are
+ *   too old
  */
 export function planPublish(state: PublishState, publish: Publish): PublishPlan {
   const { channels, channel, offered } = state;
@@ -132,8 +139,8 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
 }
 
 /**
- * The release as the manifest has to state it: what it has, and what the publisher adds. A release that is a draft gets
- * the present date: clients are told when it was offered, not when its draft was begun.
+ * Plans the release that the manifest has to state: its present content, and the additions of the publisher. A draft
+ * gets the present date, because clients read the date of the offer, not the date at which the draft began.
  */
 function planManifest(
   state: PublishState,
@@ -143,7 +150,7 @@ function planManifest(
 ): WantedManifest {
   const { newest, base, offered } = state;
   const opened = offered.find(({ number }) => number === existing?.manifest.number);
-  // Another publisher opened it: nothing is left to add, whatever other channels offer.
+  // Another publisher opened the draft, so there is nothing to add, even if other channels offer other manifests.
   if (mode === 'open' && opened !== undefined) return { release: opened.release, kept: opened };
   const fixed = fixedReleases(state, version);
   const merged = mergeRelease(base?.release, fixed, mine);
@@ -157,14 +164,14 @@ function planManifest(
   const kept = stored.find(
     (each) =>
       each !== undefined &&
-      // An offer of another channel must not be newer: promoting a release compares the numbers.
+      // No offered manifest may have a higher number, because a promotion compares the numbers.
       offered.every(({ number }) => number <= each.number) &&
       isSameRelease(each.release, release),
   );
   return { release, kept };
 }
 
-/** A release on a channel: an offer, or a draft. `channels` has the channels as the publish leaves them. */
+/** A release on a channel: an offer, or a draft. `channels`: the channels after the publish. */
 type PlacedRelease =
   | {
       readonly kind: 'offer';
@@ -224,7 +231,10 @@ function rolloutText(placed: PlacedRelease): string | undefined {
   return placed.kind === 'draft' ? placed.draft.rollout?.text : placed.offer.rollout?.plan;
 }
 
-/** Collects the facts about the channel. They parse thousands of offers, so a plan that is not committed has none. */
+/**
+ * Collects the facts about the channel. This parses thousands of offers, so the caller does it only for a committed
+ * plan.
+ */
 export function channelFacts(
   { channels, channel }: PublishState,
   { channel: name, version }: Publish,
@@ -268,7 +278,7 @@ function isCovered(
   return isSameRelease(current.release, mergeRelease(current.release, [current.release], mine));
 }
 
-/** The error for files that are to be held back while clients are offered the release. */
+/** The error for a publisher that wants to hold files back while clients are offered the release. */
 function offeredAlready(version: string, channel: string): AppError {
   return new AppError(
     'status_forbids',
@@ -276,7 +286,10 @@ function offeredAlready(version: string, channel: string): AppError {
   );
 }
 
-/** Clients with another key refuse the files. The key may have been replaced after it verified the signatures. */
+/**
+ * Refuses files that the present key did not verify, because clients with that key refuse the files. An operator may
+ * have replaced the key after it verified the signatures.
+ */
 function refuseOtherKeys(settings: SettingsJson, { verifiedWith }: Publish): void {
   const present = applicationSettingsOf(settings);
   for (const setting of ['tauriPubkey', 'sparklePubkey'] as const) {
@@ -291,7 +304,10 @@ function refuseOtherKeys(settings: SettingsJson, { verifiedWith }: Publish): voi
   }
 }
 
-/** An upload that no manifest names is safe for a day only, and the machine may have slept since. */
+/**
+ * Refuses a publish whose uploads are too old. An upload that no manifest names is safe for a day only, and the machine
+ * may have slept since the upload.
+ */
 function refuseLate({ now }: PublishState, { uploadsBegan }: Publish): void {
   if (uploadsBegan === null || now - uploadsBegan <= REUSE_AGE_MAX_MS) return;
   throw new AppError(

@@ -35,37 +35,38 @@ interface PromoteRequest {
   readonly to: string;
   readonly create: boolean;
   readonly allowPrerelease: boolean;
-  /** True to accept that the channel already offers a newer release to every target of this one. */
+  /** True to accept that the channel already offers a newer release to every target of this release. */
   readonly allowOlder?: boolean;
   readonly allowStranded?: boolean;
   /** True to accept that the release lacks builds that the channel expects. */
   readonly releasePartial?: boolean;
-  /** On this channel; undefined: every client is offered the release at once. */
+  /** The rollout on this channel; undefined: every client is offered the release at once. */
   readonly rollout?: Admission['rollout'];
 }
 
 interface Promoted extends Committed, OtherKeys {
   readonly channel: string;
-  /** The id of the application's key for Tauri signatures; null: it has none. */
+  /** The id of the application's key for Tauri signatures; null: the application has no key. */
   readonly tauriKeyId: string | null;
   /** The targets that the release was built for. */
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
-  /** The status of the offer there: a paused one stays paused. */
+  /** The status of the offer on the channel: a paused offer stays paused. */
   readonly status: OfferJson['status'];
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Offers a release on another channel: the same manifest, without an upload. Promoting it again adds the platforms
- * that were published since. It also offers a release whose Tauri signatures are of another key than the application's,
- * and names them: an operator may want to offer a release from before the key was replaced.
+ * Offers a release on another channel, with the same manifest and without an upload. A second promotion adds the
+ * platforms that were published since. It also offers a release whose Tauri signatures are of another key than the
+ * application's key, and names these signatures: an operator may want to offer a release from before the key was
+ * replaced.
  *
- * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked
- *   anywhere, paused, a draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`,
- *   `clients_stranded`, `release_incomplete` unless allowed
+ * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked anywhere, paused, a
+ *   draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`, `clients_stranded`,
+ *   `release_incomplete` unless allowed
  */
 export async function promoteRelease(deps: WriterDeps, request: PromoteRequest): Promise<Promoted> {
   const { application } = request;
@@ -152,8 +153,8 @@ function buildsOf(offer: OfferJson): Promoted['builds'] {
 }
 
 /**
- * Refuses a version older than the one that its clients are offered: no client goes back to an older version. The
- * publisher most likely wants to withdraw the newer one.
+ * Refuses a version that is older than the version which clients of the channel are offered: no client goes back to an
+ * older version. The publisher most likely wants to withdraw the newer version.
  *
  * @throws AppError `older_version`
  */

@@ -49,14 +49,14 @@ export interface PublishRequest extends Admission, Holding {
   readonly signed?: readonly BuiltDocument[];
   /** Undefined keeps the value of the release. */
   readonly notes?: Release['notes'] | undefined;
-  /** The build tool's description of the release; absent: it has none. */
+  /** The build tool's description of the release; absent: there is none. */
   readonly described?: DescribedRelease;
   readonly requires?: string | undefined;
   readonly mandatoryFor?: string | undefined;
   /** Targets whose native builds end with this release. */
   readonly endsNative?: readonly Target[];
   readonly provenance: Release['provenance'];
-  /** ISO 8601, UTC: when another server released it; absent: now. */
+  /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
 }
 
@@ -67,7 +67,9 @@ export interface PublishDeps extends UploadDeps {
   readonly beforeOffer?: (states: OfferStates) => Promise<void>;
 }
 
-/** The channels before the release is offered and, as far as is known before the upload, afterwards. */
+/**
+ * The channels before the release is offered, and the channels afterwards, as the plan before the upload expects them.
+ */
 interface OfferStates {
   readonly before: Channels;
   readonly after: Channels;
@@ -78,9 +80,9 @@ export interface PublishResult extends CommittedRelease {
   readonly version: string;
   readonly channel: string;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
-  /** Of the files of this publish. */
+  /** The Tauri signatures of the files of this publish. */
   readonly signatures: SignatureReport;
-  /** Of the files of this publish. */
+  /** The Sparkle signatures of the files of this publish. */
   readonly edSignatures: EdSignatureReport;
 }
 
@@ -88,10 +90,10 @@ export interface PublishResult extends CommittedRelease {
  * Publishes files as a release, or adds them to a release, and offers it on a channel or holds it back. Artifacts come
  * first, then the manifest, then the catalog revision: clients see only the last step.
  *
- * Publishing the same files again changes nothing. A run that was killed at any point is completed by the next one.
+ * Publishing the same files again changes nothing. The next run completes a run that was killed at any point.
  *
- * @throws AppError `invalid_*` for a wrong request; `needs_create`, `unknown_application`, and the codes of {@link admit} and
- *   `planPublish` for a refusal; `store_*` when the store fails
+ * @throws AppError `invalid_*` for a wrong request; `needs_create`, `unknown_application`, and the codes of {@link
+ *   admit} and `planPublish` for a refusal; `store_*` when the store fails
  */
 export async function publishRelease(
   deps: PublishDeps,
@@ -165,7 +167,10 @@ export async function publishRelease(
   };
 }
 
-/** The artifacts and the signed documents that manifests of the version name already: their objects are used again. */
+/**
+ * The artifacts and the signed documents that manifests of the version name already: the publish uses their objects
+ * again.
+ */
 function namedFiles(state: PublishState, version: string): Pick<Release, 'artifacts' | 'carried'> {
   const fixed = fixedReleases(state, version);
   const known = state.base === undefined ? fixed : [state.base.release, ...fixed];

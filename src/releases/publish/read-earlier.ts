@@ -5,19 +5,19 @@ import type { Release } from '../../domain/release.ts';
 import { compareVersions, newestTextFirst, parseVersion } from '../../domain/version.ts';
 import type { ChannelStates } from '../forecast/compare-channels.ts';
 
-/** The releases that a publisher's release is compared with. */
+/** The earlier releases with which a new release is compared. */
 export interface EarlierReleases {
-  /** The newest of the channel that is older; undefined for none. */
+  /** The newest release of the channel that is older; undefined for none. */
   readonly previous: Release | undefined;
-  /** The last other one of the channel that has signed documents; undefined for none. */
+  /** The last other release of the channel that has signed documents; undefined for none. */
   readonly signed: Release | undefined;
   /** The reasons for which releases could not be read, as sentences. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads what a channel offered before a release. A manifest that cannot be read is reported in `problems`: the release is
- * published already.
+ * Reads releases that a channel offered before a release. A manifest that cannot be read is no error but an entry in
+ * `problems`, because the release is published already.
  *
  * @param published `before` has the channels before the release
  */

@@ -18,7 +18,9 @@ import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
 import type { Contribution } from './merge-release.ts';
 import { addsFiles, wasListed } from './refuse-other-bytes.ts';
 
-/** Reads the documents that decide what a publish does. It decides nothing but whether the channel admits the version. */
+/**
+ * Reads the documents on which a publish depends. It makes one decision only: whether the channel admits the version.
+ */
 
 /** The state of a catalog, and the channel that a version may be published to. */
 export interface Admitted {
@@ -29,26 +31,32 @@ export interface Admitted {
   readonly channel: ChannelJson;
 }
 
-/** The state from which a publish is planned. */
+/** The state from which `planPublish` plans a publish. */
 export interface PublishState extends Admitted {
   /** By the store's clock; milliseconds since the epoch. */
   readonly now: number;
   /** The newest manifest that the publisher may continue, offered or not; undefined for none. */
   readonly newest: ManifestReference | undefined;
-  /** The manifest that the publisher adds to: the draft's; without a draft, the newest one. Undefined for a new release. */
+  /**
+   * The manifest to which the publisher adds: the manifest of the draft; without a draft, the newest manifest.
+   * Undefined for a new release.
+   */
   readonly base: ManifestReference | undefined;
   /** The manifests that channels offer, by number. */
   readonly offered: readonly ManifestReference[];
-  /** Every release that was made of a version which a channel listed and lists no longer; empty otherwise. */
+  /**
+   * The releases in all manifests of the version, when a channel listed the version and lists it no longer; empty
+   * otherwise.
+   */
   readonly former: readonly Release[];
 }
 
 /**
- * Admits a version to a channel, on the state of the catalog that the publish will change. It needs no file, so it comes
- * before the files are hashed.
+ * Admits a version to a channel, on the state of the catalog that the publish will change. It needs no file, so a
+ * publish does it before it hashes the files.
  *
- * @throws AppError as {@link admitToChannel} and {@link refuseRemoved}; `unknown_version` when the request opens a draft
- *   and the channel has none
+ * @throws AppError the codes of {@link admitToChannel} and {@link refuseRemoved}; `unknown_version` when the request
+ *   opens a draft and the channel has none
  */
 export function admit(
   { channels, removedVersions, settings }: Omit<Admitted, 'channel'>,
@@ -65,7 +73,7 @@ function refuseUndrafted(
   { channel: name, version }: Admission & { readonly version: string },
 ): void {
   const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
-  // Another publisher may have opened it already.
+  // Another publisher may have opened the draft already.
   if (channel?.offers.some((offer) => offer.version === version)) return;
   if (channel === undefined || draftIn(channel, version) === undefined) {
     throw noDraft(channels, version, name);
@@ -83,8 +91,8 @@ export function catalogState(revision: Revision | undefined): Omit<Admitted, 'ch
 }
 
 /**
- * Reads the manifests of the version. A draft is continued as it is listed, without files whose publisher has not
- * committed them.
+ * Reads the manifests of the version. A publish continues a draft as the channel lists it, without files that another
+ * publisher has not committed.
  *
  * @param stored the newest manifest
  * @throws AppError `document_corrupt`, with the option that allows it
@@ -107,8 +115,8 @@ export async function readPublishState(
 }
 
 /**
- * The releases whose bytes clients may have: releases that a channel lists no longer, then those offered now. The last
- * one has the statements that clients see.
+ * The releases whose bytes clients may have: releases that a channel lists no longer, then releases that are offered
+ * now. The last release has the statements that clients see.
  */
 export function fixedReleases(
   { channels, removedVersions, newest, offered }: PublishState,
@@ -121,8 +129,8 @@ export function fixedReleases(
 }
 
 /**
- * Reads the manifests that channels offer of a version, by number. Leaves out a corrupt manifest when a sound one
- * followed it that has every build of the offer. Also leaves it out when the operator allows it with `--skip-corrupt`.
+ * Reads the manifests of a version that channels offer, by number. Leaves out a corrupt manifest when a newer, sound
+ * manifest has every build of the offer, or when the operator allows it with `--skip-corrupt`.
  *
  * @param newest the newest sound manifest; undefined for none
  * @throws AppError `document_corrupt`, with the option that allows it
@@ -154,7 +162,10 @@ async function readOffered(
   return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
 }
 
-/** Reports whether a newer manifest has every build of an offer. A publisher that was interrupted may leave one without. */
+/**
+ * Reports whether a newer manifest has every build of an offer. An interrupted publisher may leave a newer manifest
+ * that lacks some of these builds.
+ */
 function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
   if (newest === undefined || newest.number <= offer.manifest.number) return false;
   return offer.artifacts.every(

@@ -5,7 +5,9 @@ import { type Artifact, identityName, isSameFile, type Release } from '../../dom
 import { carriedDiffers } from './merge-carried.ts';
 import { differs } from './merge-release.ts';
 
-/** The files of a version that clients may have from a channel which lists the version no longer. Pure. */
+/**
+ * Pure functions about the files of a version that clients may have from a channel which lists the version no longer.
+ */
 
 interface Added {
   readonly version: string;
@@ -15,7 +17,10 @@ interface Added {
   readonly carried: readonly CarriedDocument[];
 }
 
-/** Reports whether a channel listed a version and lists it no longer. @param removed the versions that removed channels listed */
+/**
+ * Reports whether a channel listed a version and lists it no longer.
+ * @param removed the versions that removed channels listed
+ */
 export function wasListed(
   channels: Channels,
   removed: readonly string[],
@@ -34,8 +39,8 @@ export function addsFiles(mine: Added, offered: readonly ManifestReference[]): b
 }
 
 /**
- * Refuses other files for a build that clients may have from a channel that listed the version and does not any more.
- * No offer names these files. So the files of every manifest count, also of those that were never offered.
+ * Refuses other files for a build that clients may have from a channel that lists the version no longer. No offer names
+ * these files, so the files of every manifest count, even of a manifest that was never offered.
  *
  * @param former the releases of every manifest of the version
  * @param offered the releases that channels offer now: their files may be published again

@@ -19,14 +19,15 @@ import {
 import { updateQuestion } from '../forecast/foresee-updates.ts';
 
 /**
- * Refuses a release that no client can reach, and one that some versions must update to and cannot reach.
+ * Refuses a release that no client can reach, and a release that some versions must reach and cannot.
  *
- * No client reaches it when the application has other releases, and none of them is in its `requires`. A version must
- * update and cannot when it is in its `mandatory_for` and not in its `requires`, and no chain of other releases on the
- * channel leads to it.
+ * No client reaches the release when the application has older releases, and none of these is in `requires`. A version
+ * must reach the release and cannot when the version is in `mandatory_for` and not in `requires`, and no chain of other
+ * releases on the channel leads to the release.
  *
- * Every version counts, even one that was never published here: clients may come from another service. So it checks one
- * version of each interval between the bounds of all ranges, and follows its decisions from release to release.
+ * Every version counts, even a version that was never published here, because clients may come from another service. So
+ * the check takes one version of each interval between the bounds of all ranges, and follows the updates of that
+ * version from release to release.
  *
  * @param channels the state that already offers the release
  * @throws AppError `clients_stranded`
@@ -77,7 +78,7 @@ function refuseUnreached(
   );
 }
 
-/** Clients may run any version that some channel lists or listed. */
+/** Refuses a release that no known version can reach: clients may run any version that some channel lists or listed. */
 function refuseUnreachable(
   channels: Channels,
   { version, requires }: OfferJson,
@@ -100,7 +101,7 @@ function refuseUnreachable(
   );
 }
 
-/** A rollout delays a release, but its clients are not stranded. */
+/** Leaves out the rollouts, because a rollout delays a release and strands no client. */
 function withoutRollouts(channels: Channels): Channels {
   return Object.fromEntries(
     Object.entries(channels).map(([name, channel]) => [
@@ -110,7 +111,7 @@ function withoutRollouts(channels: Channels): Channels {
   );
 }
 
-/** Reports whether updates lead a client to a version that is not in the range, one release after the other. */
+/** Reports whether updates, one release after the other, lead a client to a version that is not in the range. */
 function leadsOn(
   view: ChannelView,
   channel: string,
@@ -119,7 +120,7 @@ function leadsOn(
   mandatoryFor: VersionRange,
 ): boolean {
   let current = from;
-  // Each step leads to a newer version, so this ends.
+  // Each step leads to a newer version, so the loop ends.
   while (inRange(current, mandatoryFor)) {
     const decision = decideUpdate(updateQuestion(channel, artifact, current), view, 0);
     if (decision.reason !== 'offer') return false;
@@ -132,7 +133,10 @@ function rangesOf({ offers }: ChannelView): readonly VersionRange[] {
   return [...new Set(offers.map(({ requires }) => requires))].filter((range) => range !== null);
 }
 
-/** The newest published version, which clients have; else the first version that is not a pre-release, if any. */
+/**
+ * The example for the message: the newest published version, because clients have it; else the first version that is
+ * not a pre-release, if any.
+ */
 function example(stranded: readonly Version[], channels: Channels): Version | undefined {
   const published = new Set(
     channelEntries(channels).flatMap(([, { offers }]) => offers.map(({ version }) => version)),

@@ -13,11 +13,11 @@ export type Presence =
   | { readonly kind: 'withdrawn'; readonly reason: string };
 
 /**
- * Compares a release with what a channel lists, by the names and sizes of its files: hashing thousands of files again
- * would take as long as importing them.
+ * Compares a release with the release that a channel lists, by the names and sizes of the files: hashing thousands of
+ * files again would take as long as importing them.
  *
  * @param revision the catalog before the import
- * @returns undefined when it has to be published
+ * @returns undefined when the import has to publish the release
  * @throws AppError `document_corrupt`
  */
 export async function findPresence(

@@ -29,7 +29,7 @@ export interface UploadDeps extends WriterDeps {
 }
 
 interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
-  /** Its path on disk; the bytes of a file that publishing makes. */
+  /** The path of the file on disk; for a file that publishing makes, its bytes. */
   readonly content: string | Uint8Array;
   /** The facts that the build tool states. */
   readonly facts: UpdaterFacts;
@@ -37,7 +37,7 @@ interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
   readonly size: number;
   readonly sha256: string;
   readonly sha512: string;
-  /** Of a signed file, when its signature is verified. */
+  /** Present for a signed file whose signature will be verified. */
   readonly blake2b512?: string;
 }
 
@@ -53,9 +53,9 @@ type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | '
 const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
 
 /**
- * Hashes every file once, and makes the zsync file of an AppImage that the build tool wrote none for.
+ * Hashes every file once, and makes the zsync file of an AppImage when the build tool wrote none.
  *
- * @param verifies whether the signatures will be verified
+ * @param verifies true when the signatures will be verified
  * @throws AppError `invalid_artifact`
  */
 export async function hashArtifacts(
@@ -99,7 +99,7 @@ export async function hashArtifacts(
   return hashed;
 }
 
-/** @returns undefined when the artifact needs none, or is too large for one */
+/** @returns undefined when the artifact needs no zsync file, or is too large for a zsync file */
 async function makeMissingZsync(
   built: BuiltArtifact,
   { sha1 }: HashedFile,
@@ -151,7 +151,10 @@ export function withPlannedObjects(hashed: HashedArtifact): Artifact {
   return artifactWith(hashed, () => '');
 }
 
-/** Uploads files, unless an object of the same bytes can be used again. @param named artifacts of manifests, whose objects are used again */
+/**
+ * Uploads files, unless it can use an object with the same bytes again.
+ * @param named artifacts of manifests, whose objects it uses again
+ */
 export async function uploadArtifacts(
   deps: UploadDeps,
   application: string,

@@ -21,16 +21,16 @@ import { haveSamePlan, type RequestedRollout, startRollout } from './start-rollo
 export type RolloutAction =
   /** Starts another plan now; a percentage is a plan of one step. */
   | { readonly kind: 'start'; readonly requested: RequestedRollout }
-  /** The share stays where it is until `unfreeze`. */
+  /** The share stays the same until `unfreeze`. */
   | { readonly kind: 'freeze' }
-  /** The plan goes on from where it was frozen. */
+  /** The plan continues from the point at which it was frozen. */
   | { readonly kind: 'unfreeze' }
   /** Every client is offered the release from now on. */
   | { readonly kind: 'complete' };
 
 /**
- * Finds the channels for a request that names none: every channel where a rollout of the version is under way, and if
- * there is none, every channel that offers it.
+ * A request that names no channel changes every channel where a rollout of the version is under way. If there is no
+ * such channel, it changes every channel that offers the version.
  */
 interface RolloutRequest extends ListedRequest {
   readonly action: RolloutAction;
@@ -50,9 +50,8 @@ export interface RolloutChanged extends Committed {
 }
 
 /**
- * Changes the share of installations that is offered a release.
- * Raising it only adds installations. Lowering it removes the installations that were added last. Clients that
- * have the release keep it.
+ * Changes the share of installations that is offered a release. A higher share only adds installations. A lower share
+ * removes the installations that were added last. Clients that have the release keep it.
  *
  * @throws AppError `invalid_version`, `invalid_name`, `invalid_request`, `invalid_rollout`; `unknown_application`,
  *   `unknown_channel`, `unknown_version`; `status_forbids` for a release that is a draft, paused, yanked or retired, or
@@ -103,8 +102,9 @@ function offerIn({ offers }: ChannelJson, request: RolloutRequest): OfferJson | 
 }
 
 /**
- * The channels that a command without a channel changes: those where a rollout is under way. A release that every
- * client of one channel has must not be taken back there because it is rolled out on another channel.
+ * The channels that a command without a channel changes: the channels where a rollout is under way. When every client
+ * of one channel is offered the release, the command must not take the release back there because of a rollout on
+ * another channel.
  */
 function concerned(
   deps: WriterDeps,
@@ -142,7 +142,7 @@ function edit(
   if (action.kind === 'start') {
     const started = startRollout(start, action.requested);
     if (rollout === undefined && rolloutOf(started) === null) return undefined;
-    // The command may be a second try: starting again would take offers back.
+    // The command may be a second try: a new start of the same plan would take offers back.
     const runs = rollout?.clock.running === true && haveSamePlan(started, rollout);
     return runs ? rollout : started;
   }

@@ -7,7 +7,7 @@ import { parseRollout } from '../../domain/rollout-text.ts';
 export interface RequestedRollout {
   readonly text: string;
   readonly freezeWindows: readonly string[];
-  /** True when the build tool states it, and not the command. */
+  /** True when the build tool states the rollout, and not the command. */
   readonly isFromBuild?: boolean;
 }
 

@@ -18,7 +18,7 @@ interface GarbageResult {
 interface GarbageRequest {
   /** Undefined: every application. */
   readonly application: string | undefined;
-  /** Default: a week. Shorter in tests only: publishers rely on their uploads for a day. */
+  /** Default: a week. Only tests set a shorter age, because publishers rely on their uploads for a day. */
   readonly ageMinMs?: number;
 }
 
@@ -26,7 +26,7 @@ interface GarbageRequest {
  * Removes artifacts that no manifest names and that are so old that no running publish will name them. Also removes the
  * artifacts of releases that every channel kept out long ago.
  *
- * When an application has a corrupt document, nothing of it is removed, and the command continues with the next
+ * When an application has a corrupt document, the command removes nothing of it, and continues with the next
  * application.
  *
  * @throws AppError `unknown_application`
@@ -40,7 +40,7 @@ export async function collectGarbage(
       ? await readApplications(deps)
       : [await knownApplication(deps, request.application)];
   const ageMinMs = request.ageMinMs ?? GARBAGE_AGE_MIN_MS;
-  // Uses the store's clock, because this machine's may be wrong.
+  // Uses the store's clock, because the clock of this machine may be wrong.
   const now = await readStoreTime(deps);
   const limits = {
     storedBefore: new Date(now - ageMinMs),
@@ -77,7 +77,10 @@ async function collectOf(
   }
 }
 
-/** Keeps an object that changed since: another gc may have removed it, and a publisher uploaded it again. */
+/**
+ * Keeps an object that changed after the search: another gc may have removed it, and a publisher may have uploaded it
+ * again.
+ */
 async function remove({ store }: AppendDeps, found: ObjectInfo): Promise<void> {
   const stored = await store.head(found.key);
   if (stored?.lastModified.getTime() !== found.lastModified.getTime()) return;

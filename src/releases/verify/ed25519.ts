@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 /**
  * Verifies Ed25519 signatures of files of any size (RFC 8032, section 5.1.7).
  *
- * Node verifies only what is in memory as a whole, and Sparkle signs whole disk images. The file is needed only for one
- * SHA-512, which takes it in chunks; the rest is arithmetic with public numbers, so its time tells an attacker nothing.
+ * Node verifies only data that is in memory as a whole, and Sparkle signs whole disk images. The algorithm needs the
+ * file only for one SHA-512, which takes the file in chunks. The rest is arithmetic with public numbers, so its
+ * duration tells an attacker nothing.
  */
 export interface EdCheck {
   update(chunk: Uint8Array): void;
@@ -13,7 +14,7 @@ export interface EdCheck {
 }
 
 /**
- * Like Node's own check, it refuses a key of small order: every file has a signature that such a key verifies.
+ * Like Node's own check, it refuses a key of small order, because every file has a signature that such a key verifies.
  *
  * @param publicKey 32 bytes; other lengths are never valid
  * @param signature 64 bytes; other lengths are never valid

@@ -62,10 +62,13 @@ interface Verified {
   readonly applications: readonly VerifyResult[];
 }
 
-/** A failure of the store ends it, since nothing is known then. @throws AppError `unknown_application` */
+/**
+ * A failure of the store ends the check, because the state of the applications is unknown then. @throws AppError
+ * `unknown_application`
+ */
 export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): Promise<Verified> {
   const { application, deep } = request;
-  // Before the lists: a publisher may create an application meanwhile.
+  // Reads the announced revisions before the lists, because a publisher may create an application meanwhile.
   const announced = await readAnnounced(deps);
   const list = await readStoredApplications(deps, announced);
   const names = list.newest?.signed.applications.map(({ name }) => name) ?? [];
@@ -74,7 +77,7 @@ export async function verifyCatalog(deps: VerifyDeps, request: VerifyRequest): P
     applications.push(await verifyApplication(deps, name, announced, deep));
   }
   const isListed = application === undefined || names.includes(application);
-  // A corrupt list may have lost the name.
+  // A corrupt list may have lost the name, so only a sound list shows that the application is unknown.
   if (!isListed && list.problems.length === 0 && applications[0]?.revisionsChecked === 0) {
     throw await unknownApplication(deps, application);
   }
@@ -179,7 +182,7 @@ async function verifyAppcasts(
   problems: string[],
 ): Promise<number> {
   if (!deep || sparklePubkey === null) return 0;
-  // A document with other bytes is named with the other files.
+  // Ignores documents with other bytes, because `verifyFiles` reports them.
   const checked = await collect([], () => checkAppcasts(deps, release, sparklePubkey));
   for (const name of checked?.invalid ?? []) {
     problems.push(
@@ -190,7 +193,7 @@ async function verifyAppcasts(
 }
 
 type Depth = Pick<VerifyRequest, 'deep'> & PublicKeySettings;
-/** Counts of what was read, also of files with a problem. */
+/** The bytes that were read, also of files with a problem, and the signatures that were verified. */
 interface Counts {
   bytesRead: number;
   signaturesVerified: number;
@@ -257,7 +260,7 @@ async function verifyFile(
   counts.signaturesVerified += signatures.length + edSignatures.length;
 }
 
-/** The signatures of a file that the key can verify. A key that it replaced made the others. */
+/** The signatures of a file that the key can verify. An earlier key of the application made the others. */
 function signaturesOf(
   { signatures = [] }: StoredFile,
   key: MinisignPublicKey,
@@ -267,7 +270,7 @@ function signaturesOf(
       .filter(({ scheme }) => scheme === MINISIGN)
       .map(({ value }) => parseMinisignSignature(value))
       .filter((signature) => signature !== undefined)
-      // A legacy signature is not over a hash: it would need the whole file in memory.
+      // A legacy signature is over the file and not over its hash, so the check would need the whole file in memory.
       .filter(({ algorithm, keyId }) => algorithm === 'ED' && keyId === key.keyId)
   );
 }
@@ -276,7 +279,7 @@ function mismatch(message: string): AppError {
   return new AppError('artifact_mismatch', message);
 }
 
-/** Corrupt data is a result of the check; any other error ends it. */
+/** Corrupt data becomes a problem in the result; any other error ends the check. */
 async function collect<T>(problems: string[], check: () => Promise<T>): Promise<T | undefined> {
   try {
     return await check();

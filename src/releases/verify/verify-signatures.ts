@@ -13,7 +13,7 @@ import type { HashedArtifact } from '../publish/upload-artifacts.ts';
 
 /** The result of verifying the Tauri signatures of a publish. */
 export interface SignatureReport {
-  /** The id of the key that made them; null: the application has no key, and nothing was verified. */
+  /** The id of the key that verified the signatures; null: the application has no key, and nothing was verified. */
   readonly keyId: string | null;
   readonly count: number;
   /** The files whose signature states no version. */
@@ -27,7 +27,7 @@ export const NO_SIGNATURES: SignatureReport = { keyId: null, count: 0, withoutVe
  * file's name and version. `builds/tauri/tauri-signature.ts` has compared the comment with the published file and
  * version already.
  *
- * @param hashed with `blake2b512` of each signed file when there is a key
+ * @param hashed the files; when there is a key, each signed file has its `blake2b512`
  * @param key null: the signatures are only counted
  * @throws AppError `invalid_artifact` for a signature that the client would refuse
  */
@@ -61,7 +61,7 @@ async function verifySignature(
   key: MinisignPublicKey,
 ): Promise<void> {
   const { path } = artifact.built;
-  // The client decodes the text as it is.
+  // The client decodes the text without removing white space.
   if (signature === undefined || text !== text.trim()) {
     throw refusal(
       path,
@@ -75,7 +75,7 @@ async function verifySignature(
 
 /**
  * Refuses to offer a release with a file whose signature is of another key. A draft may have files from before the key
- * was set. It reads no file: `createSignatureCheck` does.
+ * was set. This check reads no file; `createSignatureCheck` reads the files.
  *
  * @throws AppError `invalid_artifact`
  */
@@ -121,7 +121,10 @@ function whyInvalid(
   return undefined;
 }
 
-/** True when a signature and its trusted comment are of the key. @param signed see {@link signedBytes} */
+/**
+ * True when the key verifies a signature and its trusted comment.
+ * @param signed see {@link signedBytes}
+ */
 export function isValidSignature(
   signed: Uint8Array,
   signature: MinisignSignature,
@@ -138,7 +141,10 @@ function isSignatureOver(
   return verify(null, signed, keyObjectOf(key), signature);
 }
 
-/** True when the trusted comment is of the key as well. Without this check, its version could be changed. */
+/**
+ * True when the key verifies the trusted comment as well. Without this check, an attacker could change the version in
+ * the comment.
+ */
 function hasTrustedComment(
   { signature, trustedComment, globalSignature }: MinisignSignature,
   key: MinisignPublicKey,
@@ -152,10 +158,10 @@ function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
-/** A signature over the file itself needs the whole file in memory. Signers have signed a hash for years. */
+/** A signature over the file itself needs the whole file in memory. For years, signers have signed a hash instead. */
 export const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
 
-/** The bytes that Ed25519 signed: the hash of the file, or for a legacy signature the file. */
+/** The bytes that Ed25519 signed: the hash of the file; for a legacy signature, the file itself. */
 async function signedBytes(
   { built: { path }, main }: HashedArtifact,
   { algorithm }: MinisignSignature,

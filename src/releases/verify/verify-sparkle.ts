@@ -18,11 +18,14 @@ import { createEdCheck, type EdCheck } from './ed25519.ts';
 
 /** The result of verifying the Sparkle signatures of a publish. */
 export interface EdSignatureReport {
-  /** The key that made them; null: the application has no key, and nothing was verified. */
+  /** The key that verified the signatures; null: the application has no key, and nothing was verified. */
   readonly publicKey: string | null;
   /** The number of verified signatures of files, deltas and appcasts. */
   readonly count: number;
-  /** With a key: the files of a platform that an updater of this kind takes, when none of them has a signature. */
+  /**
+   * The files for updaters of this kind on platforms where no file has a signature; empty when the application has no
+   * key.
+   */
   readonly unsigned: readonly string[];
 }
 
@@ -86,7 +89,7 @@ export async function verifySparkleSignatures(
   return { publicKey: key?.text ?? null, count, unsigned: key === null ? [] : unsignedOf(hashed) };
 }
 
-/** The files that clients with a key refuse, on platforms that have no signed file beside them. */
+/** The files that clients with a key refuse, on platforms without any signed file. */
 function unsignedOf(hashed: readonly HashedArtifact[]): readonly string[] {
   const built = hashed.map((each) => each.built);
   const signed = built.filter((file) => edSignaturesOf(file).length > 0);
@@ -130,7 +133,7 @@ async function verifyFile(
  * Says whether clients with the key accept an appcast that its publisher signed.
  *
  * @param documents the bytes of all signed documents of the release, by name
- * @param key null: it is not verified
+ * @param key null: the appcast is not verified
  * @returns undefined for a document that has no such signature
  */
 export function isValidAppcast(

@@ -20,7 +20,7 @@ import { ensureSparkleSigned, nameOf } from './verify-stored-sparkle.ts';
 
 /** A file, and signatures of one key over it. */
 interface SignedFile {
-  /** Its key in the store. */
+  /** The key of the file in the store. */
   readonly object: string;
   readonly signatures: readonly MinisignSignature[];
   readonly publicKey: MinisignPublicKey;
@@ -30,7 +30,7 @@ interface SignedFile {
  * Reads a stored file once. Keeps it in memory only when a signature is a legacy one.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing
+ * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSignedFile(
   deps: ReaderDeps,
@@ -58,8 +58,9 @@ export interface VerifiedSignature extends Pick<Artifact, 'sha256'> {
 }
 
 /**
- * Makes a check that clients with the application's key accept every signed file of a release. It runs before a channel
- * first offers the release: its draft may have files from before the key was set, which were not verified then.
+ * Makes a check that clients with the application's key accept every signed file of a release. The check runs before a
+ * channel first offers the release, because the draft may have files from before the key was set, and no key verified
+ * them.
  *
  * The check may run again with a newer state. It reads each file only once.
  *
@@ -74,7 +75,7 @@ export function createSignatureCheck(
   );
   return async (release, settings) => {
     const { tauriPubkey, sparklePubkey } = applicationSettingsOf(settings);
-    // Reads no file, so it comes first.
+    // This check reads no file, so it comes first.
     if (tauriPubkey !== null) refuseUnverifiable(release, tauriPubkey);
     if (tauriPubkey !== null) await ensureTauriSigned(deps, release, tauriPubkey, known);
     if (sparklePubkey !== null) await ensureSparkleSigned(deps, release, sparklePubkey, known);

@@ -13,7 +13,7 @@ import { createSparkleCheck, edSignaturesOf, isValidAppcast } from './verify-spa
  * Reads a stored file once, in bounded memory.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
- * @throws AppError `artifact_mismatch` when it is missing
+ * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSparkleFile(
   deps: ReaderDeps,
@@ -29,7 +29,7 @@ export async function checkSparkleFile(
 /**
  * Ensures that clients with the key accept the signed files, deltas and appcasts of a release.
  *
- * @param known what was verified: this call adds to it, and reads nothing that is in it
+ * @param known the names of verified signatures: this call skips these signatures, and adds the ones that it verifies
  * @throws AppError `invalid_artifact`, `artifact_mismatch`
  */
 export async function ensureSparkleSigned(
@@ -63,7 +63,7 @@ export async function ensureSparkleSigned(
 }
 
 /**
- * The names of the signed appcasts of a release.
+ * Checks the signed appcasts of a release, and returns their names.
  *
  * @returns `invalid`: the appcasts that clients with the key refuse
  * @throws AppError `artifact_mismatch` for a document with other bytes
@@ -91,7 +91,10 @@ async function readDocuments(
   return documents;
 }
 
-/** Names a signature that a key verified. @param value empty for a document that holds its own */
+/**
+ * Names a signature that a key verified.
+ * @param value the signature; empty for a signed document
+ */
 export function nameOf({ text }: { readonly text: string }, sha256: string, value: string): string {
   return `${text} ${sha256} ${value}`;
 }

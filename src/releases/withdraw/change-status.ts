@@ -40,9 +40,9 @@ export interface StatusChanged extends Committed {
 /**
  * Changes the status of a release, on one channel or on every channel that lists it, in one commit.
  *
- * - pause: it is not offered until it is resumed; clients that have it keep it. resume: undoes a pause.
- * - yank: it is withdrawn permanently; clients that have it move to the next newer release.
- * - retire: the channel no longer lists it. A draft is discarded: its version is free again.
+ * - pause: the release is not offered until a command resumes it; clients that have it keep it. resume: undoes a pause.
+ * - yank: the release is withdrawn permanently; clients that have it move to the next newer release.
+ * - retire: the channel no longer lists the release. A draft is discarded, so its version is free again.
  *
  * With a reason, pause and yank also correct the reason of a release that is paused or yanked already.
  *
@@ -107,7 +107,7 @@ export async function changeStatus(
   return { ...committed, ...status, clients };
 }
 
-/** Like {@link channelsListing}; empty when the version was only a draft, which is discarded. */
+/** Like {@link channelsListing}; empty when the version was only a draft, and the command discards it. */
 async function listingOf(
   deps: WriterDeps,
   channels: Channels,

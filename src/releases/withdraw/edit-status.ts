@@ -10,21 +10,24 @@ import {
 } from '../../catalog/documents/rollout-document.ts';
 import { AppError } from '../../core/errors.ts';
 
-/** Changes the status of a channel's offer of a version. Pure. */
+/** Pure functions that change the status of a version on a channel. */
 
 export type StatusVerb = Extract<ChangeKind, 'pause' | 'resume' | 'yank' | 'retire'>;
 
 interface StatusEdit {
-  /** The versions to edit in one pass over the offers: a rollback may edit thousands. */
+  /** The versions to edit. One pass over the offers edits all of them, because a rollback may edit thousands. */
   readonly versions: readonly string[];
   readonly reason: string | null;
 }
 
-/** The offer after a change of status; undefined when it has that status already, and no other reason is given. */
+/**
+ * The offer after a change of status; undefined when the offer has that status already, and the command gives no other
+ * reason.
+ */
 type Edit = (offer: OfferJson, edit: StatusEdit, now: number) => OfferJson | 'drop' | undefined;
 
 const EDITS: Readonly<Record<StatusVerb, Edit>> = {
-  // The plan of a rollout stands still while the release is paused.
+  // The plan of a rollout does not advance while the release is paused.
   pause: (offer, edit, now) => {
     refuseYanked(offer, 'paused');
     return withStatus(offer, 'paused', edit, (rollout) => withClockRead(rollout, now));
@@ -44,7 +47,7 @@ function withStatus(
   edit: (rollout: RolloutJson) => RolloutJson,
 ): OfferJson | undefined {
   if (offer.status === status) {
-    // An emergency pause leaves no time for a reason: it can be stated, or corrected, later.
+    // An emergency pause leaves no time for a reason, so the operator can state or correct the reason later.
     const isOther = status !== 'active' && reason !== null && reason !== offer.reason;
     return isOther ? { ...offer, reason } : undefined;
   }
@@ -54,7 +57,7 @@ function withStatus(
 
 /**
  * Changes the status of versions that a channel lists or listed. A version that is paused or yanked already gets the
- * reason, if one is given. Undefined when this changes nothing.
+ * new reason, if the command gives one. Returns undefined when nothing changes.
  *
  * @param now by the store's clock
  * @throws AppError `status_forbids`

@@ -28,14 +28,14 @@ interface RollbackRequest {
   /** The version that stays. */
   readonly to: string;
   readonly channel: string;
-  /** For the history, and for the offers that are yanked. */
+  /** The reason in the history, and in the yanked offers. */
   readonly reason: string | null;
 }
 
 /** A release that a rollback yanks. */
 interface Withdrawn {
   readonly version: string;
-  /** The channels that list it, active or paused. */
+  /** The channels that list the release as active or paused. */
   readonly channels: readonly string[];
 }
 
@@ -44,9 +44,9 @@ export interface Rollback {
   readonly channel: string;
   /** Newest first. */
   readonly withdrawn: readonly Withdrawn[];
-  /** The updates that clients get afterwards. */
+  /** The updates that clients get after the rollback. */
   readonly clients: readonly ForeseenUpdate[];
-  /** Newer releases that the channel holds back: they stay, and are offered when they are complete. */
+  /** Newer releases that the channel holds back: they stay, and the channel offers them when they are complete. */
   readonly held: readonly string[];
   /** Newer releases that the channel still shows, because it inherits them; newest first. */
   readonly inherited: readonly { readonly version: string; readonly channel: string }[];
@@ -87,14 +87,14 @@ export function foreseeRollback(
 }
 
 /**
- * Yanks every release of a channel that is newer than a version, on every channel that lists it, in one commit. So the
- * version is the newest of the channel again. No client goes back to it by this: clients on a yanked release keep it
- * until a newer one is published.
+ * Yanks every release of a channel that is newer than a version, on every channel that lists the release, in one
+ * commit. Then the version is the newest of the channel again. The rollback moves no client back to this version:
+ * clients on a yanked release keep that release until a newer one is published.
  *
  * @param reviewed the releases that the operator agreed to yank. A newer release that another publisher offered
  *   meanwhile is not yanked: a yank is permanent, and that release may correct the bad one.
- * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when the version is not
- *   offered to every client, when no release is newer, and when a newer release was not reviewed
+ * @throws AppError `unknown_application`, `unknown_channel`, `unknown_version`; `status_forbids` when the version is
+ *   not offered to every client, when no release is newer, and when a newer release was not reviewed
  */
 export async function rollBack(
   deps: WriterDeps,
@@ -129,7 +129,7 @@ function checked(request: RollbackRequest): RollbackRequest {
   return { ...request, channel };
 }
 
-/** The versions that {@link Withdrawal} adds to the history, with the number of those that have no room there. */
+/** The text for the history: the first yanked versions, and the number of yanked versions that have no room there. */
 function summaryOf(withdrawn: readonly Withdrawn[]): string {
   const versions = withdrawn.map(({ version }) => version.slice(0, 40));
   return `yanks ${listed(versions, 3)}`;
@@ -180,7 +180,7 @@ function shownBy(channels: Channels, name: string): readonly string[] {
   return [name, ...inheritedNames(name, (each) => channels[each]?.inherits)];
 }
 
-/** Refuses a version that not every client of the channel would be offered afterwards. */
+/** Refuses a version that some clients of the channel would not be offered after the rollback. */
 function refuseUnoffered(
   channels: Channels,
   { application, to, channel }: RollbackRequest,

@@ -25,7 +25,10 @@ import {
 
 const PAGE = "docs/operations/behind-a-proxy.md in Slipway's repository";
 
-/** Sends requests to the public address of the service, and checks what reaches it. Stops when it does not answer. */
+/**
+ * Sends requests to the public address of the service, and checks what reaches the service. Stops when the service does
+ * not answer.
+ */
 export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check[]> {
   return runChecks(
     {

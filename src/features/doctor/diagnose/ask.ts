@@ -10,19 +10,22 @@ export interface AskedRequest {
 }
 
 export interface Reply {
-  /** 0: no answer arrived. */
+  /** The HTTP status; 0 when no answer arrived. */
   readonly status: number;
   /** The reason why no answer arrived, such as `certificate has expired`. */
   readonly failure: string | undefined;
   readonly headers: { get(name: string): string | null };
-  /** Text of at most a megabyte. */
+  /** The body as text, at most a megabyte. */
   readonly text: string;
 }
 
-/** Asks over HTTP. A redirect is an answer. Never rejects. */
+/** Sends a request over HTTP. A redirect counts as the answer. Never rejects. */
 export type Ask = (url: string, question?: AskedRequest) => Promise<Reply>;
 
-/** Asks until two answers in a row have the same status, at most three times: a proxy may have given one of them. */
+/**
+ * Sends a request until two answers in a row have the same status, at most three times, because a single answer may
+ * come from a proxy.
+ */
 export async function askSurely(ask: Ask, url: string, question?: AskedRequest): Promise<Reply> {
   let last = await ask(url, question);
   for (let again = 0; again < 2; again++) {
@@ -47,7 +50,7 @@ export interface AddressDeps {
   readonly version: string;
   /** The store that the service should serve; undefined when this command knows none. */
   readonly catalogs: ReaderDeps | undefined;
-  /** The application whose newest release is downloaded in part. */
+  /** The check of ranges downloads a part of the newest release of this application. */
   readonly application: string;
 }
 

@@ -31,7 +31,10 @@ export interface DiagnoseDeps extends AppendDeps, RightsDeps {
   readonly misspelled: readonly string[];
   /** The versions of Slipway and Node, for the first line. */
   readonly versions: string;
-  /** Probes the store's conditional writes anew; answers in a sentence. Rejects when the store fails. */
+  /**
+   * Probes the conditional writes of the store again, and states the result in a sentence. Rejects when the store
+   * fails.
+   */
   readonly probe: () => Promise<string>;
   readonly ask: Ask;
   /** True when clients fetch files from the store itself; otherwise the service sends them. */
@@ -44,19 +47,22 @@ export interface DiagnoseDeps extends AppendDeps, RightsDeps {
   readonly readSpace: (() => Promise<Space>) | undefined;
   /** The store of accounts, sessions and messages: `store`, unless S3_PRIVATE_BUCKET is set. */
   readonly privateStore: ObjectStore;
-  /** The address of a public file: see PUBLIC_FILES_URL; undefined when it is not set. */
+  /** Returns the address of a public file; undefined when PUBLIC_FILES_URL is not set. */
   readonly publicAddress: ((key: string) => string) | undefined;
 }
 
-/** Below this, the next release may not fit. */
+/** Below this free space, in bytes, the next release may not fit. */
 const FREE_BYTES_WARNING = 2e9;
-/** Below this, even counts and sessions may soon not be stored. */
+/** Below this free space, in bytes, the service may soon be unable to store even counts and sessions. */
 const FREE_BYTES_MIN = 100e6;
 
-/** Tests everything that publishing and serving need from the store. Stops when the store cannot be reached. */
+/** Tests everything that publishing and serving need from the store. Stops when it cannot reach the store. */
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   let isConforming = false;
-  /** A store that ignores the condition would overwrite what a right is tried with. */
+  /**
+   * Skips a check when the conditional writes did not pass their check: a store that ignores the condition would
+   * overwrite the objects that the check writes.
+   */
   const ifConforming = async (check: (deps: DiagnoseDeps) => Promise<Finding>): Promise<Finding> =>
     isConforming
       ? check(deps)
@@ -93,7 +99,7 @@ function checkSettings({ misspelled }: DiagnoseDeps): Finding {
   return warning(misspelled.join(' '), 'Correct the name, or remove the variable.');
 }
 
-/** Also checks for s3:ListBucket: without it S3 answers 403 for a missing object. */
+/** Also checks the right s3:ListBucket: without this right, S3 answers 403 for a missing object. */
 async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Finding> {
   const missing = await store.get(clockKey(randomness.id()));
   return missing === undefined
@@ -104,7 +110,10 @@ async function checkReachable({ store, randomness }: DiagnoseDeps): Promise<Find
       );
 }
 
-/** A service with a private bucket needs no right to write to the bucket of the releases. */
+/**
+ * Skips the check when the credentials cannot write: a service with a private bucket needs no right to write to the
+ * bucket of the releases.
+ */
 async function checkConditionalWrites({ probe, isBucket }: DiagnoseDeps): Promise<Finding> {
   try {
     return ok(await probe());
@@ -114,7 +123,10 @@ async function checkConditionalWrites({ probe, isBucket }: DiagnoseDeps): Promis
   }
 }
 
-/** Signatures of presigned URLs and the ages of uploads depend on it. */
+/**
+ * Compares the clock of this machine with the clock of the store: signatures of presigned URLs and the ages of uploads
+ * depend on them.
+ */
 async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
   const differenceMs = (await readStoreTime(deps)) - deps.clock.now();
   const seconds = Math.round(Math.abs(differenceMs) / 1000);
@@ -166,7 +178,7 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     : warning([found, ...nearlyFull].join(' '), FULLNESS_REMEDY);
 }
 
-/** Checks that the website of each channel has a release to give. */
+/** Checks that each channel that had a release gives one to new visitors. */
 async function checkVisitors(deps: DiagnoseDeps): Promise<Finding> {
   const names = await readApplications(deps);
   const found: string[] = [];
@@ -248,7 +260,7 @@ async function checkErasure({ privateStore }: DiagnoseDeps): Promise<Finding> {
   );
 }
 
-/** A service starts from the saved catalogs while the store is down. */
+/** Checks that a service can save its catalogs: while the store is down, a service starts from the saved catalogs. */
 async function checkSavedCatalogs({ findSaveProblem }: DiagnoseDeps): Promise<Finding> {
   const problem = await findSaveProblem();
   if (problem === undefined) return ok('A service here can save its catalogs in DATA_DIR.');

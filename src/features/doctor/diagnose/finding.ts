@@ -12,7 +12,7 @@ export const failed = (detail: string, remedy: string | null): Finding => ({
   detail,
   remedy,
 });
-/** A check that could not be made here. */
+/** The finding of a check that cannot run here. */
 export const skipped = (detail: string): Finding => ({ outcome: 'skipped', detail, remedy: null });
 
 /** Runs checks in order. An AppError of a check is a failure: its message says what to do. */

@@ -13,7 +13,7 @@ interface PublicFilesDeps extends ReaderDeps {
 
 const GUIDE = "docs/operations/cdn.md in Slipway's repository has the steps";
 
-/** Fetches a file from the CDN, and checks that the CDN gives clients nothing else of the bucket. */
+/** Fetches a file from the CDN, and checks that the CDN gives clients no other objects of the bucket. */
 export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> {
   const { ask, publicAddress } = deps;
   if (publicAddress === undefined) {
@@ -26,7 +26,7 @@ export async function checkPublicFiles(deps: PublicFilesDeps): Promise<Finding> 
   }
   if (deps.isBucket) {
     const { application, version } = release;
-    // Each has a prefix of its own: a policy may open one and not another.
+    // Each document has another prefix, because a policy may open one prefix and not another.
     const documents = [
       ...[applicationsKey(1), revisionKey(application, 1), manifestKey(application, version, 1)],
     ];

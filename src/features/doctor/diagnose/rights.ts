@@ -15,21 +15,27 @@ import { ok, skipped, warning } from './finding.ts';
 import { sampleRelease } from './sample-release.ts';
 import { withObject } from './with-probe.ts';
 
-/** Finds which programs can work with these credentials: tries each right, and deletes what it created. */
+/**
+ * Finds out which programs can work with these credentials. The checks try each right, and delete the objects that they
+ * created.
+ */
 
 export interface RightsDeps extends AppendDeps {
   readonly privateStore: ObjectStore;
-  /** The prefixes below which the service writes. Each is checked, because a bucket policy may make a single one public. */
+  /**
+   * The prefixes below which the service writes. The checks try each prefix, because a bucket policy may make a single
+   * prefix public.
+   */
   readonly privateRoots: readonly KeyRoot[];
 }
 
-/** A larger file is not read to try a right. */
+/** A check that tries a right reads no larger file. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 const POLICIES = "docs/operations/s3-policies.md in Slipway's repository has the policy";
 
 /**
- * Writes existing objects again: a store that allows the write answers that they exist, and one that does not refuses
- * it. The bytes are the same, so that a store that ignores the condition loses nothing.
+ * Writes existing objects again. A store that allows the write answers that the object exists. A store that does not
+ * allow the write refuses it. A store that ignores the condition loses nothing, because the bytes are the same.
  */
 export async function rightToPublish(deps: RightsDeps): Promise<Finding> {
   const { store } = deps;
@@ -61,7 +67,7 @@ export async function rightToPublish(deps: RightsDeps): Promise<Finding> {
   );
 }
 
-/** Creates an object where the service stores each kind of document, and deletes it. */
+/** Creates an object below each prefix where the service stores documents, and deletes the object. */
 export async function rightToServe(deps: RightsDeps): Promise<Finding> {
   const { privateStore, privateRoots, randomness } = deps;
   const roots = privateRoots.map(({ prefix }) => prefix);

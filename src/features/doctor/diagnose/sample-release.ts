@@ -2,7 +2,7 @@ import { type ReaderDeps, readApplications, readRevision } from '../../../catalo
 import type { Release } from '../../../domain/release.ts';
 import { listReleases, showRelease } from '../../../releases/list/list-releases.ts';
 
-/** A published release to make checks with: the newest one of the first application that has one. */
+/** A published release for the checks: the newest active release of the first application that has one. */
 export async function sampleRelease(deps: ReaderDeps): Promise<Release | undefined> {
   for (const application of await readApplications(deps)) {
     const revision = await readRevision(deps, application);

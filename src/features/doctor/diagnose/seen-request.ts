@@ -2,7 +2,7 @@ import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse, type Reply } from './ask.ts';
 import { failed, ok, warning } from './finding.ts';
 
-/** Checks how requests of clients reach the service, which says so itself. */
+/** Checks how requests of clients reach the service. The service itself answers with the request that it saw. */
 
 /** The address at which a service answers with a {@link SeenRequest}. */
 export const SEEN_REQUEST_PATH = '/api/v1/system/request';
@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly request_id: string;
 }
 
-/** For documentation (RFC 5737): no client has it. */
+/** An address for documentation (RFC 5737), which no client has. */
 const FORGED_ADDRESS = '192.0.2.123';
 /** electron-updater asks for up to 1,000 ranges at once. */
 const LONG_HEADER = `bytes=${Array.from({ length: 1000 }, (_, n) => `${n * 1e9}-${n * 1e9 + 9}`).join(',')}`;
@@ -27,7 +27,7 @@ const SEVERAL = 12;
 const COMPARED = ['public_url', 'version', 'is_proxy_trusted', 'has_forwarded_for'] as const;
 const CLOCK_DIFFERENCE_MAX_MS = 30_000;
 
-/** @returns what the service saw; undefined when the reply is not the service's */
+/** @returns `seen`: the request as the service saw it; undefined when the reply is not from the service */
 async function see(
   { ask, url }: AddressDeps,
   headers: Readonly<Record<string, string>> = {},
@@ -42,7 +42,7 @@ const noSuchAnswer = (reply: Reply): Finding =>
     'Upgrade the service to the version of this command, and let the proxy pass /api/ on to it.',
   );
 
-/** A check of one request. @param judge gets the request as the service saw it */
+/** Makes a check that sends one request. @param judge gets the request as the service saw it */
 function checkSeen(
   judge: (seen: SeenRequest, deps: AddressDeps) => Finding,
   headers?: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ export async function checkClientAddress(deps: AddressDeps): Promise<Finding> {
   const { seen, reply } = await see(deps, { 'x-forwarded-for': FORGED_ADDRESS });
   if (seen === undefined) return noSuchAnswer(reply);
   const { address } = seen;
-  // The header of a request that was sent without it is from a proxy.
+  // This command sends the first request without the header. If the header arrives, a proxy added it.
   const isProxied = plain.seen.has_forwarded_for || new URL(deps.url).protocol === 'https:';
   if (address === FORGED_ADDRESS) {
     return failed(

@@ -120,7 +120,7 @@ export async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<F
       'Let the proxy pass /readyz on, or ask the service directly.',
     );
   }
-  // Read after the answer: what the service has read, this store has as well.
+  // The command reads its store after the answer, so the store has every revision that the service has read.
   const revisions = await newestRevisions(catalogs);
   const ahead = revisions.filter(([name, newest]) => (served[name]?.revision ?? 0) > newest);
   if (ahead.length > 0) {

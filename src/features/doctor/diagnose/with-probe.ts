@@ -3,13 +3,13 @@ import type { ObjectStore } from '../../../store/object-store.ts';
 
 const PROBE_LINK_MS = 60_000;
 
-/** Stores an object for as long as `use` needs it. It fails with the error of the store or of `use`. */
+/** Stores an object for as long as `use` needs it. Rejects with the error of the store or of `use`. */
 export async function withObject<T>(
   store: ObjectStore,
   key: string,
   use: () => Promise<T>,
 ): Promise<T> {
-  // First, because without the right to delete, the object would stay.
+  // The delete comes first: without the right to delete, the new object would stay in the store.
   await store.delete(key);
   await store.create(key, new Uint8Array([0]));
   try {
