@@ -98,11 +98,11 @@ function createSink() {
   return { stream, text: () => chunks.join('') };
 }
 
-/** A word, or a part of one: in quotes of either kind, escaped, or bare. */
+/** A word, or a part of a word: in quotes of either kind, escaped, or bare. */
 const PART = /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)/gsy;
 
 /**
- * Splits a line into words as a POSIX shell does, with quotes and backslashes. Nothing is expanded.
+ * Splits a line into words as a POSIX shell does, with quotes and backslashes. It expands nothing.
  *
  * @throws AppError `invalid_request` for a quote that is not closed
  */

@@ -50,7 +50,10 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
   else printFeeds(terminal, { ...listing, updater });
 }
 
-/** The lines to paste have the syntax of the project's own file when the command runs in its directory. */
+/**
+ * The build tools of the project in the current directory: the lines to paste have the syntax of this project's own
+ * file.
+ */
 async function toolsHere(): Promise<readonly FoundTool[]> {
   try {
     const { tool, others } = await readProject(process.cwd());

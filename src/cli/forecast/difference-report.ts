@@ -24,7 +24,7 @@ import { readSeenChecks } from './seen-checks.ts';
 /** The difference that a change makes on the channels and for clients, and the releases that groups of clients get. */
 
 /**
- * The difference for `--json`. In a dry run it has the shares of the counted checks.
+ * The difference for `--json`. In a dry run, each group of clients has its share of the checks that services counted.
  *
  * @param seen counted checks of the application; read here when it is not given
  */

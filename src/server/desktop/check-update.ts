@@ -76,7 +76,7 @@ const schema = {
 
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   const answers = createCheckAnswers(deps);
-  // The reply is the JSON text: the schema describes the document in it.
+  // The handler replies with JSON text, and the schema describes the document in this text.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
     { schema, bodyLimit: BODY_BYTES_MAX.check },
@@ -102,7 +102,7 @@ function queryOf(body: Body, defaultApplication: string): CheckQuery {
     arch: () => parseArch(body.arch),
     formats: () => optional(body.format, (text) => [parseFormat(text)]),
   });
-  // Field by field: object spread costs more than the parsing.
+  // This copies field by field, because an object spread costs more than the parsing.
   return {
     currentVersion: parsed.currentVersion,
     platform: parsed.platform,

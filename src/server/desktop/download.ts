@@ -93,7 +93,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
   });
 }
 
-/** True when the client names JSON. A browser accepts every type as well, and gets the file. */
+/** True when the client names JSON and not HTML. A browser names HTML, so it gets the file. */
 function acceptsJson(accept: string | undefined): boolean {
   return (
     accept !== undefined && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)

@@ -51,7 +51,9 @@ function wholeSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000) * 1000;
 }
 
-/** For all routes of a scope whose answers depend on the session. */
+/**
+ * Tells caches not to keep the answers of any route of a scope. It is for routes whose answers depend on the session.
+ */
 export function forbidCaching(scope: Pick<FastifyInstance, 'addHook'>): void {
   scope.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');
