@@ -3,7 +3,7 @@ import { recognizeMachine, type VisitorMachine } from '../domain/visitor-machine
 
 /** Reads the machine of a visitor from the headers of a request. */
 
-/** The hints that browsers send only when they are asked for them. */
+/** The hints that browsers send only when a server asks for them. */
 export const ASKED_HINTS = 'Sec-CH-UA-Arch, Sec-CH-UA-Bitness';
 /** Every header that {@link visitorMachine} reads, as in Vary. */
 export const MACHINE_HEADERS = `Sec-CH-UA-Platform, Sec-CH-UA-Mobile, ${ASKED_HINTS}, User-Agent`;

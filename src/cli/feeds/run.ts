@@ -33,8 +33,8 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     application,
     defaultApplication: config.defaultApplication,
     publicUrl: config.publicUrl ?? PLACEHOLDER,
-    // The keys that verify the application's signatures, by scheme.
     tools: updater === undefined && !options.json ? [] : await toolsHere(),
+    // The keys that verify the application's signatures, by scheme.
     publicKeys: publicKeysOf(applicationSettingsOf(signed.settings ?? {})),
   };
   const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });

@@ -20,8 +20,8 @@ import {
 const TYPE = 'application/octet-stream';
 
 /**
- * The reads of all answers that are under way at once. Fewer than the S3 client has connections: when quick reads fail,
- * the reads use them, and the catalog needs some.
+ * The number of reads of all answers that are under way at once. The S3 client has more connections than this: when
+ * quick reads fail, the reads use these connections, and the catalog needs some of them.
  */
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;

@@ -18,7 +18,7 @@ export interface Status {
   start(): void;
   /** Resolves when no probe is running. */
   stop(): Promise<void>;
-  /** From memory. */
+  /** Makes the report from memory. */
   report(): StatusReport;
   /**
    * A real request met a failure of a component. It counts at once, without waiting for the next probe.
@@ -29,7 +29,7 @@ export interface Status {
   noteFailure(id: string, sentence: string): void;
   /** A real request found that a component works. */
   noteSuccess(id: string): void;
-  /** Takes over what another process of this machine found. */
+  /** Takes over a finding of another process of this machine. */
   follow(update: ComponentUpdate): void;
 }
 
@@ -57,7 +57,7 @@ interface StatusDeps {
   readonly log: Log;
   /** In the order of the page. */
   readonly components: readonly ComponentSource[];
-  /** Undefined: this process probes, and no other shows what it finds. */
+  /** Undefined: this process probes, and no other process shows its findings. */
   readonly relay?: StatusRelay | undefined;
 }
 
@@ -105,7 +105,8 @@ export function createStatus(deps: StatusDeps): Status {
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) noteProbed(id, finding);
     };
-    // A real request may have reported the outage, and the next probe of the other poll may be far away.
+    // A real request may have reported the outage, and the next probe of the other poll may be far away. So this poll
+    // checks again soon.
     const recheck = async (stopping: AbortSignal): Promise<void> => {
       if (ledger.get(id).status !== 'operational') await check(stopping);
     };
@@ -161,7 +162,8 @@ export function createStatus(deps: StatusDeps): Status {
       if (hasProbed(id)) noteProbed(id, { status: 'operational', description: 'Answers.' });
     },
     follow: ({ id, known }) => {
-      // A component in memory keeps its own status; it shows the same time of the last change.
+      // A component in memory keeps its own status. When both processes have the same status, it shows the other's time
+      // of the last change.
       if (hasProbed(id) || ledger.get(id).status === known.status) ledger.adopt(id, known);
     },
   };
