@@ -52,7 +52,7 @@ export async function runCommandLine(
 
 /**
  * @throws AppError `invalid_request` for a command that only the complete package has, and for the help of such a
- * command
+ *   command
  */
 function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['leftOut']): void {
   const name = first === 'help' ? topic : first;

@@ -47,7 +47,7 @@ export async function runWithConsent<T>(
  * to another question of this command.
  *
  * @param question the question, or a function that prepares it; when the function returns undefined, there is nothing
- * to ask
+ *   to ask
  * @throws AppError `status_forbids` when the answer is not yes
  */
 export async function requireConsent(

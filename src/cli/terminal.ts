@@ -47,7 +47,7 @@ export interface Session {
   readonly trial?: Trial;
 }
 
-/** The parts that a command gets from the lists. They are loaded when a command needs them. */
+/** The parts that a command gets from the lists of rooms and features. A part is loaded when a command needs it. */
 export interface Roles {
   readonly facts: () => Promise<Facts>;
   /** Tests stores, for the console. Undefined: this program cannot test stores. */

@@ -22,7 +22,7 @@ export function healthRoutes(deps: HealthDeps): FastifyPluginAsyncZod {
 }
 
 function registerHealth(app: App, deps: HealthDeps): void {
-  // If these routes did not answer always, too many clients could make an orchestrator restart the process.
+  // These routes always answer: otherwise too many clients could make an orchestrator restart the process.
   const options = { config: { answersAlways: true }, schema: { hide: true } };
   const alive = prepareHeaders({
     'content-type': 'application/json; charset=utf-8',

@@ -36,7 +36,7 @@ export interface BackgroundTask {
   stop(answered: Promise<unknown>): Promise<void>;
 }
 
-/** The dependencies that every part is created with, beside its settings. */
+/** The dependencies that every part gets when the service creates it, in addition to its settings. */
 export interface PartDeps {
   /** The store's time. */
   readonly clock: Clock;

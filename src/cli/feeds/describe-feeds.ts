@@ -131,7 +131,10 @@ function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): 
 
 const VISITORS_ONLY = 'For visitors only: the download button offers it.';
 
-/** Sentences that say to whom a file matters: files for a first installation, and formats without an updater. */
+/**
+ * Sentences that say to whom a file matters. They are for formats of first installations, and for formats without an
+ * updater.
+ */
 const MATTERS: Readonly<Partial<Record<Format, string>>> = {
   binary: 'For visitors only: a portable program does not update itself.',
   dmg: 'For visitors only: applications installed from it update from the zip or the .app.tar.gz.',

@@ -20,7 +20,10 @@ export interface FeedChannel {
   readonly files: readonly OfferedFile[];
 }
 
-/** A kind of file that clients of the channel see. Its version is the newest release that has such a file. */
+/**
+ * A kind of file that clients of the channel see. Its version is the version of the newest release that has such a
+ * file.
+ */
 export interface OfferedFile
   extends Pick<OfferedArtifact, 'platform' | 'arch' | 'format' | 'signatureSchemes'> {
   readonly version: string;

@@ -125,7 +125,7 @@ export async function publish(
 
 /**
  * Asks the operator when the release would reach every client of a channel at once, as a release without a rollout
- * does. A new channel has no clients yet, so there it asks only about a mistyped name.
+ * does. For a new channel, which has no clients yet, it asks about a mistyped name instead.
  */
 async function askToPublish(
   terminal: Terminal,

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Feature } from '../../domain/tier.ts';
 
 /**
- * Tells who sends a request, and what the tier of their account allows. A service without accounts uses {@link
- * anonymous}.
+ * Tells who sends a request, and what the tier of their account allows. A service without accounts uses
+ * {@link anonymous}.
  */
 export interface Access {
   /** True when users can sign in to this service. */

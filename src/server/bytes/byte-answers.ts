@@ -45,11 +45,11 @@ export interface ByteAnswers {
   /**
    * Answers a GET or HEAD with the object, and closes the reader.
    *
-   * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
-   * is closed: a short body must not look like a whole one.
+   * When the store fails before the first byte, the answer is a problem document. When it fails later, the service
+   * closes the connection: a short body must not look like a whole one.
    *
-   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable` also for a client
-   *   that left before the first byte, `store_denied`
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_denied`, `store_unavailable`
+   *   (also when the client left before the first byte)
    */
   send(
     reader: ObjectReader,

@@ -54,7 +54,7 @@ export function lengthOf(parts: Iterable<BodyPart>): number {
 
 /** A piece of a body, small enough for one buffer. */
 export interface Batch {
-  /** Bytes. */
+  /** In bytes. */
   readonly length: number;
   /** ASCII. `at`: the position in the buffer. */
   readonly texts: readonly { readonly at: number; readonly text: string }[];

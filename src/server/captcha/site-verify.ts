@@ -66,7 +66,7 @@ async function fetchVerdict(
 
 /**
  * @param reason what the service did. It becomes the cause of the error, which only the log shows: visitors must not
- * see the reason
+ *   see the reason
  */
 function captchaUnavailable(reason: string, cause?: unknown): AppError {
   return new AppError(

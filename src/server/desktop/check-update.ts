@@ -87,7 +87,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
         count(deps.usage, counted);
         sendUncached(request, reply, answer);
       };
-      // Not an async function: without a promise, the route answers more requests a second.
+      // The handler is not an async function: without a promise, the route answers more requests a second.
       const tier = tierOfRequest(deps, request);
       return whenKnown(answers.answer(query, body.locale ?? null, tier), send);
     },

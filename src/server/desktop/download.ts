@@ -59,7 +59,7 @@ const schema = {
 const HEADERS = uncached({ vary: 'Accept' });
 
 export function registerDownload(app: App, deps: RouteDeps): void {
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/download/:platform', { schema }, (request, reply) => {
     const { query: given, params } = request;
     const { machine, arch, formats, version } = parseAll({

@@ -23,7 +23,7 @@ export interface DocumentSettings {
   readonly basePath: string;
   /** True when users can sign in to this service. */
   readonly hasAccounts: boolean;
-  /** In the order of the documents. */
+  /** The tags of the parts, in the order of the documents. */
   readonly tags: readonly PartTags[];
 }
 

@@ -84,7 +84,7 @@ export function registerFeeds(
   app.setValidatorCompiler<z.ZodType>((route) =>
     route.httpPart === 'headers' ? () => true : compileValidator(route),
   );
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, (request, reply) => {
     const { params } = request;
     const protocol = byName.get(params.protocol);

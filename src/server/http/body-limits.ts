@@ -1,4 +1,4 @@
-/** The largest request bodies that routes read, in bytes. A body that is larger is answered with 413. */
+/** The largest request bodies that routes read, in bytes. The service answers 413 to a larger body. */
 export const BODY_BYTES_MAX = {
   /** For routes without a line here. No route of the service reads a larger body into memory. */
   any: 64 * 1024,

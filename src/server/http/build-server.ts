@@ -9,14 +9,14 @@ import type { ServerSettings } from './server-options.ts';
 
 interface ServerDeps {
   readonly metrics: Registry;
-  /** The server stops it when the server closes. */
+  /** The server stops this measurement when the server closes. */
   readonly load: Load;
   /** The origins whose pages may send cookies and access tokens. */
   readonly origins: readonly string[];
   /** Absolute, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly documents: DocumentSettings;
-  /** In the order of the OpenAPI documents. */
+  /** The routes, in the order of the OpenAPI documents. */
   readonly routes: readonly FastifyPluginAsyncZod[];
 }
 

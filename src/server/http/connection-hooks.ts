@@ -42,7 +42,7 @@ export function refuseRequests(app: FastifyInstance, connections: Connections | 
       const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
     }
-    // RFC 9112, section 3.2, forbids several Host headers. Node takes the first, and a proxy may take another.
+    // RFC 9112, section 3.2, requires one Host header. Of several, Node takes the first, and a proxy may take another.
     const hosts = countHosts(rawHeaders);
     const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
     const detail = 'HTTP/1.1 needs one Host header.';

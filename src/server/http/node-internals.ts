@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
  * - Node checks and joins the headers of each answer again, which takes as long as the rest of a small answer. The Date
  *   header has this machine's time.
  * - A client that ends its side of the connection before the answer gets no answer.
- * - Node makes objects of all requests that one read contains, before the connection is cut.
+ * - Node makes objects of all requests that one read contains, before the service can cut the connection.
  * - A client that reads slowly or not at all has more time, because the service cannot see its progress.
  */
 export interface NodeInternals {

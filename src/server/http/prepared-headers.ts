@@ -16,7 +16,7 @@ export interface PreparedHeaders {
  * The headers of an answer, with the security headers of data.
  *
  * @param own the other headers of the answer: `content-type` when it has a body, and the `OPEN_HEADERS` of `cors.ts`
- * for an open path
+ *   for an open path
  */
 export function prepareHeaders(own: HeaderRecord): PreparedHeaders {
   const record = { ...DATA_SECURITY_HEADERS, ...own };

@@ -40,7 +40,7 @@ export interface ServerSettings {
   /** Undefined: no request is logged. */
   readonly accessLog?: AccessLogSettings | undefined;
   readonly trustProxy: boolean | string;
-  /** For the Date header of prepared answers; undefined: Node's own. */
+  /** The clock for the Date header of prepared answers; undefined: Node's own time. */
   readonly clock?: Pick<Clock, 'now'>;
   /** Aborted when the process begins to stop: see `closeAfterLastAnswer`. */
   readonly draining?: AbortSignal;

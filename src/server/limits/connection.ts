@@ -57,7 +57,7 @@ function bytesOf(answer: unknown, isShared: boolean): number {
 
 export class Connection implements Holder {
   readonly socket: Socket;
-  /** True when its requests are answered 503 because there are too many connections. */
+  /** True when the service answers its requests with 503, because there are too many connections. */
   readonly isSurplus: boolean;
   heldBytes = 0;
   /** Set by the check for slow readers. */
@@ -122,8 +122,8 @@ export class Connection implements Holder {
   }
 
   /**
-   * Answers one request at a time. Pipelined requests wait, and nothing more is read from the socket meanwhile;
-   * Node itself would start to answer all of them at once.
+   * Answers one request at a time. Pipelined requests wait, and meanwhile the service reads nothing more from the
+   * socket; Node itself would start to answer all of them at once.
    */
   take(request: IncomingMessage, response: ServerResponse): void {
     if (this.#current === undefined) {

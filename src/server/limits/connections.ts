@@ -19,7 +19,7 @@ import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 /** The limits that the process can afford; see `connectionLimits`. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** For incomplete bodies and unread answers. */
+  /** The limit of the memory for incomplete bodies and unread answers. */
   readonly heldBytesMax: number;
   /** Tells the operator the reason for the limit, and how to raise it. */
   readonly because: string;
@@ -31,7 +31,7 @@ interface ConnectionCounts {
   readonly open: number;
   readonly max: number;
   readonly heldBytes: number;
-  /** Connections that were closed at once, or whose requests are answered 503. */
+  /** The number of connections that the service closed at once, or whose requests it answers with 503. */
   readonly refused: number;
   readonly cut: Readonly<Record<CutReason, number>>;
 }

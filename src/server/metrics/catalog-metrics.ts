@@ -15,7 +15,7 @@ type Snapshot = ReturnType<ReturnType<Catalog['application']>['snapshot']>;
 
 interface CatalogMetricsDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** With the store's time. */
+  /** The clock shows the store's time. */
   readonly clock: Pick<Clock, 'now'>;
 }
 

@@ -9,7 +9,7 @@ import { measureUsage } from './usage-metrics.ts';
 
 /**
  * Metrics of this process for Prometheus. They contain nothing about users. The primary process adds up the metrics of
- * several workers, unless `aggregator` names another way.
+ * several workers, unless `aggregator` names another calculation.
  */
 
 export function createMetrics(deps: {
@@ -17,7 +17,7 @@ export function createMetrics(deps: {
   readonly registry: Registry;
   readonly build: { readonly version: string; readonly node: string };
   readonly catalog: Catalog;
-  /** With the store's time. */
+  /** The clock shows the store's time. */
   readonly clock: Clock;
   readonly connections: Pick<Connections, 'counts'>;
   readonly usage: Pick<Usage, 'series'>;

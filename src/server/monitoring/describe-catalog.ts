@@ -59,8 +59,8 @@ export interface DescribeCatalogDeps {
  */
 export interface CatalogDescriber {
   /**
-   * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
-   * not available. Never throws.
+   * Leaves out an application without a published release. Lists an application whose catalog cannot be used as not
+   * available. Never throws.
    */
   describe(): Promise<readonly DescribedApplication[]>;
 }

@@ -65,7 +65,7 @@ const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5_000;
 /** With jitter and the time limit, the status reports the end of an outage within ten seconds. */
 const RECHECK_INTERVAL_MS = 3_000;
-/** Components in memory are read this often for the log, also when no client asks for the page. */
+/** The service reads the components in memory this often for the log, even when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
 /** The log names this many of the applications that change at the same moment. */
 const APPLICATIONS_LOGGED_MAX = 10;

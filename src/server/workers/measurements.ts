@@ -38,7 +38,8 @@ export function createMeasurements(deps: {
         if (answers.push(measurement) === asked) resolve();
       });
     });
-    // A worker that does not answer is replaced soon; the metrics of the other workers must not wait for it.
+    // The primary process soon replaces a worker that does not answer; the metrics of the other workers must not wait
+    // for it.
     await waitAtMost(deps.clock, ANSWER_MAX_MS, all);
     rounds.delete(request);
     return answers;

@@ -178,7 +178,7 @@ function start(pool: Pool): Worker {
         log.error({ err }, 'a worker could not be started');
         end(1, null);
       }
-      // Otherwise a message was sent to a worker that has just ended, and `exit` follows.
+      // Otherwise the primary process sent a message to a worker that has just ended, and `exit` follows.
       else log.warn({ worker: pid, err }, 'a message did not reach a worker');
     });
   });
