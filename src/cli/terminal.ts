@@ -72,13 +72,13 @@ export interface Terminal extends Roles {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** A terminal has a number of columns. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** Progress bars are drawn here when it is a terminal. */
+  /** Progress bars are drawn here when this stream is a terminal. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** The run of the command; each run has its own session. */
   readonly session?: Session;
   /**
-   * Runs another command as a proposed change: see `tryChange`. The program passes it in, because it lists all
-   * commands, and no command imports the program.
+   * Runs another command as a proposed change: see `tryChange`. The program passes this function in, because only the
+   * program knows all commands, and no command imports the program.
    */
   readonly tryChange?: (trial: Trial, line: string) => Promise<void>;
   /** Called before a command runs. The message of an interrupted process depends on the session. */

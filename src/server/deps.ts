@@ -17,7 +17,9 @@ export interface RouteDeps extends ServiceDeps {
   readonly clock: Clock;
   readonly defaultApplication: string;
   readonly checkAgainAfterSeconds: number;
-  /** Absolute, without a trailing slash. Addresses in answers use it, and never the Host header. */
+  /**
+   * Absolute, without a trailing slash. Addresses in answers begin with this address, and never with the Host header.
+   */
   readonly publicUrl: () => string;
   /**
    * The tier of the account whose access token the Authorization header carries; null for an invalid token. Never

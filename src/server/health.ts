@@ -78,7 +78,7 @@ function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
     .slice(0, APPLICATIONS_SHOWN_MAX);
 }
 
-/** For the operator only: its problems name keys and paths of the store. */
+/** The readiness for the operator only, because its problems name keys and paths of the store. */
 export function detailedReadiness({ catalog, clock }: HealthDeps) {
   const { ready, problems, applications } = catalog.health();
   const catalogs = Object.fromEntries(

@@ -31,7 +31,9 @@ export async function readNotesFiles(
   return notes;
 }
 
-/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be read as a file name */
+/**
+ * @throws AppError `invalid_request` for `de_DE=notes.md`, which the command would otherwise read as the name of a file
+ */
 function refuseUnderscore(argument: string, option: string): void {
   const [, locale, file] = /^([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})+)=(.+)$/s.exec(argument) ?? [];
   if (locale === undefined) return;

@@ -90,7 +90,7 @@ async function sendFile(
   }
   if (request.headers.origin !== undefined) reply.headers(OPEN_HEADERS);
   await deps.bytes.send(answer.reader, answer, request, reply);
-  // A 304 has no byte of the file.
+  // A 304 has no byte of the file, so it is not a download.
   if (reply.statusCode < 300) countDownload(deps, answer.download, request);
 }
 

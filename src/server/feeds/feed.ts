@@ -100,8 +100,8 @@ export function registerFeeds(
 }
 
 /**
- * Registers in a separate Fastify scope, because its routes take a body of any content type as text, which the dialect
- * parses.
+ * Registers the POST route of a dialect in a separate Fastify scope, because this route takes a body of any content
+ * type as text, which the dialect parses.
  */
 function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
   app.register(async (untyped) => {

@@ -10,7 +10,7 @@ import { createDateText, type PreparedHeaders, writeHead } from './prepared-head
 declare module 'fastify' {
   interface FastifyReply {
     /**
-     * Sends an answer with headers from {@link prepareHeaders} and no others, such as headers of CORS.
+     * Sends an answer with headers from {@link prepareHeaders}. No hook adds other headers, such as headers of CORS.
      *
      * It does not use Fastify's reply, which would look at each header several times. It does itself what the shared
      * hooks do.

@@ -42,7 +42,7 @@ export interface OwnHeaders {
   /** In bytes; undefined for an answer that has no body by its status. */
   readonly length: number | undefined;
   readonly own: HeaderRecord | undefined;
-  /** The value of Date; undefined: Node's own. */
+  /** The value of Date; undefined: the value that Node makes. */
   readonly date: string | undefined;
 }
 

@@ -73,7 +73,7 @@ const RENDERED_AGAIN_AFTER_MS = 1_000;
 /** Answers about the state of the service, which changes all the time: each answer is at most one second old. */
 export interface BriefAnswers<Answer = SharedAnswer> {
   /**
-   * @param question as in `SharedAnswers`: it must be one of a limited number of names
+   * @param question the name of an answer. As in `SharedAnswers`, there must be a limited number of names
    * @param make makes an answer that is not lasting: see {@link shareAnswer}
    */
   get(question: string, make: () => Answer): Answer;

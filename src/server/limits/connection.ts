@@ -62,7 +62,7 @@ export class Connection implements Holder {
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
-  /** The number of answered requests. It distinguishes an idle connection from a used one. */
+  /** The number of answered requests. It distinguishes an idle connection from a connection in use. */
   answeredCount = 0;
   /** True when there is no memory left for the body of the current request. */
   isRefused = false;

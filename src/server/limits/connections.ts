@@ -37,7 +37,7 @@ interface ConnectionCounts {
 }
 
 export interface Connections {
-  /** Creates a server that adds its connections to these. It does not listen yet. */
+  /** Creates a server, which does not listen yet. The server adds its connections to this set. */
   createServer(
     handler: (request: IncomingMessage, response: ServerResponse) => void,
     options: ServerOptions,

@@ -6,7 +6,7 @@ import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.
 /** The monitoring of another service, served under this service's address. */
 export interface MonitoringUpstream {
   /**
-   * The present view. When the upstream does not answer, an earlier view that is at most an hour old.
+   * Returns the present view or, when the upstream does not answer, an earlier view that is at most an hour old.
    *
    * Asks at most once a second for each view, one request at a time, for any number of clients.
    *

@@ -128,7 +128,7 @@ export function createStatus(deps: StatusDeps): Status {
         return show(reading, noteRead(id, reading, isQuiet), impact);
       });
     });
-    // An outage of the store, and a start, change all applications at the same moment.
+    // An outage of the store changes all applications at the same moment, and so does a start of the service.
     const others = changes - APPLICATIONS_LOGGED_MAX;
     if (others > 0) deps.log.info({ applications: others }, 'more applications changed as well');
     return all;

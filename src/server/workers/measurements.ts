@@ -21,7 +21,7 @@ const ANSWER_MAX_MS = 2_000;
 /** @param deps.ask asks every worker; returns the number of workers that it asked */
 export function createMeasurements(deps: {
   readonly clock: Clock;
-  /** The number of workers when none has ended. */
+  /** The number of workers when no worker has ended. */
   readonly count: number;
   readonly ask: (request: number) => number;
 }): Measurements {

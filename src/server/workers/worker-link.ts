@@ -22,7 +22,7 @@ export interface WorkerLink {
   /** Joins the other workers. Resolves when this worker has taken over the reports that they sent before. */
   join(member: LinkedWorker): Promise<{ readonly othersAnswer: boolean }>;
   /**
-   * Does work that takes a whole processor, when few workers do such work.
+   * Does work that takes a whole processor. The work waits while too many workers do such work.
    *
    * @throws AppError `overloaded` when the work gets no turn within five seconds
    */
