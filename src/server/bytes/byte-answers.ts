@@ -20,15 +20,15 @@ import {
 const TYPE = 'application/octet-stream';
 
 /**
- * The number of reads of all answers that are under way at once. The S3 client has more connections than this: when
- * quick reads fail, the reads use these connections, and the catalog needs some of them.
+ * The largest number of reads of all answers that are under way at once. The S3 client has more connections than this:
+ * when quick reads fail, the reads use these connections, and the catalog needs some of them.
  */
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
 /**
- * The number of large answers that read ahead at once. Each further answer uses one small buffer: with many clients,
- * most clients are slow.
+ * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with many
+ * clients, most clients are slow.
  */
 const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;

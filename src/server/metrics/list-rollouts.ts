@@ -17,7 +17,7 @@ export interface UnfinishedOffer {
   readonly share: Share;
 }
 
-/** The number of offers of a channel in the list, which leaves out older offers. */
+/** The list has at most this number of offers of a channel, and leaves out older offers. */
 const PER_CHANNEL_MAX = 10;
 const TOTAL_MAX = 1_000;
 
