@@ -57,12 +57,18 @@ export function addVersionArgument(command: Command): Command {
   );
 }
 
-/** The option that a printed command needs to act on an application: ` --app NAME`, or nothing for the default one. */
+/**
+ * The option that a printed command needs to act on an application: ` --app NAME`, or nothing for the default
+ * application.
+ */
 export function appOption(application: string, defaultApplication: string): string {
   return application === defaultApplication ? '' : ` --app ${application}`;
 }
 
-/** Parses a text that a client states, such as its id: check-update refuses an empty text and a longer one. */
+/**
+ * Parses a text that a client states, such as its id. It refuses the texts that check-update refuses: an empty text,
+ * and a text that is too long.
+ */
 export function parseWordArgument(text: string): string {
   if (text.length > 0 && text.length <= WORD_LENGTH_MAX) return text;
   throw new InvalidArgumentError(

@@ -1,7 +1,7 @@
 import type { Environment } from './facts.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Bars of block characters, or of ASCII characters for a terminal without them. */
+/** Bars of block characters, or of ASCII characters for a terminal without block characters. */
 
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
 

@@ -50,7 +50,10 @@ export async function runCommandLine(
   }
 }
 
-/** @throws AppError `invalid_request` for a command that only the complete package has, and for its help */
+/**
+ * @throws AppError `invalid_request` for a command that only the complete package has, and for the help of such a
+ *   command
+ */
 function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['leftOut']): void {
   const name = first === 'help' ? topic : first;
   if (name === undefined || !leftOut.includes(name)) return;
@@ -69,7 +72,8 @@ function refuseUnknownTopic(program: Command, [first, topic]: readonly string[])
 }
 
 /**
- * Tells an operator who pastes a command to add `--app`: without it, the command would change the default application.
+ * Tells the operator to add `--app` to the commands that the output names: a command without `--app` would change the
+ * default application.
  */
 function applicationHint(session: Session | undefined): string | undefined {
   if (session === undefined || session.printsJson) return undefined;
@@ -78,7 +82,10 @@ function applicationHint(session: Session | undefined): string | undefined {
   return `Add --app ${application} to the commands that are named here.`;
 }
 
-/** Says that a failed command changed nothing. After a refusal this is not needed: its exit code says so. */
+/**
+ * Says that a failed command changed nothing. A refusal needs no such sentence: its exit code says that nothing
+ * changed.
+ */
 function unchanged(error: unknown): readonly string[] {
   if (!isAppError(error) || exitCodeOf(error) !== EXIT.failed) return [];
   return [

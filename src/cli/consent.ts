@@ -6,7 +6,7 @@ import { foreseeUnserved, unservedSentence } from '../releases/forecast/foresee-
 import { printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Refusals that the operator may overrule, and the option that overrules without a question. */
+/** Refusals that the operator may overrule, each with the option that overrules it without a question. */
 const OPTIONS: Partial<Readonly<Record<ErrorCode, ConsentOption>>> = {
   older_version: 'allowOlder',
   clients_stranded: 'allowStranded',
@@ -18,7 +18,8 @@ type Overruled = Partial<Record<ConsentOption, boolean>>;
 
 /**
  * Runs an operation that the operator may have to confirm. On a terminal it shows the refusal and asks; after a yes it
- * runs the operation again with the option. Anywhere else the refusal is thrown; its message names the option.
+ * runs the operation again with the option. Without a terminal, it throws the refusal, and the message names the
+ * option.
  */
 export async function runWithConsent<T>(
   terminal: Terminal,
@@ -41,11 +42,12 @@ export async function runWithConsent<T>(
 }
 
 /**
- * Asks the operator at a terminal before a change that cannot be undone, or that reaches many clients. Asks nothing
- * for a dry run, nothing where no operator can answer, and nothing when the operator has agreed already: with `--yes`,
- * or to another question of this command.
+ * Asks the operator at a terminal before a change that cannot be undone, or that reaches many clients. Asks nothing for
+ * a dry run, nothing where no operator can answer, and nothing when the operator has agreed already: with `--yes`, or
+ * to another question of this command.
  *
- * @param question a function when it takes work to ask; undefined: there is nothing to ask
+ * @param question the question, or a function that prepares it; when the function returns undefined, there is nothing
+ *   to ask
  * @throws AppError `status_forbids` when the answer is not yes
  */
 export async function requireConsent(
@@ -61,12 +63,13 @@ export async function requireConsent(
   if (session !== undefined) session.hasConsented = true;
 }
 
-/** Changes that stop a release. They must work at night, and from scripts, which get only a warning. */
+/** Changes that stop a release. A script must be able to make these changes at night, so it gets only a warning. */
 const STOPPING: ReadonlySet<ChangeKind> = new Set(['pause', 'yank', 'rollback', 'rollout']);
 
 /**
- * Asks before a change after which new visitors get no release of a channel, or none for a platform. Without a
- * terminal, it refuses a change after which a channel has none, unless the change stops a release. `--yes` answers.
+ * Asks before a change that leaves new visitors without a release of a channel, for all platforms or for one. Without a
+ * terminal, it refuses a change that leaves them without a release for all platforms, unless the change stops a
+ * release. `--yes` answers the question.
  *
  * @param now the time by the store's clock
  * @throws AppError `status_forbids`

@@ -31,7 +31,7 @@ interface OpenOptions {
  *
  * @param mayBeNew allows the command to create a directory store; otherwise a missing store is an error
  * @param onlyReads keeps all writes in memory, as in a dry run
- * @param writesTo the place that the command writes to, when that is not the store; for sentences
+ * @param writesTo the place that the command writes to, as sentences name it; without it, the store
  * @throws AppError `invalid_configuration`, also when there is no store
  */
 export async function openContext<Own = unknown>(
@@ -68,7 +68,7 @@ export async function openContext<Own = unknown>(
     askAboutVisitors(terminal, kind, states, publisher.clock.now());
   return {
     ...publisher,
-    // The console changes nothing from here, and asks in the browser.
+    // A command without the option `--dry-run` changes nothing. The console is such a command: it asks in the browser.
     beforeCommit: session?.isDryRun === undefined ? undefined : review,
     rehearse: () => ({ ...publisher.rehearse(), beforeCommit: undefined }),
     skipCorrupt: session?.skipCorrupt ?? [],
@@ -79,7 +79,9 @@ export async function openContext<Own = unknown>(
   };
 }
 
-/** Prints, before the output of a dry run, that nothing changes: its sentences read as if it did. */
+/**
+ * Prints before the output of a dry run that nothing changes, because the output itself reads as if something changed.
+ */
 export function sayDryRun(terminal: Terminal, writesTo: string): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;
@@ -89,7 +91,9 @@ export function sayDryRun(terminal: Terminal, writesTo: string): void {
   );
 }
 
-/** The user who runs the command, for the history: as the CI service or the system names the user. */
+/**
+ * The user who runs the command, for the history. The name comes from `SLIPWAY_ACTOR`, the CI service or the system.
+ */
 function actorOf(env: Environment): string {
   const name = env.SLIPWAY_ACTOR ?? env.GITHUB_ACTOR ?? env.GITLAB_USER_LOGIN;
   return name ?? `${userName()}@${hostname()}`;

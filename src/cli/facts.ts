@@ -5,7 +5,10 @@ import type { TierSettings } from '../domain/tier.ts';
 import type { StoreSettings } from '../store/open/settings.ts';
 import type { UsageSettings } from '../usage/settings.ts';
 
-/** The facts that the lists collect about all rooms and features, for commands that know none of them. */
+/**
+ * The facts that the lists collect about all rooms and features, for commands, which know none of these rooms and
+ * features.
+ */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,10 +23,10 @@ export interface CommandConfig
 
 export interface Facts {
   /**
-   * Reads all settings. A feature names its own ones as `Own`.
+   * Reads all settings. A feature names its own settings as `Own`.
    *
-   * @param program commands need no settings that only serving needs
-   * @throws AppError `invalid_configuration`, naming every wrong setting at once, and never a secret
+   * @param program a `command` needs no settings that only the `service` needs
+   * @throws AppError `invalid_configuration`; its message names every wrong setting at once, and never a secret
    */
   readonly loadConfig: <Own = unknown>(
     env: Environment,

@@ -51,7 +51,7 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
   if (isAppError(error, 'invalid_version')) return `${error.message}${orderHint(argv)}`;
   if (isAppError(error)) {
     const { cause, message } = error;
-    // Build output names the file that it cannot read, and leaves the reason to the system's error.
+    // The message of a failure to read build output names the file, and the system's error has the reason.
     return isSystemError(cause)
       ? message.replace(/cannot be read\.?$/, `cannot be read (${reasonOf(cause)}).`)
       : message;
@@ -68,7 +68,7 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
 /** A hint for `publish dist 1.4.0`, where the version is in the wrong place. */
 function orderHint([command, ...words]: readonly string[]): string {
   const [first = ''] = words;
-  // `01.4.0` is in the right place, and not a version.
+  // `01.4.0` is in the right place, although it is not a version.
   if (/^v?\d+(\.\d+)*([-+]|$)/.test(first)) return '';
   const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
   if (version !== undefined) return ` The version comes first: slipway ${command} ${version} …`;

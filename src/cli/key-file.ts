@@ -8,7 +8,7 @@ const KEY_BYTES_MAX = 16 * 1024;
 const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;
 
 /**
- * The text of a key that an operator gives on the command line: the file of that name, or the text itself.
+ * The text of a key that an operator gives on the command line, as the name of a file or as the text itself.
  *
  * The message of an error never repeats the text, which may be a private key.
  *
@@ -17,7 +17,7 @@ const SHELL_PIPE = /^\/dev\/(?:stdin|fd\/\d+)$/;
  */
 export async function readKey(given: string, option: string): Promise<string> {
   try {
-    // Bounded: a publisher may name a whole build by mistake.
+    // The size is limited, because a publisher may name a whole build by mistake.
     const isOpen = SHELL_PIPE.test(given);
     const bytes = await (isOpen ? readPipe(given) : readPlainFile(given, KEY_BYTES_MAX));
     if (bytes !== undefined) return bytes.toString();
@@ -31,7 +31,10 @@ export async function readKey(given: string, option: string): Promise<string> {
   throw refusal(`The file that ${option} names is larger than any key. Name the ".pub" file.`);
 }
 
-/** Reads a pipe, which has no positions and gives its bytes in parts. Undefined when it has more bytes than a key. */
+/**
+ * Reads a pipe, which has no positions and gives its bytes in parts. Undefined when the pipe has more bytes than any
+ * key file.
+ */
 async function readPipe(path: string): Promise<Buffer | undefined> {
   const handle = await open(path);
   try {

@@ -8,7 +8,7 @@ export { formatTime, printableText };
 
 /** The output of commands. */
 
-/** Prints the result of a command as JSON, with the store and whether it was a dry run. */
+/** Prints the result of a command as JSON, and adds the store and the field `dry_run`. */
 export function printJson(terminal: Terminal, value: object): void {
   const { place, isDryRun } = terminal.session ?? {};
   const facts = {
@@ -45,7 +45,7 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
 /**
  * Cuts the cells of some columns, so that each line fits a width. The widest column is cut first.
  *
- * @param rows the first one decides the number of columns
+ * @param rows the first row decides the number of columns
  * @param cut the indexes of the columns that may be cut
  */
 export function fitColumns(
@@ -73,7 +73,7 @@ export function fitColumns(
 
 const LINES_MAX = 40;
 
-/** The first lines, and a line with the number of the others. */
+/** The first lines, and a line with the number of the lines that are left out. */
 export function firstLines(lines: readonly string[], most = LINES_MAX): readonly string[] {
   const more = lines.length - most;
   return more <= 0 ? lines : [...lines.slice(0, most), `and ${more} more; --json has all of them`];
@@ -88,14 +88,14 @@ export function indented(spaces: number, lines: readonly string[]): readonly str
 const GAP = '  ';
 const CUT_WIDTH_MIN = 8;
 
-/** Removes control sequences for terminals, which stored texts may contain. */
+/** Removes the control sequences for terminals that a stored text may contain. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }
 
 export { formatBytes } from '../core/counted.ts';
 
-/** Prints how soon running services answer with a change. */
+/** Prints how soon running services answer clients with the change. */
 export function printWhenLive(
   terminal: Terminal,
   { config }: { readonly config: Pick<CommandConfig, 'catalogPollMs'> },

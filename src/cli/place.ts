@@ -7,7 +7,7 @@ import { objectsDirectory } from '../store/open/stores.ts';
 export interface Place {
   /** The store in sentences: `./data`, `s3://releases`, `s3://releases/team at http://127.0.0.1:9000`. */
   readonly text: string;
-  /** The store in JSON: as `text`, with the whole path of a directory. */
+  /** The store in JSON: the same as `text`, but for a directory the absolute path. */
   readonly name: string;
 }
 

@@ -88,7 +88,10 @@ function refuseRepeated(command: Command): void {
   }
 }
 
-/** Creates the session of a command from its options. They are read here, so that no handler can forget one. */
+/**
+ * Creates the session of a command from its options. No handler reads these options itself, so no handler can forget
+ * one.
+ */
 export function sessionOf(command: Command): Session {
   const options = command.opts<Partial<ChangeOptions & ConsentOptions & { app: string }>>();
   const { skipCorrupt = [], dryRun, json = false, yes = false, app: application } = options;

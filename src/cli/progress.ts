@@ -9,7 +9,7 @@ export interface Progress {
   stop(): void;
 }
 
-/** @param quiet true to show nothing, as without a terminal that can draw bars */
+/** @param quiet true to show nothing. A terminal that cannot draw bars also shows nothing */
 export function createProgress(
   { stderr, environment }: Pick<Terminal, 'stderr' | 'environment'>,
   quiet: boolean,

@@ -8,5 +8,5 @@ export type Handler = (terminal: Terminal, ...given: never[]) => Promise<number 
 /** Creates the action of a command. Its handler is loaded when the command runs, and not for `--help`. */
 export type Runner = (load: () => Promise<Handler>) => (...given: unknown[]) => Promise<void>;
 
-/** Adds commands with their options and help to the program. Loads nothing of what the commands do. */
+/** Adds commands with their options and help to the program. It does not load the code that the commands run. */
 export type AddCommands = (program: Command, run: Runner) => void;

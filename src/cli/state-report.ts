@@ -17,7 +17,7 @@ export function stateJson({ revision, time, isForecast, unreadable }: FoundRevis
   };
 }
 
-/** Prints which state the output is about, when it is not the present one. */
+/** Prints the time and the revision of the state that the output shows, unless it shows the present state. */
 export function sayState(
   terminal: Terminal,
   reference: RevisionReference | undefined,

@@ -8,7 +8,7 @@ import type { Place } from './place.ts';
 export interface Trial {
   /** The publisher of a store that keeps all writes in memory. */
   readonly publisher: Publisher;
-  /** The application of commands that name none. */
+  /** The application of commands without `--app`. */
   readonly application: string;
 }
 
@@ -38,13 +38,16 @@ export interface Session {
   hasWritten?: boolean;
   /** The text to print when a signal interrupts the command; undefined: the sentence about a change. */
   interruption?: string;
-  /** True when there is no store, and the command creates none. Errors say so. */
+  /** True when there is no store, and the command creates none. Errors then say that there is no store. */
   lacksStore?: boolean;
-  /** Set for a proposed change: the command works there, and not on the store that the settings name. */
+  /**
+   * Set for a proposed change: the command works on the store of the trial, and not on the store that the settings
+   * name.
+   */
   readonly trial?: Trial;
 }
 
-/** The parts that a command gets from the lists. They are loaded when a command needs them. */
+/** The parts that a command gets from the lists of rooms and features. A part is loaded when a command needs it. */
 export interface Roles {
   readonly facts: () => Promise<Facts>;
   /** Tests stores, for the console. Undefined: this program cannot test stores. */
@@ -69,16 +72,16 @@ export interface Terminal extends Roles {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** A terminal has a number of columns. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** Progress bars are drawn here when it is a terminal. */
+  /** Progress bars are drawn here when this stream is a terminal. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
-  /** The run of the command; each has its own. */
+  /** The run of the command; each run has its own session. */
   readonly session?: Session;
   /**
-   * Runs another command as a proposed change: see `tryChange`. It is passed in, because no command imports the
-   * program that lists all of them.
+   * Runs another command as a proposed change: see `tryChange`. The program passes this function in, because only the
+   * program knows all commands, and no command imports the program.
    */
   readonly tryChange?: (trial: Trial, line: string) => Promise<void>;
-  /** Called before a command runs. The message of an interrupted process depends on it. */
+  /** Called before a command runs. The message of an interrupted process depends on the session. */
   readonly onStart?: (session: Session) => void;
 }
 

@@ -16,8 +16,8 @@ interface TryDeps {
  * of the command is dropped.
  *
  * @param line a command without the program's name: `rollout 1.5.0 25%`
- * @throws AppError `invalid_request` for a line that is no command that changes releases; the code and the message of
- *   the command when it refuses the change
+ * @throws AppError `invalid_request` for a line that is no command that changes releases; when the command refuses the
+ *   change, the code and the message of that refusal
  */
 export async function tryChange(
   { terminal, commands }: TryDeps,
@@ -98,11 +98,11 @@ function createSink() {
   return { stream, text: () => chunks.join('') };
 }
 
-/** A word, or a part of one: in quotes of either kind, escaped, or bare. */
+/** A word, or a part of a word: in quotes of either kind, escaped, or bare. */
 const PART = /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)|([^\s"'\\]+)/gsy;
 
 /**
- * Splits a line into words as a POSIX shell does, with quotes and backslashes. Nothing is expanded.
+ * Splits a line into words as a POSIX shell does, with quotes and backslashes. It expands nothing.
  *
  * @throws AppError `invalid_request` for a quote that is not closed
  */

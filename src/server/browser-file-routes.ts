@@ -14,7 +14,9 @@ export interface BrowserFileDeps {
   readonly browserFiles: () => Promise<BrowserFiles>;
 }
 
-/** Websites load these under a name that stays: a new version of Slipway reaches them within an hour. */
+/**
+ * For files that websites load under a fixed name: websites get the files of a new version of Slipway within an hour.
+ */
 const REVALIDATED = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=604800';
 
 /** The scripts and style sheets of the service's pages, and the elements for websites. */
@@ -28,13 +30,13 @@ export function browserFileRoutes(
   };
 }
 
-/** The answers of one file: as it is, and compressed. */
+/** The answers for one file: the plain file, and the compressed file. */
 interface FileAnswers {
   readonly plain: SharedAnswer;
   readonly gzip: SharedAnswer;
 }
 
-/** Registers the files of a folder, for a console that serves them itself as well. */
+/** Registers the files of a folder. The console calls this function, too, because it serves the files itself. */
 export function registerFiles(
   app: App,
   { browserFiles }: BrowserFileDeps,

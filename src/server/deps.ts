@@ -17,11 +17,13 @@ export interface RouteDeps extends ServiceDeps {
   readonly clock: Clock;
   readonly defaultApplication: string;
   readonly checkAgainAfterSeconds: number;
-  /** Absolute, without a trailing slash. Addresses in answers use it, and never the Host header. */
+  /**
+   * Absolute, without a trailing slash. Addresses in answers begin with this address, and never with the Host header.
+   */
   readonly publicUrl: () => string;
   /**
-   * The tier of the account whose access token the Authorization header carries; null for an invalid token.
-   * Never throws or rejects. Routes call `tierOfRequest`, which calls it only when necessary.
+   * The tier of the account whose access token the Authorization header carries; null for an invalid token. Never
+   * throws or rejects. Routes call `tierOfRequest`, which calls this function only when necessary.
    */
   readonly tierOf: (authorization: string) => string | null | Promise<string | null>;
   readonly usage: UsageCounter;

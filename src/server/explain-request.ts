@@ -6,7 +6,7 @@ import { parseRevisionReference } from '../domain/revision-reference.ts';
 import { parseClientVersion } from '../domain/version.ts';
 import { optional, parseAll, word } from './http/validation.ts';
 
-/** The query with which the API and the console ask why a client gets an update, or none. */
+/** The query with which the API and the console ask why a client gets an update or gets none. */
 
 const flag = z.enum(['true', 'false']);
 

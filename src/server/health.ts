@@ -10,16 +10,19 @@ interface HealthDeps {
 }
 
 const RETRY_AFTER_SECONDS = 5;
-/** Bounded: there may be thousands of applications, and every client can read the answer. */
+/** The number is limited, because there may be thousands of applications, and every client can read the answer. */
 const APPLICATIONS_SHOWN_MAX = 10;
 
-/** For orchestrators. Liveness ignores the store: a restart would not repair it. */
+/**
+ * The routes for orchestrators. Liveness ignores the store, because a restart of the process would not repair the
+ * store.
+ */
 export function healthRoutes(deps: HealthDeps): FastifyPluginAsyncZod {
   return async (app) => registerHealth(app, deps);
 }
 
 function registerHealth(app: App, deps: HealthDeps): void {
-  // Otherwise too many clients could make an orchestrator restart the process.
+  // These routes always answer: otherwise too many clients could make an orchestrator restart the process.
   const options = { config: { answersAlways: true }, schema: { hide: true } };
   const alive = prepareHeaders({
     'content-type': 'application/json; charset=utf-8',
@@ -62,7 +65,10 @@ function publicReadiness(deps: HealthDeps): {
 
 type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
 
-/** Selects the worst catalogs: without a state, from disk, with problems, in this order; equally bad ones by name. */
+/**
+ * Selects the worst catalogs: first catalogs without a state, then catalogs from disk, then live catalogs. Within each
+ * group, catalogs with problems come first, and equally bad catalogs are in the order of their names.
+ */
 function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
   if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
   const rank = ({ source, problems }: Readable): number =>
@@ -72,7 +78,7 @@ function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
     .slice(0, APPLICATIONS_SHOWN_MAX);
 }
 
-/** For the operator only: its problems name keys and paths of the store. */
+/** The readiness for the operator only, because its problems name keys and paths of the store. */
 export function detailedReadiness({ catalog, clock }: HealthDeps) {
   const { ready, problems, applications } = catalog.health();
   const catalogs = Object.fromEntries(

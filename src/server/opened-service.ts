@@ -14,16 +14,19 @@ import type { ServiceSettings } from './settings.ts';
 export type OpenService = (deps: OpenServiceDeps) => Promise<OpenedService>;
 
 interface OpenServiceDeps {
-  /** The settings are read from it. */
+  /** The environment variables from which the service reads its settings. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
   /** Default: the store that the settings name. */
   readonly store?: ObjectStore;
-  /** Too much load is answered with 503. Default: measured in this process. */
+  /** When the load is too much, the service answers 503. Default: the load of this process. */
   readonly load?: Load;
-  /** Answers from the store alone: asks no other service, and needs none of the settings for that. */
+  /**
+   * True when the service answers from the store alone: it asks no other service, and needs no settings for other
+   * services.
+   */
   readonly onlyAnswers?: boolean;
 }
 

@@ -17,7 +17,7 @@ import type { WorkerLink } from './workers/worker-link.ts';
 
 /** A part of the service (accounts, usage, monitoring …), as the composition root receives it. */
 export interface Part {
-  /** Made when every part is open. Registered in the order of the parts. */
+  /** Creates the routes when every part is open. The service registers the routes in the order of the parts. */
   readonly routes?: (deps: PartRouteDeps) => FastifyPluginAsyncZod;
   readonly tags?: PartTags;
   /** Shown on the status page, in this order. */
@@ -29,14 +29,14 @@ export interface Part {
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-/** Runs in the background. */
+/** A task that runs in the background. */
 export interface BackgroundTask {
   start(): void;
   /** @param answered settles when the last request has been answered */
   stop(answered: Promise<unknown>): Promise<void>;
 }
 
-/** The dependencies that every part is created with, beside its settings. */
+/** The dependencies that every part gets when the service creates it, in addition to its settings. */
 export interface PartDeps {
   /** The store's time. */
   readonly clock: Clock;
@@ -68,11 +68,14 @@ export interface PartRouteDeps extends RouteDeps, BrowserFileDeps {
   readonly usage: Usage;
   /** The path of PUBLIC_URL, without a trailing slash. */
   readonly basePath: string;
-  /** Of the machine: the service's own clock may follow the store's. */
+  /** The machine's clock. The service's own clock may follow the store's clock. */
   readonly machineClock: Pick<Clock, 'now'>;
-  /** Of Slipway. */
+  /** The version of Slipway. */
   readonly version: string;
 }
 
-/** More frequent probes would look like an attack to other services. Between probes, real requests report. */
+/**
+ * More frequent probes would look like an attack to other services. Between probes, real requests report whether the
+ * other service works.
+ */
 export const OUTSIDE_PROBE_INTERVAL_MS = 60_000;

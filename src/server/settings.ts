@@ -30,7 +30,7 @@ const LOG_FORMATS = ['auto', 'json', 'text'] as const satisfies readonly LogForm
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
-/** Its path must not begin as the service's own paths do. */
+/** The public address. Its path must not begin with one of the service's own paths. */
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
   const address = parseHttpUrl(value);
   if (address === undefined) return undefined;
@@ -54,7 +54,7 @@ export interface ServiceSettings extends CommandSettings {
   readonly port: number;
   /** The number of processes that answer on the port; `auto`: one for each processor. */
   readonly workers: number | 'auto';
-  /** Without a trailing slash; undefined outside production: the address listened on. */
+  /** Without a trailing slash; undefined, outside production only: the address on which the service listens. */
   readonly publicUrl: string | undefined;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
@@ -64,7 +64,7 @@ export interface ServiceSettings extends CommandSettings {
   readonly metricsPort: number | undefined;
   readonly catalogStaleMaxMs: number;
   readonly checkAgainAfterSeconds: number;
-  /** As Fastify's `trustProxy`. */
+  /** The value of Fastify's `trustProxy`. */
   readonly trustProxy: boolean | string;
 }
 

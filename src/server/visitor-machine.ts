@@ -3,9 +3,9 @@ import { recognizeMachine, type VisitorMachine } from '../domain/visitor-machine
 
 /** Reads the machine of a visitor from the headers of a request. */
 
-/** The hints that browsers send only when they are asked for them. */
+/** The hints that browsers send only when a server asks for them. */
 export const ASKED_HINTS = 'Sec-CH-UA-Arch, Sec-CH-UA-Bitness';
-/** Every header that {@link visitorMachine} reads, as in Vary. */
+/** Every header that {@link visitorMachine} reads, as a Vary header lists them. */
 export const MACHINE_HEADERS = `Sec-CH-UA-Platform, Sec-CH-UA-Mobile, ${ASKED_HINTS}, User-Agent`;
 
 export function visitorMachine(headers: IncomingHttpHeaders): VisitorMachine {

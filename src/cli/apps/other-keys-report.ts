@@ -2,7 +2,10 @@ import { counted } from '../../core/counted.ts';
 import type { OtherKeys } from '../../releases/applications/find-other-keys.ts';
 import { firstLines } from '../output.ts';
 
-/** Names the releases with signatures of another key than the application's, one on each line below a sentence. */
+/**
+ * Lines that name the releases with signatures of a key other than the application's. The caller prints a sentence
+ * above these lines.
+ */
 export function otherKeyLines({ otherKeys, unreadable }: OtherKeys): readonly string[] {
   return [
     ...firstLines(

@@ -20,7 +20,7 @@ export function settingsJson(settings: ShownSettings | null): object | null {
 }
 
 /**
- * Describes the effect on clients, in lines; none when every client gets the same release as before.
+ * Describes the effect on clients, in lines. There is no line when every client gets the same release as before.
  *
  * @param isMade true when the change was made; otherwise it is planned
  */
@@ -47,7 +47,7 @@ export function clientEffects(effect: ChannelEffect, isMade: boolean): readonly 
   ];
 }
 
-/** One sentence for each channel that `TIERS`, in the settings of the command, restricts to some tiers. */
+/** One sentence for each channel that the command's setting `TIERS` restricts to some tiers. */
 export function restrictedSentences(
   { accounts }: Pick<CommandConfig, 'accounts'>,
   application: string,
@@ -93,7 +93,7 @@ function newestTable(clients: ChannelEffect['clients']): readonly string[] {
   ]);
 }
 
-/** Names the releases that a channel dropped because it keeps only its newest ones. */
+/** Names the releases that a channel dropped because it keeps only its newest releases. */
 export function droppedSentence(channel: string, dropped: readonly string[]): string {
   return `${channel} keeps only its newest releases, and dropped ${droppedText(dropped)}.`;
 }

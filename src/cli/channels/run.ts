@@ -77,7 +77,7 @@ export async function listChannels(
       String(retired),
       ...Object.values({
         ...settingTexts(settings),
-        // The targets follow below the table: it has to fit into a terminal.
+        // The table has to fit into a terminal, so the targets follow below it.
         expect: settings.expect.length === 0 ? 'none' : String(settings.expect.length),
       }),
     ]),
@@ -168,7 +168,7 @@ const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
 
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;
 
-/** Asks first when clients get something else, makes the change, and prints it. */
+/** Makes the change and prints it. When the change affects clients, it asks the operator first. */
 async function change(
   terminal: Terminal,
   context: Context,

@@ -9,8 +9,8 @@ import {
 } from './grammar.ts';
 
 /**
- * The completion for bash 3.2 and newer. It returns nothing where a file is expected: then readline completes names of
- * files, with the quotes that they need.
+ * The completion for bash 3.2 and newer. Where a command expects a file, the script returns nothing. Then readline
+ * completes names of files, with the quotes that they need.
  */
 export function renderBash(grammar: readonly TypedCommand[]): string {
   return `# Completes slipway in bash. Written by "slipway completion bash".
@@ -97,7 +97,7 @@ function renderCommand(command: TypedCommand): string {
   return `    ${quoted(path)})\n${lines.join('\n')}\n      ;;`;
 }
 
-/** The arguments as words such as `- file*`: first a word that only the user knows, then files. */
+/** The arguments as words. For example, `- file*` means a word that only the user knows, and then files. */
 function positionsOf({ arguments: all, isVariadic }: TypedCommand): readonly string[] {
   const word = ({ choices, isFile }: Values) =>
     isFile ? 'file' : choices.length > 0 ? choices.join('|') : '-';

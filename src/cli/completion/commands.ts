@@ -3,9 +3,7 @@ import { describeCommand } from '../description.ts';
 import type { Runner } from '../runner.ts';
 import { SHELLS } from './shells.ts';
 
-/**
- * The command that prints a completion for a shell. The script contains all words: pressing Tab does not start Node.
- */
+/** The command that prints a completion for a shell. The script contains all words, so Tab does not start Node. */
 export function addCompletionCommand(program: Command, run: Runner): void {
   program.commandsGroup('Use this command line:');
   describeCommand(program.command('completion'), {

@@ -10,7 +10,7 @@ import {
 /** The completion for fish 3 and newer. */
 export function renderFish(grammar: readonly TypedCommand[]): string {
   const paths = grammar.map(({ path }) => path).filter((path) => path !== '');
-  // As the loop below builds them: a command of the program begins with a space.
+  // The loop below builds the paths in this form: the path of a top-level command begins with a space.
   const named = paths.map((path) => quoted(path.includes(' ') ? path : ` ${path}`));
   const valued = grammar.flatMap(({ path, options }) =>
     flagsOf(options.filter(takesValue)).map((flag) => quoted(`${path} ${flag}`)),

@@ -19,7 +19,7 @@ export interface TypedOption {
 }
 
 export interface TypedCommand {
-  /** The words that name it: none for the program itself, `accounts list`. */
+  /** The words that name the command, such as `accounts list`; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly summary: string }[];
   readonly options: readonly TypedOption[];
@@ -69,7 +69,7 @@ function readOption(option: Option): TypedOption {
   };
 }
 
-/** A file is recognized by the name of its placeholder: `file`, `key|file`, `[locale=]file`, `paths`. */
+/** The value is a file when its placeholder has one of these names: `file`, `key|file`, `[locale=]file`, `paths`. */
 function valuesOf(given: Option | Argument, placeholder: string): Values {
   const choices = given instanceof SuggestingOption ? given.suggestions : (given.argChoices ?? []);
   return { choices, isFile: /(^|[^a-z])(file|paths?)$/.test(placeholder) };

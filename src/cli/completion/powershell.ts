@@ -58,7 +58,7 @@ type Row = readonly [word: string, summary: string];
 
 const same = (words: readonly string[]): readonly Row[] => words.map((word) => [word, word]);
 
-/** The rows as a table of PowerShell. A tooltip must not be empty. */
+/** The rows as a table of PowerShell. A tooltip must not be empty, so a word without a summary is its own tooltip. */
 const table = (rows: readonly Row[]): string =>
   `[ordered]@{ ${rows.map(([word, summary]) => `${quoted(word)} = ${quoted(summary || word)}`).join('; ')} }`;
 

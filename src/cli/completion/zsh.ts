@@ -1,6 +1,6 @@
 import { quoted, spaced, type TypedCommand, type TypedOption, type Values } from './grammar.ts';
 
-/** The completion for zsh: a function for each command, in the words of zsh's own `_arguments`. */
+/** The completion for zsh: a function for each command, in the syntax of zsh's own `_arguments`. */
 export function renderZsh(grammar: readonly TypedCommand[]): string {
   return `#compdef slipway
 # Completes slipway in zsh. Written by "slipway completion zsh".
@@ -55,7 +55,7 @@ function renderOption({ flags, summary, isRepeatable, values }: TypedOption): re
   });
 }
 
-/** The flags of one option, once given, are not offered again. */
+/** After the user gives an option, zsh offers none of its flags again. */
 function exclusionOf(flags: readonly string[]): string {
   return flags.length > 1 ? `(${spaced(flags)})` : '';
 }
@@ -67,7 +67,8 @@ function renderArgument({ isVariadic, ...command }: TypedCommand, values: Values
 
 function actionOf({ choices, isFile }: Values): string {
   if (isFile) return '_files';
-  // Empty, and not a space: a mere message would keep zsh from completing an option in this place.
+  // Without choices, the action is `()`, and not a space: with a space, zsh would show only a message, and would
+  // complete no option in this place.
   return `(${spaced(choices)})`;
 }
 

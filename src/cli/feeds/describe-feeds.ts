@@ -13,7 +13,7 @@ import {
 import type { ChannelFeed, SetUp, SetUpAddress } from '../../updaters/set-up.ts';
 import type { FeedChannel, OfferedFile } from './list-feeds.ts';
 
-/** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so that a copied line fails at once. */
+/** Stands for PUBLIC_URL when it is not set. The name cannot exist (RFC 2606), so a copied line fails at once. */
 export const PLACEHOLDER = 'https://public-url.invalid';
 
 /** The addresses of one channel, for `slipway feeds`. */
@@ -30,7 +30,7 @@ export interface ChannelAddresses {
 }
 
 export interface DialectFeed extends SetUp {
-  /** The addresses that the channel has a build for come first. */
+  /** Addresses for which the channel has a build come first. */
   readonly addresses: readonly DialectAddress[];
   readonly protocol: Pick<Protocol, 'name' | 'title'> & ServingProtocol;
   readonly url: string;
@@ -39,13 +39,13 @@ export interface DialectFeed extends SetUp {
 }
 
 interface DialectAddress extends SetUpAddress {
-  /** True when the channel has a build for clients that ask there. */
+  /** True when the channel has a build for clients that ask at this address. */
   readonly hasBuild: boolean;
 }
 
 interface UnservedFile {
   readonly file: OfferedFile;
-  /** A sentence that says for whom this matters. */
+  /** A sentence that says to whom the file matters. */
   readonly matters: string;
 }
 
@@ -73,7 +73,7 @@ export interface AddressFacts {
   readonly tools: readonly SetUpTool[];
 }
 
-/** @param updater only this dialect; undefined: every one */
+/** @param updater the only dialect to describe; undefined: every dialect */
 export function describeChannel(
   facts: AddressFacts,
   channel: FeedChannel,
@@ -131,7 +131,10 @@ function downloadUrl(facts: AddressFacts, channel: string, platform: Platform): 
 
 const VISITORS_ONLY = 'For visitors only: the download button offers it.';
 
-/** The reasons why files for a first installation, and formats without an updater, matter. */
+/**
+ * Sentences that say to whom a file matters. They are for formats of first installations, and for formats without an
+ * updater.
+ */
 const MATTERS: Readonly<Partial<Record<Format, string>>> = {
   binary: 'For visitors only: a portable program does not update itself.',
   dmg: 'For visitors only: applications installed from it update from the zip or the .app.tar.gz.',

@@ -10,13 +10,13 @@ import type { OfferedFile } from './list-feeds.ts';
 interface FeedsListing {
   readonly application: string;
   readonly revision: number;
-  /** Undefined when it is not set: the addresses then begin with the placeholder. */
+  /** Undefined when `PUBLIC_URL` is not set: then the addresses begin with the placeholder. */
   readonly publicUrl: string | undefined;
   readonly placeholder: string;
-  /** The store, for sentences. */
+  /** The store as sentences name it. */
   readonly place: string;
   readonly channels: readonly ChannelAddresses[];
-  /** The only dialect to show, with the lines to paste; undefined: every one. */
+  /** The only dialect to show, with the lines to paste; undefined: every dialect. */
   readonly updater?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function channelLines(addresses: ChannelAddresses, updater: string | undefined):
   const { channel, feeds } = addresses;
   const { name, isRestricted, files } = channel;
   const token = isRestricted ? ' (clients need an access token)' : '';
-  // Before the first release, a developer may set up any updater.
+  // Before the first release, a developer may set up any updater, so the output shows every updater.
   const isShown = ({ serves }: DialectFeed) =>
     files.length === 0 || updater !== undefined || serves.length > 0;
   const shown = feeds.filter(isShown);
@@ -139,7 +139,7 @@ function feedLines(
       alignColumns(
         addresses.map(({ clients, url, hasBuild }) => [
           clients,
-          // Without any build, the line above says so.
+          // When no address has a build, the line above names no formats, so the addresses need no remark.
           hasBuild || serves.length === 0 ? url : `${url} (no build yet)`,
         ]),
       ),

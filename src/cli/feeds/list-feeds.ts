@@ -16,11 +16,14 @@ export interface FeedChannel {
   readonly name: string;
   /** True when clients must send an access token. */
   readonly isRestricted: boolean;
-  /** By platform, architecture and format. */
+  /** Sorted by platform, architecture and format. */
   readonly files: readonly OfferedFile[];
 }
 
-/** A kind of file that clients of the channel see, in the newest release that has it. */
+/**
+ * A kind of file that clients of the channel see. Its version is the version of the newest release that has such a
+ * file.
+ */
 export interface OfferedFile
   extends Pick<OfferedArtifact, 'platform' | 'arch' | 'format' | 'signatureSchemes'> {
   readonly version: string;

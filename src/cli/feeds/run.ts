@@ -33,8 +33,8 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
     application,
     defaultApplication: config.defaultApplication,
     publicUrl: config.publicUrl ?? PLACEHOLDER,
-    // The keys that verify the application's signatures, by scheme.
     tools: updater === undefined && !options.json ? [] : await toolsHere(),
+    // The keys that verify the application's signatures, by scheme.
     publicKeys: publicKeysOf(applicationSettingsOf(signed.settings ?? {})),
   };
   const channels = listFeeds(signed, { tiers: config.accounts.tiers, channel: options.channel });
@@ -50,7 +50,10 @@ export async function feeds(terminal: Terminal, options: FeedsOptions): Promise<
   else printFeeds(terminal, { ...listing, updater });
 }
 
-/** The lines to paste have the syntax of the project's own file when the command runs in its directory. */
+/**
+ * The build tools of the project in the current directory: the lines to paste have the syntax of this project's own
+ * file.
+ */
 async function toolsHere(): Promise<readonly FoundTool[]> {
   try {
     const { tool, others } = await readProject(process.cwd());

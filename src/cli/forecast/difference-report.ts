@@ -24,9 +24,9 @@ import { readSeenChecks } from './seen-checks.ts';
 /** The difference that a change makes on the channels and for clients, and the releases that groups of clients get. */
 
 /**
- * The difference for `--json`. In a dry run it has the shares of the counted checks.
+ * The difference for `--json`. In a dry run, each group of clients has its share of the checks that services counted.
  *
- * @param seen counted checks of the application; read here when it is not given
+ * @param seen the counted checks of the application; without them, this function reads them
  */
 export async function differenceJson(
   terminal: Terminal,
@@ -51,7 +51,7 @@ export async function differenceJson(
  * In a dry run, prints the difference that a change would make. Always prints the sentences about zsync, which the
  * tables do not show.
  *
- * @param seen counted checks of the application; read here when it is not given
+ * @param seen the counted checks of the application; without them, this function reads them
  */
 export async function printDifference(
   terminal: Terminal,

@@ -7,12 +7,12 @@ import type { Context } from '../context.ts';
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** Bounded: an operator waits for the preview, perhaps while a bad release is out. */
+/** The wait is short, because an operator waits for the preview, perhaps while clients are offered a bad release. */
 const WAIT_MAX_MS = 3_000;
 
 /**
- * The checks that clients made, for a preview. Empty where a publisher may not read the counts, and when they cannot be
- * read quickly.
+ * The checks that clients made, for a preview. Empty when the publisher may not read the counts, or cannot read them
+ * quickly.
  */
 export async function readSeenChecks(
   context: Context,

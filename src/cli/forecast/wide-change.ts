@@ -15,7 +15,7 @@ const LINES_MAX = 12;
  * Says which clients are offered the release, on which channels, and which release they get otherwise.
  *
  * @param what the change: `Resuming 1.5.0`
- * @param states the channels before the change, and as it would leave them
+ * @param states the channels before the change and after it
  */
 export async function wideQuestion(
   context: Context,

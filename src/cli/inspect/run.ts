@@ -193,7 +193,7 @@ const LONG_COLUMNS = ['BY', 'CHANNELS', 'PLATFORMS', 'REASON'].map((title) =>
   HEADER.indexOf(title),
 );
 
-/** Prints one line for each change. On a terminal, long texts are cut so that it stays one line. */
+/** Prints one line for each change. On a terminal, it cuts long texts, so that each change stays on one line. */
 function printHistory(terminal: Terminal, entries: readonly HistoryEntry[]): void {
   const rows = [HEADER, ...entries.map(rowOf)];
   const { isTTY, columns } = terminal.stdout;

@@ -13,7 +13,7 @@ import { tauri } from '../../updaters/tauri/tauri.ts';
 
 /** The remarks of `slipway publish` about files that clients would not get, or would download as a whole. */
 
-/** Warns of files that clients of the feeds would not get: the publisher would not notice. */
+/** Warns of files that clients of the feeds would not get, because the publisher would not notice this otherwise. */
 export function feedWarnings(release: Release): readonly string[] {
   const misnamed = PROTOCOLS.flatMap(({ warnOf }) =>
     release.artifacts.flatMap((artifact) => warnOf?.(artifact) ?? []),
@@ -41,7 +41,7 @@ function unservedWarnings({ artifacts }: Release): readonly string[] {
   });
 }
 
-/** The name of a build, which may be universal: a target is never. */
+/** The name of a build. A build may be universal; a target never is. */
 export function buildName({ platform, arch }: Build): string {
   return `${platform}-${arch}`;
 }
@@ -51,13 +51,13 @@ type Build = Pick<Artifact, 'platform' | 'arch'>;
 const machinesOf = ({ platform, arch }: Build): readonly Target[] =>
   nativeArches(arch).map((each) => ({ platform, arch: each }));
 
-/** Leaves out emulation: a machine that had a native build is not moved to an emulated one. */
+/** Emulation does not count: a machine that had a native build is not offered an emulated build. */
 const isFor = (artifact: Artifact, { platform, arch }: Target): boolean =>
   artifact.platform === platform && isNativeOn(arch, artifact);
 
 /**
- * Warns of a release that the clients of Sparkle and WinSparkle do not take for an update, because it was published
- * without the appcast that states its bundle version, or with a lower one.
+ * Warns of a release that the clients of Sparkle and WinSparkle do not take for an update. The publisher left out the
+ * appcast that states the bundle version, or the bundle version is not higher than before.
  */
 export function bundleVersionWarnings(
   release: Release,
@@ -83,7 +83,10 @@ export function bundleVersionWarnings(
   });
 }
 
-/** Warns of files without a block map where the release before had one: no client reports that it downloads more. */
+/**
+ * Warns of files without a block map when the previous release had one. Clients then download more, and no client
+ * reports this.
+ */
 export function blockmapWarnings(
   { artifacts }: Pick<Release, 'artifacts'>,
   { previous }: Pick<EarlierReleases, 'previous'>,
@@ -110,8 +113,8 @@ function remedyOf(format: string, filename: string): string {
 }
 
 /**
- * Says why Tauri's latest.json, which has one version for all platforms, does not state the release to some clients:
- * one sentence for each reason.
+ * Says why Tauri's latest.json does not state the release to some clients, in one sentence for each reason. That
+ * document has one version for all platforms.
  */
 export function latestJsonWarnings({
   application,
@@ -150,8 +153,8 @@ export function latestJsonWarnings({
 }
 
 /**
- * Leaves out a name when a longer one says more: the release may have another bundle type for `linux-x86_64`, and
- * `linux-x86_64-appimage` says which one is meant.
+ * Leaves out a name when a longer name says more: `linux-x86_64-appimage` also says the bundle type, and the release
+ * may have another bundle type for `linux-x86_64`.
  */
 function exactNames(names: readonly string[]): readonly string[] {
   return names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));

@@ -4,11 +4,11 @@ import { findLocale, type ReleaseNotes } from '../../domain/release.ts';
 
 /** The files with release notes that a publisher names. */
 
-/** The notes for one locale. A whole manifest has at most 1 MiB. */
+/** The limit for the notes of one locale. The limit for a whole manifest is 1 MiB. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /**
- * Reads `notes.md`, and `de=notes.de.md` for one locale.
+ * Reads files that the publisher names in the form `notes.md`, or `de=notes.de.md` for one locale.
  *
  * @param option the option that names the files, for errors
  * @throws AppError `invalid_request`
@@ -31,7 +31,9 @@ export async function readNotesFiles(
   return notes;
 }
 
-/** @throws AppError `invalid_request` for `de_DE=notes.md`, which would be read as a file name */
+/**
+ * @throws AppError `invalid_request` for `de_DE=notes.md`, which the command would otherwise read as the name of a file
+ */
 function refuseUnderscore(argument: string, option: string): void {
   const [, locale, file] = /^([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})+)=(.+)$/s.exec(argument) ?? [];
   if (locale === undefined) return;

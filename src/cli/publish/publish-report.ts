@@ -146,7 +146,7 @@ export async function printPublished(
 
 const isWarning = (remark: string): boolean => remark.startsWith('Warning: ');
 
-/** Names the files first that may be packages: a publisher may have expected them in the release. */
+/** Names the files that may be packages first, because the publisher may have expected them in the release. */
 function skippedSentence(skipped: readonly SkippedFile[]): string {
   const isUnknown = ({ reason }: SkippedFile) => reason.startsWith(NOT_KNOWN);
   const ordered = [...skipped.filter(isUnknown), ...skipped.filter((each) => !isUnknown(each))];
@@ -181,7 +181,7 @@ function differencesOf(artifact: Artifact): readonly string[] {
   ];
 }
 
-/** The files of this command; when a draft was opened, all files that clients now get. */
+/** The files of this command; when the command opened a draft, all files that clients now get. */
 function fileRows({ artifacts, release, changed }: Printed): readonly (readonly string[])[] {
   const row = (artifact: Artifact, state: string) => [
     artifact.platform,
@@ -247,9 +247,7 @@ function nextOf(version: string, planned: string): string {
   return `The rollout is frozen. To let its plan go on, run slipway rollout ${version} --unfreeze.`;
 }
 
-/**
- * The remarks about the files of this command: another job has printed the remarks about the files that it published.
- */
+/** The remarks about the files of this command only: each job prints the remarks about the files that it publishes. */
 function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   const platforms = result.artifacts.map(({ artifact }) => artifact.platform);
   const { artifacts } = result.release;

@@ -124,8 +124,8 @@ export async function publish(
 }
 
 /**
- * Asks the operator when the release would reach every client of a channel at once, which it does without a rollout. A
- * new channel has no clients yet.
+ * Asks the operator when the release would reach every client of a channel at once, as a release without a rollout
+ * does. For a new channel, which has no clients yet, it asks about a mistyped name instead.
  */
 async function askToPublish(
   terminal: Terminal,
@@ -135,7 +135,7 @@ async function askToPublish(
 ): Promise<void> {
   const { application, version } = request;
   const now = context.clock.now();
-  // The commit asks, too, but only after the upload.
+  // The commit asks the same question, but only after the upload.
   await askAboutVisitors(terminal, 'publish', states, now);
   const channel = parseChannelName(request.channel);
   const offer = states.after[channel]?.offers.find((each) => each.version === version);
@@ -219,7 +219,7 @@ async function offerDraft(
   );
 }
 
-/** @throws AppError `invalid_request` for an option that says something about files */
+/** @throws AppError `invalid_request` for an option that needs files */
 function refuseWithoutFiles(version: string, options: PublishOptions): void {
   const given = [
     options.draft && '--draft',

@@ -53,7 +53,7 @@ export async function rollout(
   await printDifference(terminal, context, application, changed);
 }
 
-/** A rollout that is raised by this much at once reaches many clients. In 1/100 %. */
+/** An operator who raises a rollout by this share at once reaches many clients. In 1/100 %. */
 const WIDE_RAISE: Share = 5_000;
 
 async function askToRaise(
@@ -78,7 +78,7 @@ async function askToRaise(
 /**
  * The change that the options ask for; undefined to show the rollout.
  *
- * @throws AppError `invalid_request` when they ask for several changes
+ * @throws AppError `invalid_request` when the options ask for several changes
  */
 function actionOf(
   share: string | undefined,

@@ -74,7 +74,10 @@ export function signatureSentences(
   ];
 }
 
-/** False for a file of an offered release that was signed again: a published file is never replaced. */
+/**
+ * False for a file of an offered release that the publisher has signed again. The release keeps the first signature,
+ * because a published file is never replaced.
+ */
 function hasItsSignatures(release: Release, file: Artifact): boolean {
   const stored = findArtifact(release, file)?.signatures.map(({ value }) => value) ?? [];
   return file.signatures.every(({ value }) => stored.includes(value));
@@ -133,7 +136,9 @@ export function signedSentences({ signed }: BuildOutput): readonly string[] {
   ]);
 }
 
-/** Warns of releases and files that clients of signed documents would refuse, or do not find in them. */
+/**
+ * Warns of releases that clients of signed documents would refuse, and of files that a signed document does not list.
+ */
 export function signedWarnings(
   result: PublishResult,
   build: BuildOutput,
@@ -147,7 +152,7 @@ export function signedWarnings(
   ];
 }
 
-/** Warns of files without a signed document: an application that trusts a key accepts no generated one. */
+/** Warns of files without a signed document: an application that trusts a key accepts no generated document. */
 function unsignedWarnings(
   { channel, version, release }: PublishResult,
   { signed }: Pick<EarlierReleases, 'signed'>,
@@ -168,7 +173,7 @@ function unsignedWarnings(
 
 /**
  * Warns of a release without a signed appcast: an application with SURequireSignedFeed, or with SecurityMode.Strict,
- * accepts no generated one.
+ * accepts no generated appcast.
  */
 function unsignedAppcastWarnings(
   { channel, version, release }: PublishResult,
@@ -185,7 +190,7 @@ function unsignedAppcastWarnings(
 }
 
 /**
- * Warns of files that are new in a release whose document another run published: a document lists only files of its own
+ * Warns of new files in a release whose signed document comes from another run: a document lists only files of its own
  * run.
  */
 function addedWarnings({ artifacts, release }: PublishResult, { signed }: BuildOutput) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const SERVER = fileURLToPath(
   new URL(`../../server${path.extname(import.meta.filename)}`, import.meta.url),
 );
-/** Saves 80 MB of garbage while many clients download. Node reads it only at its start. */
+/** Saves 80 MB of garbage while many clients download. Node reads this option only at its start. */
 const NODE_OPTIONS = ['--max-semi-space-size=16'];
 
 /**
@@ -24,8 +24,8 @@ export async function serve(): Promise<number> {
 }
 
 /**
- * Runs the service as a child process and waits for its end. On Windows, Ctrl-C reaches the child as well. Sending it a
- * signal from here would end the service without completing its requests.
+ * Runs the service as a child process and waits for its end. On Windows, Ctrl-C reaches the child as well. If this
+ * process also sent it a signal, the service would end without completing its requests.
  */
 async function runChild(args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit' });

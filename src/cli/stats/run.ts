@@ -46,7 +46,7 @@ export async function stats(
   const usage = await readCounts(terminal, context, options);
   const query = { application, channel, ...periodOf(context.clock.now(), days) };
   const counted = usage.rows.filter((row) => row.application === application);
-  // Clients of a channel that was removed were counted.
+  // A channel that was removed can still have counts.
   if (channel !== undefined && !counted.some((row) => row.channel === channel)) {
     requireChannel(application, signed, channel);
   }
@@ -88,7 +88,7 @@ function ofVersion(
   const { query, context } = report;
   const release = listVersion(revision, version);
   const isListed = release.listed.length + release.retiredFrom.length > 0;
-  // A version that only a removed channel listed has counts.
+  // A version that only a removed channel listed can still have counts.
   if (!isListed && !rows.some((row) => row.version === version)) {
     throw unknownVersion(query.application, version, revision.channels);
   }
@@ -110,7 +110,7 @@ async function readCounts(
     return await readUsage({
       store,
       clock,
-      // The command prints the documents that were left out.
+      // No log is needed: the command itself prints the documents that were left out.
       log: { info: () => {}, warn: () => {}, error: () => {} },
       onProgress: (done, of) => progress.show('counters read', done, of),
     });

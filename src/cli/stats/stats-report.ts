@@ -35,7 +35,10 @@ export interface VersionReport {
 }
 
 const BAR_WIDTH = 20;
-/** The newest versions have rows of their own, and so has every version with this share of the checks. */
+/**
+ * This number of the newest versions have rows of their own. So has every version with `SHARE_SHOWN_MIN` of the checks
+ * or more.
+ */
 const NEWEST_SHOWN = 10;
 const SHARE_SHOWN_MIN = 0.01;
 const COLUMNS = ['checks', 'share', 'offers', 'links'];
@@ -97,7 +100,7 @@ export function printAdoption(
   printWithoutDetail(terminal, adoption.withoutDetail);
 }
 
-/** Says what the counts cover, and what could not be read. */
+/** Prints the time that the counts cover, and the documents that the command could not read. */
 export function printSources(terminal: Terminal, { context, usage }: StatsReport): void {
   const { countedSince, newestAt, unreadable } = usage;
   if (countedSince !== undefined && newestAt !== undefined) {
@@ -140,7 +143,7 @@ function hasBegun({ countedSince }: ReadUsage): (day: AdoptionDay) => boolean {
   return ({ name }) => countedSince === undefined || name >= dayOf(countedSince);
 }
 
-/** Prints on which channels the version is offered now. */
+/** Prints the channels that offer the version now. */
 function printRelease(
   terminal: Terminal,
   { listed, retiredFrom }: ListedVersion,
@@ -210,7 +213,7 @@ function printCounts(terminal: Terminal, noun: string, rows: readonly (readonly 
   );
 }
 
-/** The newest versions, the versions that many clients run, and one row for the others. */
+/** The newest versions, the versions that many clients run, and one row for all other versions. */
 function foldVersions(versions: readonly Group[]): readonly Group[] {
   const isShown = ({ name, share }: Group, index: number): boolean =>
     index < NEWEST_SHOWN || (share ?? 0) >= SHARE_SHOWN_MIN || name === OTHER || name === UNSTATED;

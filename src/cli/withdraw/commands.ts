@@ -15,7 +15,7 @@ import type { Runner } from '../runner.ts';
 /** Commands for a release that is out: they correct its notes, withdraw it, or offer it again. */
 
 export function addWithdrawCommands(program: Command, run: Runner): void {
-  // `notes` is in the group of the commands that publish, which comes before.
+  // The help shows `notes` in the group before, which has the commands that publish.
   addNotes(program, run);
   program.commandsGroup('Withdraw releases:');
   for (const verb of ['pause', 'resume', 'yank'] as const) addStatusCommand(program, run, verb);

@@ -81,7 +81,8 @@ export function changeTo(verb: StatusVerb) {
 }
 
 /**
- * Asks before a release is offered again, because it reaches every client of the channels. Stopping needs no consent.
+ * Asks before the command offers a release again, because the release then reaches every client of the channels. A
+ * command that stops a release asks nothing.
  */
 async function askToResume(
   terminal: Terminal,
@@ -97,7 +98,7 @@ async function askToResume(
   });
 }
 
-/** True when no channel lists the version or listed it, so that it can be published with other files. */
+/** True when no channel lists the version or listed it before: then a publisher can publish it with other files. */
 function isFree({ after }: StatusChanged, version: string): boolean {
   return Object.values(after).every(
     ({ offers, retired }) =>

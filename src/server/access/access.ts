@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Feature } from '../../domain/tier.ts';
 
-/** Tells who sends a request, and what the tier of their account allows. Without accounts, it is {@link anonymous}. */
+/**
+ * Tells who sends a request, and what the tier of their account allows. A service without accounts uses
+ * {@link anonymous}.
+ */
 export interface Access {
   /** True when users can sign in to this service. */
   readonly hasAccounts: boolean;
   /**
    * For public routes: the tier of the account whose access token is in the header. Null without a token, and for an
-   * invalid one. Never throws or rejects.
+   * invalid token. Never throws or rejects.
    */
   tierOf(authorization: string): string | null | Promise<string | null>;
   /**

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts';
 
-/** Error codes that several routes for accounts can answer; each route adds its own. */
+/** Error codes that several routes for accounts can answer; each route adds its own codes. */
 
 /** For every route that reads from the store. */
 export const READING = [

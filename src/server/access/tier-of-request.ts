@@ -4,8 +4,8 @@ import type { RouteDeps } from '../deps.ts';
 /**
  * The tier of the account that sends a request; null without an account.
  *
- * Verifies a bearer token only when some channel requires a tier: most checks carry none, and must not pay
- * for verification. An invalid token counts as none.
+ * Verifies a bearer token only when some channel requires a tier, because a verification costs time. An invalid token
+ * counts as no token.
  */
 export function tierOfRequest(
   deps: Pick<RouteDeps, 'tiers' | 'tierOf'>,

@@ -20,19 +20,22 @@ import {
 const TYPE = 'application/octet-stream';
 
 /**
- * The reads of all answers that are under way at once. Fewer than the S3 client has connections: when quick reads fail,
- * the reads use them, and the catalog needs some.
+ * The largest number of reads of all answers that are under way at once. The S3 client has more connections than this:
+ * when quick reads fail, the reads use these connections, and the catalog needs some of them.
  */
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
-/** Only the first large answers read ahead. Later ones use one small buffer: with many clients, most are slow. */
+/**
+ * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with many
+ * clients, most clients are slow.
+ */
 const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;
 const HALF_CLOSED_MAX_MS = 2_000;
 
 interface FileFacts {
-  /** Under which a browser saves the file. */
+  /** The name under which a browser saves the file. */
   readonly filename: string;
   /** The value of Cache-Control. */
   readonly cacheControl: string;
@@ -42,11 +45,11 @@ export interface ByteAnswers {
   /**
    * Answers a GET or HEAD with the object, and closes the reader.
    *
-   * When the store fails before the first byte, the answer is a problem document. When it fails later, the connection
-   * is closed: a short body must not look like a whole one.
+   * When the store fails before the first byte, the answer is a problem document. When it fails later, the service
+   * closes the connection: a short body must not look like a whole one.
    *
-   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable` also for a client
-   *   that left before the first byte, `store_denied`
+   * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_denied`, `store_unavailable`
+   *   (also when the client left before the first byte)
    */
   send(
     reader: ObjectReader,
@@ -56,10 +59,10 @@ export interface ByteAnswers {
   ): Promise<FastifyReply>;
 }
 
-/** One for the whole process, whose memory and reads it limits. */
+/** The process has one instance, which limits the memory and the reads of the process. */
 export function createByteAnswers(): ByteAnswers {
   const limit = pLimit(READS_MAX);
-  /** Answers that have not begun: the memory budget of connections does not count them yet. */
+  /** Limits the answers that have not begun, because the memory budget of connections does not count them yet. */
   const starts = pLimit(READS_MAX);
   let readingAhead = 0;
   const spare: Buffer[] = [];
@@ -79,7 +82,7 @@ export function createByteAnswers(): ByteAnswers {
       bufferBytes,
       buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
       limit,
-      // Never longer than the buffers of all answers that read ahead.
+      // This list never has more buffers than all answers that read ahead.
       spare: bufferBytes === BUFFER_BYTES ? spare : [],
       onClose: () => {
         if (isLarge) readingAhead -= 1;
@@ -92,7 +95,7 @@ export function createByteAnswers(): ByteAnswers {
     try {
       await starts(async () => (body.destroyed ? undefined : body.begin()));
     } catch (error) {
-      // The aborted read has failed.
+      // When the body is destroyed, this is only the error of the aborted read.
       if (!body.destroyed) throw error;
     } finally {
       stopWatching();
@@ -129,10 +132,10 @@ export function createByteAnswers(): ByteAnswers {
 /**
  * Calls `leave` when the client leaves before the answer begins. From then on, Fastify watches the connection.
  *
- * A client that left looks like one that closed its side after the request and still reads, until the server writes.
- * The latter has {@link HALF_CLOSED_MAX_MS} to get the first byte.
+ * Until the server writes, a client that left looks like a client that closed its side after the request and still
+ * reads. So both have {@link HALF_CLOSED_MAX_MS} to get the first byte.
  *
- * @returns stops watching
+ * @returns a function that stops watching
  */
 function watchClient(socket: Socket, leave: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
@@ -219,7 +222,7 @@ function select(
       };
     }
     case 'several': {
-      // A hash, so that no publisher can put the boundary into a file.
+      // The boundary is a hash, so that no publisher can put it into a file.
       const boundary = etagOf(`${etag} ${range}`).slice(1, -1);
       const { type, parts } = composeMultipart(selection.spans, { type: TYPE, size }, boundary);
       return { status: 206, headers: { 'content-type': type }, parts };

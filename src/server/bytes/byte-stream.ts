@@ -8,7 +8,7 @@ import type { Batch } from './multipart.ts';
 /** The number of reads of one answer that are under way at once. */
 const READS_EACH = 8;
 
-/** A buffer whose first `length` bytes are the next ones of the body. */
+/** A buffer whose first `length` bytes are the next bytes of the body. */
 interface Filled {
   readonly buffer: Buffer;
   readonly length: number;
@@ -21,17 +21,20 @@ interface ByteStreamDeps {
   readonly batches: Iterator<Batch, void>;
   /** The size of a buffer, which holds the largest batch. */
   readonly bufferBytes: number;
-  /** The number of batches in memory: they are read while the client receives earlier ones. */
+  /** The number of batches in memory: the stream reads batches while the client receives earlier batches. */
   readonly buffersMax: number;
   /** Limits the reads of the whole process. */
   readonly limit: LimitFunction;
-  /** Buffers of `bufferBytes` that earlier answers no longer need: else the process waits for the garbage collector. */
+  /**
+   * Buffers of `bufferBytes` bytes that earlier answers no longer need. Without them, the process would wait for the
+   * garbage collector.
+   */
   readonly spare: Buffer[];
   readonly onClose: () => void;
 }
 
 /**
- * A body that is read piece by piece from an object, which it closes.
+ * A body that reads an object piece by piece, and then closes the reader.
  *
  * Reads some pieces ahead, at most as much as its buffers hold, and then waits for the client. So a client that does
  * not read costs these buffers, and neither a connection to the store nor a read of the process.
@@ -43,7 +46,7 @@ export class ByteStream extends Readable {
   readonly #deps: ByteStreamDeps;
   readonly #stop = new AbortController();
   readonly #ownLimit = pLimit(READS_EACH);
-  /** Filled or being filled, in the order of the body. */
+  /** The batches that are filled or being filled, in the order of the body. */
   readonly #ahead: Promise<Filled>[] = [];
   readonly #free: Buffer[] = [];
   #buffers = 0;
@@ -64,7 +67,8 @@ export class ByteStream extends Readable {
   }
 
   override pipe<T extends NodeJS.WritableStream>(destination: T, options?: { end?: boolean }): T {
-    // Other destinations, such as a PassThrough, may keep a chunk after its callback.
+    // Other destinations, such as a PassThrough, may keep a chunk after its callback, so the stream cannot use the
+    // buffer again.
     if (!(destination instanceof OutgoingMessage)) return super.pipe(destination, options);
     if (options?.end !== false) this.once('end', () => destination.end());
     this.#sendTo(destination);
@@ -103,7 +107,7 @@ export class ByteStream extends Readable {
         response.write(bytesOf(filled), (error) => {
           // As with every pipe, the owner of a response that fails destroys this stream.
           if (error || this.destroyed) return;
-          // The system has the bytes now.
+          // The system has the bytes now, so the buffer is free.
           this.#free.push(filled.buffer);
           sendNext();
         });
@@ -137,7 +141,7 @@ export class ByteStream extends Readable {
         return;
       }
       const filled = this.#fill(buffer, batch);
-      // `#next` reports the failure, when the client has got everything before it.
+      // `#next` reports the failure after the client has got all bytes before it.
       filled.catch(() => {});
       this.#ahead.push(filled);
     }

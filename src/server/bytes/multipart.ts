@@ -6,7 +6,10 @@ export type BodyPart = string | Span;
 interface Multipart {
   /** The value of Content-Type. */
   readonly type: string;
-  /** Made anew each time that they are iterated: the heads of a thousand parts take as much memory as the parts. */
+  /**
+   * Each iteration makes the parts anew, because the heads of a thousand parts take as much memory as the parts
+   * themselves.
+   */
   readonly parts: Iterable<BodyPart>;
 }
 
@@ -51,19 +54,19 @@ export function lengthOf(parts: Iterable<BodyPart>): number {
 
 /** A piece of a body, small enough for one buffer. */
 export interface Batch {
-  /** Bytes. */
+  /** In bytes. */
   readonly length: number;
-  /** ASCII. `at`: where in the buffer. */
+  /** ASCII. `at`: the position in the buffer. */
   readonly texts: readonly { readonly at: number; readonly text: string }[];
-  /** `at`: where in the buffer; `start`: where in the file. */
+  /** `at`: the position in the buffer; `start`: the position in the file. */
   readonly reads: readonly (Span & { readonly at: number })[];
 }
 
 /**
  * Packs a body into batches: many small parts make one write, and a large range becomes several reads. A range that
- * fits into one batch is read at once.
+ * fits into one batch becomes one read.
  *
- * @param bytesMax of one batch; more than any text
+ * @param bytesMax the size limit of one batch; it must be larger than any text
  */
 export function* packBatches(parts: Iterable<BodyPart>, bytesMax: number): Generator<Batch> {
   let batch = emptyBatch();

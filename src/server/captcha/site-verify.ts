@@ -3,7 +3,7 @@ import { AppError, isAppError } from '../../core/errors.ts';
 import { parseJson, readBody } from '../../core/response-body.ts';
 import { SERVICE_FAULTS } from './provider.ts';
 
-/** The "siteverify" API: a form is posted, and the answer is a verdict on one token. */
+/** The "siteverify" API: Slipway posts a form, and the captcha service answers with a verdict on one token. */
 
 const ANSWER_BYTES_MAX = 16 * 1024;
 /** The `Retry-After` of the 503 that a client gets while the captcha service is unavailable. */
@@ -64,7 +64,10 @@ async function fetchVerdict(
   return verdict;
 }
 
-/** @param reason what the service did. It becomes the cause, for the log: visitors must not see it */
+/**
+ * @param reason what the service did. It becomes the cause of the error, which only the log shows: visitors must not
+ *   see the reason
+ */
 function captchaUnavailable(reason: string, cause?: unknown): AppError {
   return new AppError(
     'captcha_unavailable',

@@ -76,7 +76,7 @@ const schema = {
 
 export function registerCheckUpdate(app: App, deps: RouteDeps): void {
   const answers = createCheckAnswers(deps);
-  // The reply is the JSON text: the schema describes the document in it.
+  // The handler replies with JSON text, and the schema describes the document in this text.
   app.post<{ Body: Body; Reply: string }>(
     '/api/v1/desktop/check-update',
     { schema, bodyLimit: BODY_BYTES_MAX.check },
@@ -87,7 +87,7 @@ export function registerCheckUpdate(app: App, deps: RouteDeps): void {
         count(deps.usage, counted);
         sendUncached(request, reply, answer);
       };
-      // Not an async function: without a promise, the route answers more requests a second.
+      // The handler is not an async function: without a promise, the route answers more requests a second.
       const tier = tierOfRequest(deps, request);
       return whenKnown(answers.answer(query, body.locale ?? null, tier), send);
     },
@@ -102,7 +102,7 @@ function queryOf(body: Body, defaultApplication: string): CheckQuery {
     arch: () => parseArch(body.arch),
     formats: () => optional(body.format, (text) => [parseFormat(text)]),
   });
-  // Field by field: object spread costs more than the parsing.
+  // This copies field by field, because an object spread costs more than the parsing.
   return {
     currentVersion: parsed.currentVersion,
     platform: parsed.platform,

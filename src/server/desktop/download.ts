@@ -59,7 +59,7 @@ const schema = {
 const HEADERS = uncached({ vary: 'Accept' });
 
 export function registerDownload(app: App, deps: RouteDeps): void {
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/download/:platform', { schema }, (request, reply) => {
     const { query: given, params } = request;
     const { machine, arch, formats, version } = parseAll({
@@ -93,7 +93,7 @@ export function registerDownload(app: App, deps: RouteDeps): void {
   });
 }
 
-/** True when the client names JSON. A browser accepts every type as well, and gets the file. */
+/** True when the client names JSON and not HTML. A browser names HTML, so it gets the file. */
 function acceptsJson(accept: string | undefined): boolean {
   return (
     accept !== undefined && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)

@@ -6,7 +6,10 @@ import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import type { App } from '../deps.ts';
 import { LASTING } from '../http/cache-control.ts';
 
-/** Serves the files of a directory store, under signed links: a bucket serves its presigned URLs itself. */
+/**
+ * Serves the files of a directory store under signed links. A bucket needs no such route: it serves its presigned URLs
+ * itself.
+ */
 export interface FileRouteDeps {
   readonly store: Pick<ObjectStore, 'open'>;
   readonly bytes: ByteAnswers;
@@ -19,7 +22,7 @@ export interface FileRouteDeps {
     readonly now: Date;
   }) => { readonly filename: string };
   /**
-   * Undefined: there are no public addresses, and addresses of an earlier setting end.
+   * Undefined when there are no public addresses. Then addresses from an earlier setting no longer work.
    *
    * @throws AppError `invalid_link`
    */
@@ -30,9 +33,9 @@ export interface FileRouteDeps {
 
 const EXPIRING = 'private, max-age=0, must-revalidate';
 
-/** Not in the API documentation: clients get these links from other answers. */
+/** The API documentation leaves these routes out, because clients get the links from other answers. */
 const hide = true;
-/** With HEAD: the HEAD route that Fastify derives from GET would say Content-Length: 0. */
+/** The routes name HEAD, because the HEAD route that Fastify derives from GET would say Content-Length: 0. */
 const method = ['GET', 'HEAD'];
 
 export function registerFiles(app: App, deps: FileRouteDeps): void {

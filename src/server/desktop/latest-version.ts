@@ -48,7 +48,7 @@ const schema = {
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
   const answers = createLatestAnswers({ ...deps, etagOf });
   const recent = createRecentQuestions<LatestQuery>();
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
     const asked = recent.get(request.url, () => askedOf(request.query, deps.defaultApplication));
     return whenKnown(tierOfRequest(deps, request), (tier) =>

@@ -12,7 +12,7 @@ export interface DesktopRouteDeps extends RouteDeps {
   readonly files: FileRouteDeps | undefined;
 }
 
-/** Checks for updates, and downloads. */
+/** The routes for checks for updates, and for downloads. */
 export function desktopRoutes(deps: DesktopRouteDeps): FastifyPluginAsyncZod {
   return async (app) => {
     if (deps.files !== undefined) registerFiles(app, deps.files);

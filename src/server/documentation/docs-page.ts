@@ -6,8 +6,8 @@ import { DOCUMENT_TYPES, type DocumentName, type Documents } from './documents.t
 /** A page to read and try a document: Swagger UI, which loads nothing from other hosts. */
 
 /**
- * Without upgrade-insecure-requests, which breaks the pages of a service without TLS. A form that the browser
- * itself sends would put a password into an address: none may be sent.
+ * The policy has no upgrade-insecure-requests, which would break the pages of a service without TLS. It forbids all
+ * forms, because a form that the browser itself sends would put a password into an address.
  */
 const POLICY = {
   'default-src': "'self'",
@@ -85,7 +85,7 @@ export function docsPage(page: DocsPage): FastifyPluginAsyncZod {
         },
       },
       uiConfig: {
-        // The other layout has a field to load any document, also of other hosts.
+        // The other layout has a field to load any document, also from other hosts.
         layout: 'BaseLayout',
         tryItOutEnabled: true,
         deepLinking: true,

@@ -11,9 +11,9 @@ interface Tag {
 
 /** The tags of the routes of a part. */
 export interface PartTags {
-  /** Of routes that need no access token. */
+  /** Tags of routes that need no access token. */
   readonly open?: readonly Tag[];
-  /** Of routes with which users sign in. They need no access token. */
+  /** Tags of routes with which users sign in. These routes need no access token. */
   readonly signIn?: readonly Tag[];
   readonly signedIn?: readonly Tag[];
 }
@@ -23,7 +23,7 @@ export interface DocumentSettings {
   readonly basePath: string;
   /** True when users can sign in to this service. */
   readonly hasAccounts: boolean;
-  /** In the order of the documents. */
+  /** The tags of the parts, in the order of the documents. */
   readonly tags: readonly PartTags[];
 }
 
@@ -45,7 +45,7 @@ interface Definition {
 const HOW_TO_SIGN_IN =
   'Execute `POST /api/v1/auth/login` with your mail address and password, and copy `access_token` from the answer. Press **Authorize** and paste the token: the routes of your account appear. The token is valid for ten minutes; then sign in or refresh, and authorize again. `POST /api/v1/auth/logout` ends the session.';
 
-/** `signIn` and `account` are for the page at /docs/account, before and after Authorize. */
+/** The page at /docs/account shows `signIn` until the user presses Authorize, and then `account`. */
 function definitions({ basePath, hasAccounts, tags }: DocumentSettings) {
   const all = (kind: keyof PartTags): readonly Tag[] => tags.flatMap((part) => part[kind] ?? []);
   const signIn = all('signIn');
@@ -95,7 +95,7 @@ export async function collectDocuments(
   )) {
     await app.register(swagger, {
       decorator: decoratorOf(name),
-      // The path of PUBLIC_URL is not a part of any route, even of one that begins with the same letters.
+      // No route contains the path of PUBLIC_URL, even if the route begins with the same letters.
       stripBasePath: false,
       openapi: {
         openapi: '3.1.0',
@@ -123,13 +123,13 @@ const REQUIRES_TOKEN = {
 
 const namesOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ name }) => name);
 
-/** The pages' plugin finds the public document under its default name. */
+/** The plugin of the pages looks for the public document under the default name, `swagger`. */
 const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
 
 /**
  * Leaves out routes without one of the tags.
  *
- * @param signIn in a document that needs a token: the tags of the routes that still need none
+ * @param signIn in a document that needs a token: the tags of the routes that still need no token
  */
 function only(tags: readonly Tag[], signIn: ReadonlySet<string> | undefined): SwaggerTransform {
   const names = new Set(namesOf(tags));

@@ -11,8 +11,8 @@ type Logout = (names: readonly string[]) => void;
 declare const SwaggerUIBundle: { readonly plugins: { readonly DownloadUrl: object } };
 
 /**
- * A plugin of Swagger UI for a document that needs an access token: loads it again with the token that was
- * entered under Authorize, and without one after Logout.
+ * A plugin of Swagger UI for a document that needs an access token. It loads the document again with the token that the
+ * user enters under Authorize, and without a token after Logout.
  *
  * It runs in the browser: the page contains its source, so it uses nothing of this module.
  */
@@ -42,5 +42,5 @@ function reloadWithToken(system: System) {
   return { statePlugins: { auth: { wrapActions } } };
 }
 
-/** A list of plugins replaces the default one, which loads the document. */
+/** This list replaces the default list, so it contains the default plugin, which loads the document. */
 export const RELOAD_WITH_TOKEN = [() => SwaggerUIBundle.plugins.DownloadUrl, reloadWithToken];

@@ -16,7 +16,7 @@ import { OPEN_HEADERS } from '../http/cors.ts';
 import { count, sendAnswer, sendUncached } from '../http/send-answer.ts';
 import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
 
-/** Passes requests to the dialects of updaters, whatever their address, and sends the answers. */
+/** Passes requests at any address of an updater dialect to the dialect, and sends the answer. */
 
 /** The parts that the requests of all dialects share. */
 export interface Feeds {
@@ -24,7 +24,7 @@ export interface Feeds {
   readonly dialects: Dialects;
 }
 
-/** One for all addresses of dialects, so that each document is rendered once. */
+/** All addresses of dialects share one instance, so that the service renders each document once. */
 export function createFeeds(deps: RouteDeps): Feeds {
   return {
     deps: { ...deps, downloads: createRecentDownloads(deps.clock) },
@@ -35,7 +35,7 @@ export function createFeeds(deps: RouteDeps): Feeds {
 /**
  * Answers with a document of the dialect, or with a file of a release.
  *
- * @param asked called only when it is needed
+ * @param asked makes the dialect's request; called only when the answer needs the request
  */
 export function answerInDialect(
   { deps, dialects }: Feeds,
@@ -46,7 +46,7 @@ export function answerInDialect(
 ): void | Promise<void> {
   const { method, url, headers, query } = request;
   const fail = (error: unknown): never => {
-    // Only a document that accepts POST alone refuses the method of a request that has a route.
+    // A request that has a route gets this error only from a document that accepts POST alone.
     if (isAppError(error, 'method_not_allowed')) reply.header('allow', 'POST');
     throw error;
   };
@@ -90,7 +90,7 @@ async function sendFile(
   }
   if (request.headers.origin !== undefined) reply.headers(OPEN_HEADERS);
   await deps.bytes.send(answer.reader, answer, request, reply);
-  // A 304 has no byte of the file.
+  // A 304 has no byte of the file, so it is not a download.
   if (reply.statusCode < 300) countDownload(deps, answer.download, request);
 }
 

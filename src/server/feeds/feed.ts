@@ -23,7 +23,7 @@ const paramsSchema = z.object({
   }),
 });
 
-/** For the OpenAPI document: a malformed header is ignored (RFC 9110, section 14.2). */
+/** This schema is only for the OpenAPI document: the service ignores a malformed header (RFC 9110, section 14.2). */
 const rangeSchema = z.looseObject({
   range: z.string().optional().meta({
     description: 'For files: `bytes=…`, one range or several (RFC 9110, section 14). GET only.',
@@ -80,11 +80,11 @@ export function registerFeeds(
 ): void {
   const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
   const schema = schemaOf(feeds.deps.defaultApplication, protocols);
-  // Each check would pay for the validation of its headers, which cannot fail.
+  // The validation of headers cannot fail, and would cost time in each check.
   app.setValidatorCompiler<z.ZodType>((route) =>
     route.httpPart === 'headers' ? () => true : compileValidator(route),
   );
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/feeds/:app/:channel/:protocol/*', { schema }, (request, reply) => {
     const { params } = request;
     const protocol = byName.get(params.protocol);
@@ -99,7 +99,10 @@ export function registerFeeds(
   for (const protocol of protocols) if (protocol.takesPost) registerPost(app, feeds, protocol);
 }
 
-/** Registers in a separate Fastify scope, because here a body of any content type is text that the dialect parses. */
+/**
+ * Registers the POST route of a dialect in a separate Fastify scope, because this route takes a body of any content
+ * type as text, which the dialect parses.
+ */
 function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
   app.register(async (untyped) => {
     const scope = untyped.withTypeProvider<ZodTypeProvider>();

@@ -28,7 +28,7 @@ const params = z.object({
   '*': z.string().max(1024).optional(),
 });
 
-/** @param facts without `servers`, there is no such address */
+/** @param servers the update servers whose addresses the service answers; empty for none */
 export function registerLegacy(
   app: App,
   feeds: Feeds,
@@ -41,7 +41,7 @@ export function registerLegacy(
     );
     app.get(url, { schema: { params, hide: true } }, (request, reply) => {
       const { owner, repo, '*': rest } = request.params;
-      // The service's own addresses go first, also those that do not exist or accept only POST.
+      // The service's own addresses go first, even an address that does not exist or accepts only POST.
       if (owner !== undefined && OWN_PATHS.includes(owner)) return reply.callNotFound();
       const names = root === undefined ? [owner, repo] : [root];
       const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);
@@ -59,7 +59,7 @@ export function registerLegacy(
   if (servers.some((server) => server.roots.length === 0)) register('/:owner/:repo/*', undefined);
 }
 
-/** The servers' addresses overlap: an address that one of them refuses may be another one's. */
+/** The addresses of the servers overlap: when one server refuses an address, another server may accept it. */
 function parseAddress(
   servers: readonly LegacyServer[],
   address: LegacyAddress,

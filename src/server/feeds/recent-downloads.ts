@@ -5,22 +5,25 @@ import type { Clock } from '../../core/clock.ts';
 
 /** Recognizes the requests of one download, so that it is counted once. */
 
-/** A differential download sends hundreds of requests, within seconds of each other. A paused one is counted again. */
+/**
+ * For a differential download, a client sends hundreds of requests within seconds of each other. A download that pauses
+ * for this time is counted again.
+ */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
-/** Bounds the memory. The oldest downloads are forgotten first, and then counted again. */
+/** Limits the memory. The service forgets the oldest downloads first, and counts them again when they go on. */
 const DOWNLOADS_MAX = 20_000;
 
 export interface RecentDownloads {
   /**
-   * Notes a GET of a file. False when it belongs to a download that was noted already.
+   * Notes a GET of a file. False when the request belongs to a download that was noted already.
    *
-   * A request with ranges belongs to every earlier request of the same client for the same file. A request for the
-   * whole file counts each time, except after ranges: electron-updater falls back to it when a differential download
-   * fails.
+   * A request with ranges belongs to the same download as all earlier requests of the same client for the same file. A
+   * request for the whole file counts each time, except after ranges: electron-updater asks for the whole file when a
+   * differential download fails.
    *
-   * A client is its access token, else its installation id, else its network address. So this is inexact: another
-   * process does not know these downloads, and installations behind one address that send neither a token nor an id
-   * count as one while they download ranges of the same file.
+   * The service recognizes a client by its access token, else by its installation id, else by its network address. So
+   * the count is inexact. Another process does not know these downloads. Installations behind one address that send
+   * neither a token nor an id count as one client while they download ranges of the same file.
    *
    * @param file identifies the file
    */
@@ -33,7 +36,7 @@ interface Download {
 }
 
 export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownloads {
-  /** The one that was seen longest ago is the first. */
+  /** The download that was seen longest ago is the first. */
   const downloads = new Map<string, Download>();
 
   const note = (id: string, download: Download): void => {
@@ -49,7 +52,8 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   return {
     isNew: (request, file) => {
       const now = clock.now();
-      // A hash: a part of a header or of an address would keep the whole of it in memory, and no token may stay there.
+      // The key is a hash: a part of a header or of an address would keep the whole text in memory, and no token may
+      // stay in memory.
       const id = createHash('sha256')
         .update(`${clientOf(request)}\n${file}`)
         .digest('base64url');

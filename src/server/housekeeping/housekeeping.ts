@@ -15,11 +15,13 @@ interface HousekeepingDeps {
   readonly store: ObjectStore;
   /** The store's time. */
   readonly clock: Clock;
-  /** This machine's time: when it is far from the store's, nothing is deleted. */
+  /** This machine's clock. When it is far from the store's time, the process deletes nothing. */
   readonly hostClock: Pick<Clock, 'now'>;
   readonly randomness: Randomness;
   readonly log: Log;
-  /** By name. A task runs even when another one fails. It resolves to a count of deletions, for the log. */
+  /**
+   * The tasks by name. A task runs even when another task fails. It resolves to the number of deletions, for the log.
+   */
   readonly tasks: Readonly<Record<string, () => Promise<number>>>;
 }
 
@@ -32,10 +34,10 @@ interface Housekeeping {
 }
 
 const HOUR_MS = 3_600_000;
-/** Soon after the start: a process that is restarted every hour has to clean up as well. */
+/** The first run comes soon after the start, because a process that restarts every hour has to clean up as well. */
 const FIRST_AFTER_MS = 135_000;
 const STOP_MAX_MS = 2_000;
-/** More than the clocks of two processes may differ. */
+/** The age at which claims are deleted. It is more than the difference that the clocks of two processes may have. */
 const CLAIMS_KEPT_MS = 2 * HOUR_MS;
 
 export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
@@ -82,7 +84,7 @@ async function claimHour(deps: HousekeepingDeps): Promise<boolean> {
   return true;
 }
 
-/** Compares this machine's clock with the time that the store gave the claim: deletions go by age. */
+/** Compares this machine's clock with the time that the store gave the claim, because the tasks delete by age. */
 async function isClockRight(deps: HousekeepingDeps, claimed: string): Promise<boolean> {
   const info = await deps.store.head(claimed);
   if (info === undefined) return false;

@@ -1,6 +1,6 @@
 import type { KeyArea } from '../../core/key-facts.ts';
 
-/** Every key housekeeping stores under; no other room builds them. */
+/** Every key under which housekeeping stores; no other room builds these keys. */
 
 export const HOUSEKEEPING_ROOT = 'housekeeping/';
 
@@ -9,7 +9,7 @@ export function claimKey(ms: number): string {
   return `${HOUSEKEEPING_ROOT}${new Date(ms).toISOString().slice(0, 13)}.json`;
 }
 
-/** No copy of a store has them: a claim is about one hour. */
+/** A copy of a store leaves these keys out, because a claim is only about one hour. */
 export const housekeepingKeys: KeyArea = {
   privateRoots: [],
   listedFirst: [],

@@ -15,15 +15,15 @@ export interface AccessLogSettings {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Bounded: clients choose the addresses, and the operator pays for the log. */
+/** The length is limited, because clients choose the addresses, and the operator pays for the log. */
 const URL_LENGTH_MAX = 200;
 const ERROR_STATUS_MIN = 400;
 /** The level `info`, as pino numbers it. */
 const LEVEL = 30;
 
 /**
- * Writes the lines of the access log. They look like lines of the process's log, but are joined from text: pino costs
- * three times as much, and this is done for every request.
+ * Writes the lines of the access log. The lines look like lines of the process's log, but this function joins them from
+ * text: pino would cost three times as much for every request.
  */
 export function logRequests(app: FastifyInstance, settings: AccessLogSettings): void {
   const { requests, write, clock } = settings;
@@ -37,14 +37,16 @@ export function logRequests(app: FastifyInstance, settings: AccessLogSettings): 
   });
 }
 
-/** Only the address can contain characters that JSON escapes: the parsers of the other values refuse them. */
+/**
+ * Only the address can contain characters that JSON escapes: the parsers of the other values refuse such characters.
+ */
 function describe(request: FastifyRequest, reply: FastifyReply): string {
   const address = request.ip === undefined ? '' : `"remote_address":"${request.ip}",`;
   const milliseconds = Math.round(reply.elapsedTime * 1000) / 1000;
   return `"request_id":"${request.id}","method":"${request.method}","url":${JSON.stringify(pathOf(request.url))},${address}"status":${reply.statusCode},"duration_ms":${milliseconds},"msg":"request"`;
 }
 
-/** Without the query: signed links have their signature in it, and clients may put secrets there. */
+/** Leaves the query out: in a signed link it contains the signature, and clients may put secrets into it. */
 function pathOf(url: string): string {
   const query = url.indexOf('?');
   return url.slice(0, query < 0 ? URL_LENGTH_MAX : Math.min(query, URL_LENGTH_MAX));

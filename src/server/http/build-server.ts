@@ -9,18 +9,21 @@ import type { ServerSettings } from './server-options.ts';
 
 interface ServerDeps {
   readonly metrics: Registry;
-  /** Stopped with the server. */
+  /** The server stops this measurement when the server closes. */
   readonly load: Load;
   /** The origins whose pages may send cookies and access tokens. */
   readonly origins: readonly string[];
   /** Absolute, without a trailing slash. */
   readonly publicUrl: () => string;
   readonly documents: DocumentSettings;
-  /** In the order of the OpenAPI documents. */
+  /** The routes, in the order of the OpenAPI documents. */
   readonly routes: readonly FastifyPluginAsyncZod[];
 }
 
-/** Fastify compares a plugin without this name with every loaded module, to name the plugin after its file. */
+/**
+ * The key of a plugin's name. Fastify compares a plugin without a name with every loaded module, to name the plugin
+ * after its file.
+ */
 const DISPLAY_NAME = Symbol.for('fastify.display-name');
 
 /** The whole server; it does not listen yet. */

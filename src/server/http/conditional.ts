@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
-/** Headers by which clients and caches keep an answer, and ask whether it has changed. */
+/** Headers that say how long clients and caches keep an answer, and headers that ask whether the answer has changed. */
 
 /** A strong entity tag of a body (RFC 9110, section 8.8.3). */
 export function etagOf(body: string | Uint8Array): string {
@@ -51,7 +51,9 @@ function wholeSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000) * 1000;
 }
 
-/** For all routes of a scope whose answers depend on the session. */
+/**
+ * Tells caches not to keep the answers of any route of a scope. It is for routes whose answers depend on the session.
+ */
 export function forbidCaching(scope: Pick<FastifyInstance, 'addHook'>): void {
   scope.addHook('onRequest', (_request, reply, done) => {
     reply.header('cache-control', 'no-store');

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { type Connections, HEADERS_MAX } from '../limits/connections.ts';
 import { overloaded } from '../limits/load.ts';
 
-/** Hooks of every route that deal with the connection of the request. */
+/** Hooks for every route. They deal with the connection of the request. */
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -17,9 +17,10 @@ const answersAlways = ({ routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.answersAlways === true;
 
 /**
- * The error for a request whose address does not begin with a slash; otherwise undefined. The router would take the path
- * out of an absolute address such as `GET http://any/livez HTTP/1.1`, which clients send to a forward proxy (RFC 9112,
- * section 3.2). An attacker could use it to pass a guard in front of this service that knows only the usual form.
+ * The error for a request whose address does not begin with a slash; otherwise undefined. The router would take the
+ * path out of an absolute address such as `GET http://any/livez HTTP/1.1`, which clients send to a forward proxy (RFC
+ * 9112, section 3.2). An attacker could use such an address to pass a guard in front of this service that knows only
+ * the usual form.
  */
 function refuseAddress(address: string | undefined): AppError | undefined {
   if (address?.startsWith('/') === true) return undefined;
@@ -27,7 +28,7 @@ function refuseAddress(address: string | undefined): AppError | undefined {
   return new AppError('invalid_request', detail);
 }
 
-/** Refuses requests that the process has no memory for, and invalid ones that Node accepts. */
+/** Refuses requests for which the process has no memory, and invalid requests that Node accepts. */
 export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { httpVersion, rawHeaders, socket } = request.raw;
@@ -41,7 +42,7 @@ export function refuseRequests(app: FastifyInstance, connections: Connections | 
       const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
       return done(new AppError('invalid_request', detail));
     }
-    // RFC 9112, section 3.2. Node takes the first of several, and a proxy may take another one.
+    // RFC 9112, section 3.2, requires one Host header. Of several, Node takes the first, and a proxy may take another.
     const hosts = countHosts(rawHeaders);
     const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
     const detail = 'HTTP/1.1 needs one Host header.';
@@ -59,7 +60,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Headers that describe the body, and not an error sent in its place. */
+/** Headers that describe the body. The service removes them when it sends an error in place of the body. */
 const BODY_HEADERS = ['etag', 'content-length', 'content-range', 'content-disposition'];
 
 /** Counts the memory of an answer until the client has read it: see `connection.ts`. */
@@ -99,7 +100,7 @@ export function closeAfterLastAnswer(
   });
 }
 
-/** Node answers 417 to an unknown Expect, which may be ignored (RFC 9110, section 10.1.1). */
+/** Ignores an unknown Expect header, as RFC 9110, section 10.1.1, allows. Node would answer 417. */
 export function acceptExpectations({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }

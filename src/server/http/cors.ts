@@ -2,7 +2,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { FORGERY_HEADER } from '../access/forgery-header.ts';
 
-/** CORS: which pages may send which requests from a browser, by the origin of the page. */
+/** CORS: the rules for the requests that a page may send from a browser. They depend on the origin of the page. */
 
 /** `open`: every page, without credentials; `website`: the pages of the website; `closed`: no page. */
 type Rule = 'open' | 'website' | 'closed';
@@ -29,15 +29,15 @@ const OPEN: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST'],
   maxAge: 86_400,
-  // Otherwise the plugin answers an OPTIONS that is not a preflight with an error that is not a problem document.
+  // Without this, the plugin refuses an OPTIONS that is not a preflight, and its error is not a problem document.
   strictPreflight: false,
 };
 
-/** Bounded: clients choose the origins that they send. */
+/** The number is limited, because clients choose the origins that they send. */
 const REPORTED_ORIGINS_MAX = 20;
 const ORIGIN_LENGTH_MAX = 200;
 
-/** With cookies and access tokens. */
+/** These pages may send cookies and access tokens. */
 const websiteOf = (origins: readonly string[]): FastifyCorsOptions => ({
   origin: origins.length === 0 ? false : [...origins],
   credentials: true,

@@ -21,7 +21,7 @@ export const problemSchema = z
   })
   .describe('RFC 9457 problem document (application/problem+json).');
 
-/** The codes of every route that answers from the catalog. Such a route adds its own. */
+/** The codes of every route that answers from the catalog. Such a route adds its own codes. */
 export const FROM_CATALOG = [
   'catalog_unavailable',
   'store_unavailable',
@@ -40,7 +40,7 @@ type ErrorResponses = { readonly [Status in ErrorStatus]?: ErrorResponse };
 /**
  * For a route's `response`: one entry per HTTP status, whose schema lists the codes of that status.
  *
- * Every code must be produced by a test: the error-code tests compare the codes that they produced with the document.
+ * A test must produce every code: the error-code tests compare the codes that they produced with the document.
  */
 export function errorResponses(...codes: readonly ErrorCode[]): ErrorResponses {
   const responses: { [Status in ErrorStatus]?: ErrorResponse } = {};

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** `X-Forwarded-For`: the list of addresses that a request came through, as proxies write it. */
 
-/** Normalizes the header before Fastify takes the client's address from it, which needs `trustProxy`. */
+/** Normalizes the header before Fastify takes the client's address from it. Fastify does so only with `trustProxy`. */
 export function trustForwardedFor(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
     const header = headers['x-forwarded-for'];
@@ -16,8 +16,9 @@ export function trustForwardedFor(app: FastifyInstance): void {
 const WITH_PORT = /^"?(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?"?$/;
 
 /**
- * The same list without ports: with a port, the rate limits would treat every request as another client. Entries to
- * the left of an invalid one are dropped: no trustworthy proxy wrote them. The last proxy then counts as the client.
+ * The same list without ports: with a port, the rate limits would treat every request as another client. An invalid
+ * entry and all entries to its left are dropped, because no trustworthy proxy wrote them. The last proxy then counts as
+ * the client.
  */
 export function normalizeForwardedFor(header: string): string {
   const addresses: string[] = [];

@@ -4,8 +4,9 @@ import { errorCodes, type FastifyInstance } from 'fastify';
 /** Request bodies: the service accepts JSON only. */
 
 /**
- * A body that is too large is received up to this length and discarded, before its 413. When the connection is closed
- * while the client still sends, the client can lose the answer, and a proxy can answer 502 in its place.
+ * Before the service answers 413 to a body that is too large, it receives and discards the body up to this length. When
+ * the connection is closed while the client still sends, the client can lose the answer, and a proxy can answer 502 in
+ * its place.
  */
 const DISCARDED_BYTES_MAX = 1024 * 1024;
 
@@ -16,8 +17,8 @@ const BYTE_ORDER_MARK = '\uFEFF';
 const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /**
- * Replaces Fastify's reading of bodies, which keeps every chunk until the body is complete. There, a client that
- * sends chunks of one byte makes the process hold a hundred times as much memory as it sent.
+ * Replaces Fastify's reading of bodies, which keeps every chunk until the body is complete. With Fastify's reading, a
+ * client that sends chunks of one byte makes the process hold a hundred times as much memory as the client sent.
  */
 export function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -41,7 +42,7 @@ export function acceptJson(app: FastifyInstance): void {
 
 /**
  * True when a body could name a property that changes the prototype of objects. Fastify's parser looks for such names
- * in every spelling and refuses them; it takes longer than all of a small body.
+ * in every spelling and refuses them. This takes longer than all other work for a small body.
  */
 function isSuspect(text: string): boolean {
   return (
@@ -69,7 +70,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Calls back with the whole body as text, or with an error when it exceeds `bytesMax` or breaks off. */
+/** Calls back with the whole body as text, or with an error when the body exceeds `bytesMax` or breaks off. */
 export function readText(
   payload: IncomingMessage,
   bytesMax: number,

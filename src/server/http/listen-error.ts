@@ -3,7 +3,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The names of the settings that configure them. */
+  /** The names of the settings that configure the host and the port. */
   readonly settings: { readonly host: string; readonly port: string };
 }
 

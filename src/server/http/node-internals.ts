@@ -2,32 +2,32 @@ import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 
 import type { Socket } from 'node:net';
 
 /**
- * The only undocumented parts of Node that the service uses, and what it does without them.
+ * The only undocumented parts of Node that the service uses, and what the service does without them.
  *
- * They are used only in the versions of Node that the tests run with. In a newer version, or where Node lacks a part,
- * the service uses documented parts alone:
+ * The service uses them only in the versions of Node that the tests run with. In a newer version, or where Node lacks a
+ * part, the service uses documented parts alone:
  *
  * - Node checks and joins the headers of each answer again, which takes as long as the rest of a small answer. The Date
  *   header has this machine's time.
- * - A client that ends its side of the connection before the answer gets none.
- * - Node makes objects of all requests that one read contains, before the connection is cut.
- * - A client that reads slowly or not at all has more time, because its progress cannot be seen.
+ * - A client that ends its side of the connection before the answer gets no answer.
+ * - Node makes objects of all requests that one read contains, before the service can cut the connection.
+ * - A client that reads slowly or not at all has more time, because the service cannot see its progress.
  */
 export interface NodeInternals {
   /**
    * Writes the status line and the headers of an ordinary response: HTTP/1.1, on a connection that stays open, without
    * other headers.
    *
-   * @param headers `name: value` and CR LF each, without Connection
+   * @param headers lines of `name: value` and CR LF, without Connection
    * @returns false when nothing was written: the caller calls `writeHead`
    */
   writeHeadText(response: ServerResponse, status: number, headers: string): boolean;
   /** Makes a server answer clients that have ended their side of the connection. */
   answerHalfOpen(server: Server): void;
   /**
-   * Stops the parser of a connection at the first request that `admits` refuses, and calls `refuse`. One read of
-   * 64 KiB can contain thousands of pipelined requests, and Node makes objects of kilobytes of all of them before the
-   * socket can be paused or destroyed.
+   * Stops the parser of a connection at the first request that `admits` refuses, and calls `refuse`. One read of 64 KiB
+   * can contain thousands of pipelined requests, and for each of them Node makes objects of kilobytes before the
+   * service can pause or destroy the socket.
    */
   stopWithinRead(
     socket: Socket,
@@ -110,7 +110,7 @@ function isOrdinary(
     _header === null &&
     shouldKeepAlive === true &&
     response.req.httpVersion === '1.1' &&
-    // Not the simulated response of a test.
+    // The simulated response of a test is not ordinary.
     Object.getPrototypeOf(response) === ServerResponse.prototype &&
     response.getHeaderNames().length === 0
   );

@@ -10,9 +10,10 @@ import { createDateText, type PreparedHeaders, writeHead } from './prepared-head
 declare module 'fastify' {
   interface FastifyReply {
     /**
-     * Sends an answer with headers from {@link prepareHeaders} and no others, such as headers of CORS.
+     * Sends an answer with headers from {@link prepareHeaders}. No hook adds other headers, such as headers of CORS.
      *
-     * It passes Fastify's reply by, which would look at each header several times, and does what the shared hooks do.
+     * It does not use Fastify's reply, which would look at each header several times. It does itself what the shared
+     * hooks do.
      *
      * @param body null for none
      * @param own the headers of this answer alone, such as Location
@@ -44,7 +45,7 @@ export function acceptPrepared(
   const dateText = clock === undefined ? () => undefined : createDateText(clock);
   app.decorateReply('sendPrepared', function (status, headers, body, own, isShared) {
     const { request, raw }: FastifyReply = this;
-    // Rare cases, for which Fastify knows more rules.
+    // In these rare cases Fastify sends the answer, because it knows more rules.
     if (request.method === 'HEAD' || isDraining()) {
       this.code(status)
         .headers({ ...headers.record, ...own })
@@ -54,14 +55,14 @@ export function acceptPrepared(
     if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body, isShared) === false) {
       throw overloaded();
     }
-    // RFC 9110, section 8.6: without a length, a client would wait for the body of any other status.
+    // With any other status, a client would wait for the body when there is no length (RFC 9110, section 8.6).
     const isBodiless = status === 204 || status === 304;
     const text = body ?? '';
     const length = isBodiless ? undefined : Buffer.byteLength(text);
     writeHead(raw, status, headers, { id: request.id, length, own, date: dateText() });
     this.hijack();
     if (isBodiless) raw.end();
-    // Node writes text of one byte a character faster than UTF-8, and together with the headers.
+    // When each character is one byte, Node writes latin1 faster than UTF-8, and together with the headers.
     else raw.end(text, length === text.length ? 'latin1' : 'utf8');
   });
 }

@@ -8,21 +8,22 @@ import { DATA_SECURITY_HEADERS } from './security-headers.ts';
 
 export interface PreparedHeaders {
   readonly record: HeaderRecord;
-  /** As they are sent: `name: value` and CR LF each. Undefined when a value has other characters than ASCII. */
+  /** The headers as lines of `name: value` and CR LF. Undefined when a value has other characters than ASCII. */
   readonly text: string | undefined;
 }
 
 /**
  * The headers of an answer, with the security headers of data.
  *
- * @param own for a body, `content-type` is among them; for an open path, the `OPEN_HEADERS` of `cors.ts`
+ * @param own the other headers of the answer: `content-type` when it has a body, and the `OPEN_HEADERS` of `cors.ts`
+ *   for an open path
  */
 export function prepareHeaders(own: HeaderRecord): PreparedHeaders {
   const record = { ...DATA_SECURITY_HEADERS, ...own };
   return { record, text: textOf(record) };
 }
 
-/** No line feed: with one, a value could add headers of its own. */
+/** The characters that a value may have. With a line feed, a value could add headers of its own. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 function textOf(headers: HeaderRecord): string | undefined {
@@ -41,15 +42,15 @@ export interface OwnHeaders {
   /** In bytes; undefined for an answer that has no body by its status. */
   readonly length: number | undefined;
   readonly own: HeaderRecord | undefined;
-  /** The value of Date; undefined: Node's own. */
+  /** The value of Date; undefined: the value that Node makes. */
   readonly date: string | undefined;
 }
 
 /**
  * Writes the status and the headers of a response.
  *
- * Node's `writeHead` checks and joins every header again, which takes as long as the rest of a small answer. So the
- * headers of an ordinary response are written as the text that was joined before: see {@link nodeInternals}.
+ * Node's `writeHead` checks and joins every header again, which takes as long as the rest of a small answer. So this
+ * function writes the headers of an ordinary response as the text that was joined before: see {@link nodeInternals}.
  */
 export function writeHead(
   response: ServerResponse,

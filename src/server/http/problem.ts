@@ -23,7 +23,9 @@ const STATUS_BY_KIND: Readonly<Record<ErrorKind, ErrorStatus>> = {
   internal: 500,
 };
 
-/** A store that refuses this service is not the client's fault, and the operator can repair it: 503. */
+/**
+ * When a store refuses this service, the status is 503: it is not the client's fault, and the operator can repair it.
+ */
 const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   body_too_large: 413,
   method_not_allowed: 405,
@@ -105,7 +107,10 @@ export function sendProblem(
   return reply.type(PROBLEM_TYPE).send(JSON.stringify(problem));
 }
 
-/** The problem document for any error. Sets status and headers of the reply, and logs what the client must not see. */
+/**
+ * The problem document for any error. Sets status and headers of the reply, and logs the details that the client must
+ * not see.
+ */
 export function prepareProblem(
   error: FastifyError | Error,
   request: FastifyRequest,

@@ -29,12 +29,15 @@ const TABLE: Readonly<Record<string, SecurityHeader>> = {
 };
 
 /**
- * The security headers of every answer, by lower-case name. A page may replace one, such as its own content security
- * policy.
+ * The security headers of every answer, by lower-case name. A page may replace a header: for example, it may send its
+ * own content security policy.
  */
 export const SECURITY_HEADERS = headersOf(Object.entries(TABLE));
 
-/** Data goes without the other headers: browsers ignore them there, and millions of answers would carry them. */
+/**
+ * The security headers of data. Data has no other headers of the table: browsers ignore them on data, and millions of
+ * answers would carry them.
+ */
 export const DATA_SECURITY_HEADERS = headersOf(
   Object.entries(TABLE).filter(([, { onData }]) => onData),
 );

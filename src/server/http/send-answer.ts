@@ -9,7 +9,7 @@ import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
 
 type Headers = Pick<FastifyRequest, 'headers'>;
 
-/** Sends an answer that pages of any origin may read, or 304 when the client already has its body. */
+/** Sends an answer that pages of any origin may read, or 304 when the client already has the body. */
 export function sendAnswer({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
   const { status, own, isShared } = answer;
   const { etag } = answer.headers;
@@ -19,8 +19,8 @@ export function sendAnswer({ headers }: Headers, reply: FastifyReply, answer: An
 }
 
 /**
- * Sends an answer of an open path that no cache stores. Only a browser reads the headers of CORS, and it sends an
- * Origin.
+ * Sends an answer of an open path that no cache stores. Only browsers read the headers of CORS, and they send an
+ * Origin, so other answers do not have these headers.
  */
 export function sendUncached({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
   const prepare = headers.origin === undefined ? forPrograms : forPages;

@@ -40,7 +40,7 @@ export interface ServerSettings {
   /** Undefined: no request is logged. */
   readonly accessLog?: AccessLogSettings | undefined;
   readonly trustProxy: boolean | string;
-  /** For the Date header of prepared answers; undefined: Node's own. */
+  /** The clock for the Date header of prepared answers; undefined: Node's own time. */
   readonly clock?: Pick<Clock, 'now'>;
   /** Aborted when the process begins to stop: see `closeAfterLastAnswer`. */
   readonly draining?: AbortSignal;
@@ -62,20 +62,24 @@ export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Serv
     ...(basePath === '' ? {} : { rewriteUrl: ({ url }) => withoutBase(url ?? '/', basePath) }),
     bodyLimit: BODY_BYTES_MAX.any,
     forceCloseConnections: 'idle',
-    // Requests on open connections are still answered. Fastify's own 503 is not a problem document.
+    // A server that closes still answers requests on open connections. Fastify's own 503 is not a problem document.
     return503OnClosing: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     genReqId,
-    // Creating a logger for each request costs as much as a tenth of an answer: lines name the request themselves.
+    // A logger for each request costs a tenth of the time of an answer. So the lines of the log name the request
+    // themselves.
     childLoggerFactory: (logger) => logger,
     frameworkErrors: (error, request, reply) =>
-      // No hook runs for these errors.
+      // No hook runs for these errors, so this line adds the header.
       sendProblem(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, connections),
   };
 }
 
-/** Accepts addresses with and without the path of PUBLIC_URL: a proxy may strip it. No route begins with it. */
+/**
+ * Accepts addresses with and without the path of PUBLIC_URL: a proxy may strip this path. No route begins with this
+ * path.
+ */
 function withoutBase(url: string, basePath: string): string {
   if (!url.startsWith(basePath)) return url;
   const rest = url.slice(basePath.length);
@@ -100,7 +104,7 @@ function answerBrokenRequest(
 ): void {
   const connection = connections?.of(socket);
   const end = (): void => {
-    // The client would read a second answer as a part of the one that is being sent.
+    // The client would read a second answer as a part of the answer that the server is sending.
     if (!socket.writable || connection?.current?.headersSent === true) socket.destroy();
     else socket.end(renderBrokenRequest(error));
   };

@@ -5,7 +5,9 @@ import { etagOf, matchesEtag } from './conditional.ts';
 import { OPEN_HEADERS } from './cors.ts';
 import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
 
-/** Answers that many clients get: each is rendered once, with its entity tag, and sent many times. */
+/**
+ * Answers that many clients get: the service renders each answer once, with its entity tag, and sends it many times.
+ */
 
 /** An answer, ready to be sent. */
 export interface SharedAnswer {
@@ -23,8 +25,9 @@ export interface SharedAnswer {
  * A 200 with an entity tag, which pages of any origin may read.
  *
  * @param headers in lower case; `content-type` and `cache-control` are among them
- * @param isLasting false for an answer that is soon replaced: then it stays text, which counts as memory of every client
- *   that does not read it. Otherwise such clients could make the process keep one version of it for each second.
+ * @param isLasting false for an answer that is soon replaced: then it stays text, and the text counts as memory of
+ *   every client that does not read the answer. Otherwise such clients could make the process keep one version of the
+ *   answer for each second.
  */
 export function shareAnswer(
   headers: HeaderRecord,
@@ -67,10 +70,10 @@ export function sendShared(
 
 const RENDERED_AGAIN_AFTER_MS = 1_000;
 
-/** Answers about the state of the service, which changes all the time: each is at most one second old. */
+/** Answers about the state of the service, which changes all the time: each answer is at most one second old. */
 export interface BriefAnswers<Answer = SharedAnswer> {
   /**
-   * @param question as in `SharedAnswers`: it must be one of a limited number of names
+   * @param question the name of an answer. As in `SharedAnswers`, there must be a limited number of names
    * @param make makes an answer that is not lasting: see {@link shareAnswer}
    */
   get(question: string, make: () => Answer): Answer;

@@ -4,7 +4,7 @@ import { AppError, type FieldIssue, isAppError } from '../../core/errors.ts';
 import { WORD_LENGTH_MAX } from '../../domain/update-query.ts';
 import { describeIssue, summarizeIssues } from './issue-sentence.ts';
 
-/** Parses requests with the zod schemas that the OpenAPI documents are made from. */
+/** Parses requests with the zod schemas from which the service also makes the OpenAPI documents. */
 
 const PARTS: Readonly<Record<string, string>> = {
   body: 'The body is',
@@ -71,7 +71,7 @@ export function optional<T>(text: string | undefined, parse: (text: string) => T
   return text === undefined ? null : parse(text);
 }
 
-/** The error for a query parameter `app` with the name of no application. */
+/** The error for a query parameter `app` that names an application that does not exist. */
 export function unknownApplication(name: string): AppError {
   const detail = `There is no application ${JSON.stringify(name)}.`;
   return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });

@@ -17,7 +17,10 @@ export function createAddressLimit(options: {
   return { consume: (address) => limit.consume(networkOf(address)) };
 }
 
-/** An IPv4 address itself; the /64 of an IPv6 address, because a subscriber has at least a /64. */
+/**
+ * The network of an address: an IPv4 address itself, or the /64 of an IPv6 address, because a subscriber has at least a
+ * /64.
+ */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

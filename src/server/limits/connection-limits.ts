@@ -7,7 +7,7 @@ import type { ConnectionLimits } from './connections.ts';
  * left for the catalog.
  */
 const HEAP_BYTES_EACH = 48 * 1024;
-/** The socket, and the file that it may send. */
+/** One for the socket, and one for the file that the socket may send. */
 const DESCRIPTORS_EACH = 2;
 /** Reserved for the store, the log, the disk and the metrics. */
 const DESCRIPTORS_RESERVED_MAX = 256;

@@ -13,7 +13,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Reserved while the request waits for its turn. */
+  /** The memory that is reserved while the request waits for its turn. */
   readonly waitingBytes: number;
 }
 
@@ -24,7 +24,7 @@ interface ConnectionDeps {
   readonly onCut: (reason: CutReason) => void;
 }
 
-/** The amount that a socket holds of a body or of an answer. */
+/** The number of bytes of a body or of an answer that a socket holds. */
 export const HIGH_WATER_MARK_BYTES = 32 * 1024;
 
 /** Memory of a waiting request and its response object, as measured. */
@@ -57,12 +57,12 @@ function bytesOf(answer: unknown, isShared: boolean): number {
 
 export class Connection implements Holder {
   readonly socket: Socket;
-  /** True when its requests are answered 503 because there are too many connections. */
+  /** True when the service answers its requests with 503, because there are too many connections. */
   readonly isSurplus: boolean;
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
-  /** The number of answered requests. It distinguishes an idle connection from a used one. */
+  /** The number of answered requests. It distinguishes an idle connection from a connection in use. */
   answeredCount = 0;
   /** True when there is no memory left for the body of the current request. */
   isRefused = false;
@@ -112,8 +112,8 @@ export class Connection implements Holder {
   }
 
   /**
-   * False when the connection must be cut before more of the request is parsed: too many requests wait already, or
-   * the body would wait in chunks. A chunk of one byte takes hundreds of bytes.
+   * False when the connection must be cut before more of the request is parsed: too many requests wait already, or the
+   * body would wait in chunks. A chunk of one byte takes hundreds of bytes of memory.
    */
   admits({ headers }: IncomingMessage): boolean {
     if (this.socket.destroyed) return false;
@@ -122,8 +122,8 @@ export class Connection implements Holder {
   }
 
   /**
-   * Answers one request at a time. Pipelined requests wait, and nothing more is read from the socket meanwhile;
-   * Node itself would start to answer all of them at once.
+   * Answers one request at a time. Pipelined requests wait, and meanwhile the service reads nothing more from the
+   * socket; Node itself would start to answer all of them at once.
    */
   take(request: IncomingMessage, response: ServerResponse): void {
     if (this.#current === undefined) {
@@ -152,7 +152,7 @@ export class Connection implements Holder {
 
   /**
    * Stops reading, and calls `end` after the answers to all earlier requests: the client must not receive the error
-   * before them. Calls it at once when the current request is the invalid one.
+   * before these answers. Calls `end` at once when the current request is the invalid request.
    */
   endAfterAnswers(end: () => void): void {
     if (this.#afterAnswers !== undefined) return;
@@ -195,13 +195,13 @@ export class Connection implements Holder {
     if (next === undefined) return;
     if (this.#waiting.length === 0 && this.#afterAnswers === undefined) this.socket.resume();
     this.#current = next.response;
-    // Lets other connections be served first.
+    // Serves other connections first.
     setImmediate(() => {
       if (!this.socket.destroyed) this.#begin(next.request, next.response);
     });
   }
 
-  /** The memory of a complete body, by its Content-Length, or else the most that any route reads. */
+  /** The memory that a complete body takes: by its Content-Length, or else by the largest body that any route reads. */
   #bodyBytesOf({ headers }: IncomingMessage): number {
     const length = headers['content-length'];
     if (length === undefined) {

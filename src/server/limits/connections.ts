@@ -19,7 +19,7 @@ import { inCutOrder, SENDING_MEASURED_EVERY_MS } from './slow-sender.ts';
 /** The limits that the process can afford; see `connectionLimits`. */
 export interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** For incomplete bodies and unread answers. */
+  /** The limit of the memory for incomplete bodies and unread answers. */
   readonly heldBytesMax: number;
   /** Tells the operator the reason for the limit, and how to raise it. */
   readonly because: string;
@@ -31,13 +31,13 @@ interface ConnectionCounts {
   readonly open: number;
   readonly max: number;
   readonly heldBytes: number;
-  /** Connections that were closed at once, or whose requests are answered 503. */
+  /** The number of connections that the service closed at once, or whose requests it answers with 503. */
   readonly refused: number;
   readonly cut: Readonly<Record<CutReason, number>>;
 }
 
 export interface Connections {
-  /** Creates a server that adds its connections to these. It does not listen yet. */
+  /** Creates a server, which does not listen yet. The server adds its connections to this set. */
   createServer(
     handler: (request: IncomingMessage, response: ServerResponse) => void,
     options: ServerOptions,
@@ -50,15 +50,15 @@ export interface Connections {
 /** Headers of a few bytes cost ten times as much memory as the client sends for them. */
 export const HEADERS_MAX = 128;
 
-/** From this share of `connectionsMax` on, idle connections are closed, down to `ROOMY_SHARE`. */
+/** When this share of `connectionsMax` is open, the process closes idle connections until `ROOMY_SHARE` is open. */
 const CROWDED_SHARE = 0.9;
 const ROOMY_SHARE = 0.8;
 /** In bytes per second. A client that sends less is idle. */
 const IDLE_RATE = 1;
 /**
  * From this share on, the process cuts connections with unfinished requests or unread answers: several at a time,
- * because it takes time to find the slowest. When there are too few of them, requests of new connections get 503. The
- * last places are then for the probes of an orchestrator, which the process still answers.
+ * because it takes time to find the slowest. When there are too few such connections, requests of new connections get
+ * 503. The last places are then for the probes of an orchestrator, which the process still answers.
  */
 const SURPLUS_SHARE = 0.95;
 const CUT_SHARE = 0.01;
@@ -88,7 +88,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
       // Node drops the headers above the limit; `refuseRequests` then refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
       nodeInternals.answerHalfOpen(server);
-      // Node's `maxConnections` would close a new connection before idle ones can make room for it.
+      // Node's `maxConnections` would close a new connection before the process can close an idle connection for it.
       server.on('connection', (socket: Socket) => {
         const verdict = admission.decide();
         if (verdict === 'closed') {
@@ -140,11 +140,11 @@ const isIdle = ({ isAwaited, sendingRate }: Connection): boolean =>
 
 interface Admission {
   /**
-   * Decides about a new connection: `served`; `refused`, its requests get 503; or `closed` at once. When there are many
-   * connections, it first closes idle ones, and those whose clients are the slowest.
+   * Decides about a new connection: `served`; `refused`, which means that its requests get 503; or `closed` at once.
+   * When there are many connections, it first closes idle connections, and connections of the slowest clients.
    */
   decide(): 'served' | 'refused' | 'closed';
-  /** The caller calls it each time after it measured the rates of the clients. */
+  /** The caller calls this function each time after it measured the rates of the clients. */
   lookAgain(): void;
   refusedCount(): number;
 }
@@ -156,7 +156,10 @@ function createAdmission(
   const { connectionsMax, because } = limits;
   let refused = 0;
   let warnedAt = Number.NEGATIVE_INFINITY;
-  /** Bounds the cost of new connections when none of the open ones is idle. */
+  /**
+   * True when too few open connections are idle: then the process does not search for idle connections again at each
+   * new connection.
+   */
   let isFruitless = false;
 
   const warn = (): void => {
@@ -190,7 +193,7 @@ function createAdmission(
   const makeRoom = (): void => {
     const candidates = inCutOrder(connections.values());
     const busy = connections.size - candidates.length;
-    // Otherwise each new connection would in vain cut the ones just before it, whose requests are on their way.
+    // Otherwise each new connection would in vain cut the connections just before it, whose requests are on their way.
     const isInVain = busy >= connectionsMax * SURPLUS_SHARE;
     cutBelow((isInVain ? 1 : SURPLUS_SHARE) - CUT_SHARE, candidates);
   };

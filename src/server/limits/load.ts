@@ -11,8 +11,8 @@ export interface Load {
 /** The event loop is late when its mean delay over one second is above this. */
 const DELAY_MAX_MS = 250;
 /**
- * The service refuses requests after so many late seconds in a row. One is not enough: a machine that stands still for a
- * moment makes one, and then has no more work than before.
+ * The service refuses requests after so many late seconds in a row. One late second is not enough: it also happens when
+ * the whole machine pauses for a moment, and then the process has no more work than before.
  */
 const LATE_SECONDS = 2;
 const MEASURED_EVERY_MS = 1_000;
@@ -55,7 +55,7 @@ export function createLoad(
   };
 }
 
-/** For a process that asks itself, and waits for each answer. */
+/** For a process that is its own only client, and waits for each answer. */
 export const UNLIMITED: Load = { isTooMuch: () => false, stop: () => {} };
 
 /** Refuses the requests of a scope with 503 `overloaded` while there is too much load. */

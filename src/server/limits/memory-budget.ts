@@ -4,7 +4,7 @@ import { inCutOrder, type Sender } from './slow-sender.ts';
 
 /** A connection, as the budget sees it. */
 export interface Holder extends Sender {
-  /** Changed by the budget only. */
+  /** Only the budget changes this number. */
   heldBytes: number;
   /** Closes the connection at once. */
   cut(reason: 'memory'): void;
@@ -21,11 +21,14 @@ export interface MemoryBudget {
   heldBytes(): number;
 }
 
-/** Down to this share, holders are cut in one go, because it takes time to find the slowest. */
+/**
+ * When memory runs out, the budget cuts holders until only this share is in use. It cuts several at a time, because it
+ * takes time to find the slowest.
+ */
 const ROOMY_SHARE = 0.99;
 
 export function createMemoryBudget({ bytesMax }: { readonly bytesMax: number }): MemoryBudget {
-  /** In the order in which they started to hold memory. */
+  /** The holders, in the order in which they started to hold memory. */
   const holders = new Set<Holder>();
   let total = 0;
 

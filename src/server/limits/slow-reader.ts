@@ -12,13 +12,17 @@ import type { Connection } from './connection.ts';
 export interface ReadingRules {
   /** The average rate that a client must reach. A bad mobile connection reaches twice this rate. */
   readonly bytesPerSecondMin: number;
-  /** For how long a client that has kept the rate so far may read nothing. Kernels report progress in steps. */
+  /**
+   * The time for which a client that has kept the rate so far may read nothing. It is long because kernels report
+   * progress in steps.
+   */
   readonly pauseMaxMs: number;
   /**
-   * The same where nothing reports how many bytes have arrived: buffers of megabytes hide the client's progress.
+   * The same time for systems that do not report how many bytes have arrived: there, buffers of megabytes hide the
+   * client's progress.
    */
   readonly unseenPauseMaxMs: number;
-  /** A client below the rate for this long is cut when other clients need the memory. */
+  /** When other clients need memory, the process cuts a client that has been below the rate for this time. */
   readonly stalledAfterMs: number;
   readonly idleMaxMs: number;
   readonly checkedEveryMs: number;
@@ -28,7 +32,7 @@ export const READING_RULES: ReadingRules = {
   bytesPerSecondMin: 1_000,
   pauseMaxMs: 240_000,
   unseenPauseMaxMs: 900_000,
-  // Longer than Node's keep-alive timeout. It ends connections that clients keep open with blank lines.
+  // This time is longer than Node's keep-alive timeout. It ends connections that clients keep open with blank lines.
   idleMaxMs: 75_000,
   stalledAfterMs: 10_000,
   checkedEveryMs: 5_000,
@@ -40,7 +44,7 @@ interface Seen {
   readonly takenBytes: number;
   /** The time for which the client may still read nothing. */
   readonly creditMs: number;
-  /** For how long the client has been below the rate. */
+  /** The time for which the client has been below the rate. */
   readonly stalledMs: number;
 }
 
@@ -78,7 +82,7 @@ export function createSlowReaders(
     const isTooLittle = isSame && isWaitedFor && earnedMs < checkedEveryMs;
     const stalledMs = isTooLittle ? before.stalledMs + checkedEveryMs : 0;
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
-    // Otherwise a client seems to read whole megabytes at once.
+    // Without the kernel's numbers, a client seems to read whole megabytes at once.
     const stalledAfterMs = isSeen ? rules.stalledAfterMs : rules.pauseMaxMs;
     connection.isStalled = stalledMs >= stalledAfterMs;
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');

@@ -1,7 +1,8 @@
 /**
  * A client that may have an unfinished request, or an answer that it does not read. A process holds a connection and
- * memory for each. When it runs out of either, it cuts the slowest first: an attacker that sends a byte a second must
- * not keep other clients out. It cuts a client on a slow link only after all slower ones.
+ * memory for each such client. When it runs out of connections or memory, it cuts the slowest clients first: an
+ * attacker that sends a byte a second must not keep other clients out. It cuts a client on a slow link only after all
+ * slower clients.
  */
 export interface Sender {
   /** True when the client stopped reading the answer. */
@@ -42,7 +43,7 @@ export function measureSending(
 
 /**
  * The clients that the server waits for, in the order in which it cuts them when there is no room for all:
- * 1. the ones that stopped reading their answers;
+ * 1. the clients that stopped reading their answers;
  * 2. the slow senders, the slowest first;
  * 3. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
  *    connections quickly then competes with its own connections, and not with clients that the server measures soon;

@@ -7,15 +7,15 @@ import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
 
 /**
- * The state of the catalog in memory, for Prometheus. Several workers state the catalog of the worker that is furthest
- * behind.
+ * The state of the catalog in memory, for Prometheus. With several workers, the metrics state the catalog of the worker
+ * that is furthest behind.
  */
 
 type Snapshot = ReturnType<ReturnType<Catalog['application']>['snapshot']>;
 
 interface CatalogMetricsDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** With the store's time. */
+  /** The clock shows the store's time. */
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -109,7 +109,10 @@ function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsD
   });
 }
 
-/** There is a series for each channel with a draft. No operator looks at more series than this. */
+/**
+ * The largest number of series. There is a series for each channel with a draft, and no operator looks at more series
+ * than this.
+ */
 const DRAFT_SERIES_MAX = 1_000;
 
 function measureDrafts(registry: Registry, { catalog, clock }: CatalogMetricsDeps): void {

@@ -9,7 +9,7 @@ import { versionText } from '../../domain/version.ts';
 /** An offer that not every client gets: its rollout is not complete, or it is paused. */
 export interface UnfinishedOffer {
   readonly application: string;
-  /** The channel that has the offer itself, and not one that inherits it. */
+  /** The channel that has the offer itself, and not a channel that inherits the offer. */
   readonly channel: string;
   readonly version: string;
   readonly status: 'active' | 'paused';
@@ -17,21 +17,24 @@ export interface UnfinishedOffer {
   readonly share: Share;
 }
 
-/** Older offers of a channel are left out. */
+/** The list has at most this number of offers of a channel, and leaves out older offers. */
 const PER_CHANNEL_MAX = 10;
 const TOTAL_MAX = 1_000;
 
 /**
- * Lists the offers that not every client gets, also of restricted channels. Reads memory only.
+ * Creates a function that lists the offers that not every client gets, also on restricted channels. It reads memory
+ * only.
  *
- * @returns lists them by application; never throws, and leaves out an application whose catalog cannot be used
+ * @returns a function that lists the offers by application; it never throws, and leaves out an application whose
+ *   catalog cannot be used
  */
 export function createRolloutLister(deps: {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
-  /** With the store's time: rollouts advance by it. */
+  /** The store's time, because rollouts advance by it. */
   readonly clock: Pick<Clock, 'now'>;
 }): () => readonly UnfinishedOffer[] {
-  // Cached: searching thousands of offers takes longer than rendering the other metrics.
+  // The candidates are cached, because a search through thousands of offers takes longer than rendering the other
+  // metrics.
   const bySnapshot = new WeakMap<Snapshot, ReadonlyMap<string, readonly Offer[]>>();
   const listOf = (application: string, now: number): readonly UnfinishedOffer[] => {
     const snapshot = deps.catalog.application(application).snapshot();
@@ -58,7 +61,7 @@ export function createRolloutLister(deps: {
   };
 }
 
-/** By channel, newest first: the offers that are paused, or have a rollout, complete or not. */
+/** The offers that are paused, or have a rollout (complete or not), by channel, the newest first. */
 function candidatesOf({ revision, leftOut }: Snapshot): ReadonlyMap<string, readonly Offer[]> {
   const isCandidate = ({ status, rollout }: Offer): boolean =>
     status === 'paused' || (status === 'active' && rollout !== null);

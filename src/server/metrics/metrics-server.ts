@@ -6,7 +6,10 @@ import type { Log } from '../../core/log.ts';
 import { explainListenError } from '../http/listen-error.ts';
 import { type ConnectionLimits, createConnections } from '../limits/connections.ts';
 
-/** Serves the metrics, and the readiness with descriptions that only the operator may read, on a separate address. */
+/**
+ * Serves the metrics and the detailed readiness on a separate address. Only the operator may read the descriptions in
+ * this readiness.
+ */
 
 export interface MetricsServerDeps {
   /** The metrics in Prometheus's text format. */
@@ -23,7 +26,7 @@ interface MetricsAddress {
 }
 
 const DEFAULT_PORT = 9464;
-/** A scraper needs one connection. File descriptors and memory are reserved for clients. */
+/** A scraper needs only one connection. The process reserves the other file descriptors and the memory for clients. */
 const LIMITS: ConnectionLimits = {
   connectionsMax: 16,
   heldBytesMax: 1024 * 1024,
@@ -32,8 +35,8 @@ const LIMITS: ConnectionLimits = {
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /**
- * Resolves when it listens. The default port may be taken, because two processes on one machine are common: then no
- * metrics are served, and the result is undefined.
+ * Resolves when the server listens. The default port may be taken, because many machines run two processes: then this
+ * process serves no metrics, and the result is undefined.
  *
  * @throws AppError `invalid_configuration` when the configured port is taken
  */

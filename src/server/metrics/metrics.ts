@@ -8,16 +8,16 @@ import { measureCatalog } from './catalog-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
 
 /**
- * Metrics of this process for Prometheus. They contain nothing about users. The metrics of several workers are added
- * up, where `aggregator` names nothing else.
+ * Metrics of this process for Prometheus. They contain nothing about users. The primary process adds up the metrics of
+ * several workers, unless `aggregator` names another calculation.
  */
 
 export function createMetrics(deps: {
-  /** The store's metrics are in it already: the store is opened first. */
+  /** The registry has the store's metrics already, because the service opens the store first. */
   readonly registry: Registry;
   readonly build: { readonly version: string; readonly node: string };
   readonly catalog: Catalog;
-  /** With the store's time. */
+  /** The clock shows the store's time. */
   readonly clock: Clock;
   readonly connections: Pick<Connections, 'counts'>;
   readonly usage: Pick<Usage, 'series'>;
@@ -88,7 +88,7 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],
   });
-  // By route and not by address: clients choose addresses, and every label value costs memory.
+  // The label is the route and not the address, because clients choose addresses, and every label value costs memory.
   const unknown = createObserver(duration, 'none');
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) unknown(request, reply);
@@ -109,7 +109,10 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
 
 type RequestDuration = Histogram<'route' | 'method' | 'status'>;
 
-/** Measures the requests of a route. It looks each combination of labels up once: that costs more than counting. */
+/**
+ * Measures the requests of a route. It looks each combination of labels up only once, because the lookup costs more
+ * than counting.
+ */
 function createObserver(
   duration: RequestDuration,
   route: string,

@@ -3,7 +3,8 @@ import { Histogram, type Registry } from 'prom-client';
 /**
  * Measures the requests to the store.
  *
- * @returns starts to measure a request; what that returns is called with the outcome when the request ends
+ * @returns a function that starts to measure a request. It returns another function, which the caller calls with the
+ *   outcome when the request ends
  */
 export function measureStoreRequests(
   registry: Registry,

@@ -27,7 +27,7 @@ export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): 
       registers: [registry],
       collect() {
         this.reset();
-        // A series with 0 is stated as well: a query that divides links by offers needs both.
+        // The metrics also state a series with 0, because a query that divides links by offers needs both series.
         for (const { application: app, channel, platform, version, ...counts } of usage.series()) {
           this.inc({ app, channel, platform, version }, counts[kind]);
         }

@@ -25,7 +25,7 @@ export type DescribedApplication =
       readonly isAvailable: true;
       readonly revision: number;
       readonly channels: readonly DescribedChannel[];
-      /** Versions that some channel offers or has paused. */
+      /** The number of versions that some channel offers or has paused. */
       readonly releasesCount: number;
       /** The machines that the offered releases are for, in the order of the vocabularies. */
       readonly machines: readonly DescribedMachine[];
@@ -48,18 +48,19 @@ export interface DescribeCatalogDeps {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
   /** False for a channel that is open to some tiers only: its name is not public either. */
   readonly isPublic: (application: string, channel: string) => boolean;
-  /** With the store's time: rollouts advance by it. */
+  /** The store's time, because rollouts advance by it. */
   readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
- * Describes all published applications, from memory and in steps. An application is described again when it has
- * another snapshot, or a rollout is complete: that takes time in proportion to its offers.
+ * Describes all published applications, from memory and in steps. It describes an application again only when the
+ * application has another snapshot or one more rollout is complete, because a description takes time in proportion to
+ * the number of offers.
  */
 export interface CatalogDescriber {
   /**
-   * Leaves out an application without a published release. An application whose catalog cannot be used is listed as
-   * not available. Never throws.
+   * Leaves out an application without a published release. Lists an application whose catalog cannot be used as not
+   * available. Never throws.
    */
   describe(): Promise<readonly DescribedApplication[]>;
 }
@@ -107,7 +108,7 @@ function* describeApplication(
 ): Steps<DescribedApplication> {
   const shown = [...channels.values()]
     .filter(({ name }) => isPublic(application, name))
-    // An inherited channel may be closed to visitors.
+    // Leaves out the offers of an inherited channel that is closed to visitors.
     .map((channel) => channel.showing((inherited) => isPublic(application, inherited)));
   const versions = new Set<string>();
   const lists = new Set<Offer['artifacts']>();
@@ -116,7 +117,7 @@ function* describeApplication(
       versions.add(versionText(version));
       if (status === 'active') lists.add(artifacts);
     });
-    // Also after a short list: there may be a thousand applications.
+    // This yields after a short list, too, because there may be a thousand applications.
     yield;
   }
   return {
@@ -141,7 +142,10 @@ function describeChannel({ name, offers }: ChannelView, now: number): DescribedC
   };
 }
 
-/** @param lists equal lists of artifacts are mostly the same object, see `createOfferParser`: thousands become a few */
+/**
+ * @param lists the different lists of artifacts. Equal lists are mostly the same object (see `createOfferParser`), so
+ *   thousands of offers have only a few lists
+ */
 function machinesOf(lists: Iterable<Offer['artifacts']>): readonly DescribedMachine[] {
   const formats = new Map<string, Set<Format>>();
   for (const artifacts of lists) {

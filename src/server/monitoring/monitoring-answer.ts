@@ -63,7 +63,7 @@ export const overviewAnswerSchema = z.strictObject({
 
 type OverviewAnswer = z.output<typeof overviewAnswerSchema>;
 
-/** Every visitor can read the overview: its lists are bounded, and its counts are of all applications. */
+/** Every visitor can read the overview, so the length of its lists is limited. Its counts include all applications. */
 const LISTED_MAX = 50;
 
 export function renderHealth(report: StatusReport): z.output<typeof healthAnswerSchema> {

@@ -65,7 +65,7 @@ const overviewSchema = schemaOf(
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
-/** For dashboards. */
+/** The routes for dashboards. */
 export function monitoringRoutes(
   deps: MonitoringRouteDeps & { readonly load: Load },
 ): FastifyPluginAsyncZod {
@@ -75,7 +75,7 @@ export function monitoringRoutes(
   };
 }
 
-/** Addresses are matched whole and queries are ignored: clients cannot send anything else to the upstream. */
+/** The routes match whole addresses and ignore queries, so clients cannot send anything else to the upstream. */
 export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   const { upstream, status } = deps;
   const catalog = createCatalogDescriber(deps);
@@ -110,7 +110,7 @@ export function registerMonitoring(app: App, deps: MonitoringRouteDeps): void {
   });
 }
 
-/** The upstream's body, unchanged. Sets its headers on the reply. */
+/** Returns the upstream's body unchanged, and sets the upstream's headers on the reply. */
 async function passOn(
   upstream: MonitoringUpstream,
   view: MonitoringView,

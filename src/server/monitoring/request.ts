@@ -21,7 +21,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /**
  * Fetches one document. Uses only the body of the answer, with a content type from this file.
  *
- * Sends nothing of the client's request but its id. It does not send `Accept` either: all clients share the answer,
+ * Sends nothing of the client's request except its id. It does not send `Accept` either: all clients share the answer,
  * and one client with an unusual type would cause a refusal for all.
  *
  * @param timeoutMs for the whole request, up to the last byte of the answer

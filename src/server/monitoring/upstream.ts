@@ -6,22 +6,22 @@ import { type Fetch, type MonitoringAnswer, requestMonitoring } from './request.
 /** The monitoring of another service, served under this service's address. */
 export interface MonitoringUpstream {
   /**
-   * The present view, or one that is at most an hour old when the upstream does not answer.
+   * Returns the present view or, when the upstream does not answer, an earlier view that is at most an hour old.
    *
    * Asks at most once a second for each view, one request at a time, for any number of clients.
    *
-   * @throws AppError `upstream_unavailable` when there is no such answer
+   * @throws AppError `upstream_unavailable` when there is no such view
    */
   view(name: MonitoringView, requestId: string): Promise<AgedAnswer>;
-  /** Asks now, and falls back to no earlier answer. @throws AppError `upstream_unavailable` */
+  /** Asks now, and uses no earlier answer. @throws AppError `upstream_unavailable` */
   probe(requestId: string): Promise<void>;
 }
 
-/** The only documents that are requested. */
+/** The only documents that this service requests. */
 export type MonitoringView = 'health' | 'overview';
 
 interface AgedAnswer extends MonitoringAnswer {
-  /** The time since it was fetched. */
+  /** The time since the service fetched the answer. */
   readonly ageSeconds: number;
 }
 
@@ -32,9 +32,9 @@ export interface MonitoringUpstreamDeps {
   readonly log: Log;
   /** Called after every request: whether the upstream answered, and a public sentence if it did not. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
-  /** For a whole answer. Default: 2 s. */
+  /** The time limit for a whole answer. Default: 2 s. */
   readonly timeoutMs?: number;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: Fetch;
 }
 
@@ -106,7 +106,7 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): AgedVie
         asking = undefined;
       });
     }
-    // While the upstream has just failed, a client gets the earlier answer, if any, without waiting.
+    // After a failure of the upstream, a client gets the earlier answer, if there is one, without waiting.
     if (failure === undefined || keptAnswer() === undefined) await asking;
     const kept = keptAnswer();
     if (kept !== undefined) return kept;

@@ -17,7 +17,7 @@ export interface ReadComponents {
 
 interface ComponentReading {
   readonly id: string;
-  /** The application that it is about, for the log; undefined for a component of the whole service. */
+  /** The application that the component is about, for the log; undefined for a component of the whole service. */
   readonly application?: string;
   readonly name: string;
   readonly status: ComponentStatus;
@@ -45,9 +45,7 @@ export interface ProbedComponent {
   readonly intervalMs?: number;
 }
 
-/**
- * The status must report an outage within ten seconds, also when the store hangs and with the jitter of a fifth.
- */
+/** The status must report an outage within ten seconds, even when the store hangs, and with a jitter of one fifth. */
 const STORE_PROBES = { intervalMs: 4_000, timeoutMs: 4_000 } as const;
 
 /** The part of the catalog's health that the status needs. */
@@ -71,7 +69,7 @@ type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
 /**
  * The component `catalog` for all applications together, and `catalog:{application}` for each.
  *
- * @param deps.staleMaxMs the same as the catalog's: how long clients are answered from an unconfirmed state
+ * @param deps.staleMaxMs the catalog's limit: the time for which it answers clients from an unconfirmed state
  */
 export function catalogComponents(deps: {
   readonly health: () => ObservedCatalog;
@@ -110,7 +108,7 @@ function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]):
     const description = 'The list of applications cannot be read: new applications are not seen.';
     return { status: 'degraded_performance', description, impact: 'minor' };
   }
-  // The applications have their own impact. The sentence is public, so it names and counts none.
+  // The applications have their own impact. The sentence is public, so it neither names nor counts applications.
   if (each.some(({ status }) => status === 'major_outage')) {
     const description = 'Updates of some applications cannot be answered.';
     return { status: 'partial_outage', description, impact: 'none' };
@@ -125,7 +123,7 @@ function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]):
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
   const { revision, source, problems, storeFailing } = observed;
   if (source === 'none') {
-    // An application without revisions is not an outage. An application with only corrupt revisions is one.
+    // An application without revisions is not an outage. An application with only corrupt revisions is an outage.
     return age === null || problems.length > 0
       ? out('No catalog could be loaded: nothing is offered.')
       : { status: 'operational', description: 'Nothing is published yet.', impact: 'none' };
@@ -161,7 +159,7 @@ function spanText(ms: number): string {
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 }
 
-/** Compares this machine's clock with the store's. @param offsetMs the store's minus this machine's */
+/** Compares this machine's clock with the store's clock. @param offsetMs the store's time minus this machine's time */
 export function clockComponent(offsetMs: () => number | undefined): ReadComponents {
   return {
     kind: 'read',
@@ -179,7 +177,7 @@ export function clockComponent(offsetMs: () => number | undefined): ReadComponen
   };
 }
 
-/** Creates a small object and deletes it: a full or read-only disk still answers reads. */
+/** Creates a small object and deletes it, because a full or read-only disk still answers reads. */
 export function diskComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;

@@ -1,6 +1,9 @@
-/** Every key this room stores under; no other room builds them. */
+/** Every key under which this room stores; no other room builds these keys. */
 
-/** For probes of a store: an object that is created and deleted at once, or that must not exist. */
+/**
+ * The key of an object for probes of a store. A probe creates and deletes this object at once, or checks that the store
+ * does not have it.
+ */
 export function probeKey(id: string): string {
   return `probe/status/${id}`;
 }

@@ -15,9 +15,9 @@ export interface Known {
 
 interface Ledger {
   get(id: string): Known;
-  /** Notes a finding about a component, and logs it once when it changes the status, unless `isQuiet`. */
+  /** Notes a finding about a component, and logs the finding once when it changes the status, unless `isQuiet`. */
   note(id: string, finding: Finding, isQuiet?: boolean): Known;
-  /** Takes over what another process noted and logged. */
+  /** Takes over the state that another process noted and logged. */
   adopt(id: string, known: Known): void;
 }
 

@@ -14,7 +14,7 @@ export interface Finding {
 const SLOW_MS = 2_000;
 
 /**
- * Runs a probe once. Undefined when the probe was stopped, which is no evidence about the component.
+ * Runs a probe once. Undefined when the process stopped the probe: that says nothing about the component.
  *
  * @param probe throws when the component does not work
  */
@@ -45,7 +45,7 @@ function publicSentence(error: unknown): string {
   return 'Refuses this service; see the log.';
 }
 
-/** Settles at the time limit, or when the signal aborts, even if `run` does not. */
+/** Settles at the time limit, or when the signal aborts, even if `run` does not settle. */
 async function withTimeout(
   clock: Clock,
   stopping: AbortSignal,

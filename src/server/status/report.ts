@@ -33,7 +33,10 @@ export interface StatusReport {
   readonly at: number;
   readonly indicator: Indicator;
   readonly description: string;
-  /** Of the whole service: every visitor can read them, so they name no application, and do not grow with their number. */
+  /**
+   * The components of the whole service. Every visitor can read them, so they name no application, and their number
+   * does not grow with the number of applications.
+   */
   readonly components: readonly ComponentReport[];
 }
 
@@ -42,7 +45,7 @@ export function isWorse(a: ComponentStatus, b: ComponentStatus): boolean {
   return COMPONENT_STATUSES.indexOf(a) > COMPONENT_STATUSES.indexOf(b);
 }
 
-/** The worst of the impacts; `none` without any. */
+/** The worst of the impacts; `none` when there are no impacts. */
 export function worstOf(impacts: readonly Indicator[]): Indicator {
   return INDICATORS.findLast((indicator) => impacts.includes(indicator)) ?? 'none';
 }

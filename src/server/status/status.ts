@@ -18,7 +18,7 @@ export interface Status {
   start(): void;
   /** Resolves when no probe is running. */
   stop(): Promise<void>;
-  /** From memory. */
+  /** Makes the report from memory. */
   report(): StatusReport;
   /**
    * A real request met a failure of a component. It counts at once, without waiting for the next probe.
@@ -29,7 +29,7 @@ export interface Status {
   noteFailure(id: string, sentence: string): void;
   /** A real request found that a component works. */
   noteSuccess(id: string): void;
-  /** Takes over what another process of this machine found. */
+  /** Takes over a finding of another process of this machine. */
   follow(update: ComponentUpdate): void;
 }
 
@@ -57,7 +57,7 @@ interface StatusDeps {
   readonly log: Log;
   /** In the order of the page. */
   readonly components: readonly ComponentSource[];
-  /** Undefined: this process probes, and no other shows what it finds. */
+  /** Undefined: this process probes, and no other process shows its findings. */
   readonly relay?: StatusRelay | undefined;
 }
 
@@ -65,7 +65,7 @@ const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 5_000;
 /** With jitter and the time limit, the status reports the end of an outage within ten seconds. */
 const RECHECK_INTERVAL_MS = 3_000;
-/** Components in memory are read this often for the log, also when no client asks for the page. */
+/** The service reads the components in memory this often for the log, even when no client asks for the page. */
 const READ_INTERVAL_MS = 5_000;
 /** The log names this many of the applications that change at the same moment. */
 const APPLICATIONS_LOGGED_MAX = 10;
@@ -105,7 +105,8 @@ export function createStatus(deps: StatusDeps): Status {
       // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
       if (finding !== undefined) noteProbed(id, finding);
     };
-    // A real request may have reported the outage, and the next probe of the other poll may be far away.
+    // A real request may have reported the outage, and the next probe of the other poll may be far away. So this poll
+    // checks again soon.
     const recheck = async (stopping: AbortSignal): Promise<void> => {
       if (ledger.get(id).status !== 'operational') await check(stopping);
     };
@@ -127,7 +128,7 @@ export function createStatus(deps: StatusDeps): Status {
         return show(reading, noteRead(id, reading, isQuiet), impact);
       });
     });
-    // An outage of the store, and a start, change all applications at the same moment.
+    // An outage of the store changes all applications at the same moment, and so does a start of the service.
     const others = changes - APPLICATIONS_LOGGED_MAX;
     if (others > 0) deps.log.info({ applications: others }, 'more applications changed as well');
     return all;
@@ -161,7 +162,8 @@ export function createStatus(deps: StatusDeps): Status {
       if (hasProbed(id)) noteProbed(id, { status: 'operational', description: 'Answers.' });
     },
     follow: ({ id, known }) => {
-      // A component in memory keeps its own status; it shows the same time of the last change.
+      // A component in memory keeps its own status. When both processes have the same status, it shows the other's time
+      // of the last change.
       if (hasProbed(id) || ledger.get(id).status === known.status) ledger.adopt(id, known);
     },
   };

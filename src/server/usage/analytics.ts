@@ -14,7 +14,7 @@ import { unknownApplication, word } from '../http/validation.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
-/** A little longer than detailed counts are kept. */
+/** A little longer than the time for which services keep detailed counts. */
 const DAYS_MAX = 400;
 
 const day = z.iso.date().describe('A day, UTC: 2026-11-21.');

@@ -2,9 +2,9 @@ import type { Catalog } from '../../catalog/memory/catalog.ts';
 import { isAppError } from '../../core/errors.ts';
 
 /**
- * Creates the check whether the catalog has a version of an application, from memory. On an open channel, a
- * version that only restricted channels list counts as unknown: otherwise the public metrics would confirm
- * a version that a visitor guesses.
+ * Creates a function that checks in memory whether the catalog has a version of an application. On an open channel, a
+ * version that only restricted channels list counts as unknown: otherwise the public metrics would confirm a version
+ * that a visitor guesses.
  */
 export function createKnownVersions(
   catalog: Pick<Catalog, 'application'>,

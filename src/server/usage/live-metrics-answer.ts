@@ -38,7 +38,7 @@ export const liveMetricsAnswerSchema = z
   })
   .describe('Counts are rounded down to multiples of the smallest group that is shown.');
 
-/** @param application null for all of them together */
+/** @param application null for all applications together */
 export function renderLiveMetrics(
   usage: LiveMetricsSource,
   application: string | null,

@@ -42,7 +42,7 @@ export function registerLiveMetrics(app: App, deps: LiveMetricsDeps): void {
   const path = '/api/v1/metrics/public/live';
   app.get(path, { schema }, (request, reply) => {
     const application = request.query.app ?? null;
-    // No application is named "": the names of applications are not empty.
+    // The key "" means all applications: no application has an empty name.
     const answer = answers.get(application ?? '', () => {
       if (application !== null && !deps.catalog.hasPublic(application)) {
         throw unknownApplication(application);

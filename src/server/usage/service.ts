@@ -36,7 +36,7 @@ export function openUsage(deps: UsagePartDeps): UsagePart {
   });
   const task = {
     start: () => usage.start(),
-    // The last answers are counted too.
+    // Waits for the last answers, so that they are counted, too.
     stop: (answered: Promise<unknown>) => answered.catch(() => undefined).then(() => usage.stop()),
   };
   if (relay === undefined) return { usage, background: [task], shared: undefined };

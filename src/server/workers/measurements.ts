@@ -6,19 +6,22 @@ import type { Measurement, Readiness, ToPrimary } from './message.ts';
 export interface Measurements {
   /** The metrics of the workers that answer within two seconds, as one text for Prometheus. */
   metrics(): Promise<string>;
-  /** The readiness of a worker that is not ready, if there is one, and how many workers answered. */
+  /**
+   * The readiness of a worker that is not ready, or of any worker when all are ready. `workers` is the number of
+   * workers that answered.
+   */
   readiness(): Promise<Readiness & { readonly workers: number }>;
   /** Takes a worker's answer. */
   take(answer: Extract<ToPrimary, { kind: 'measured' }>): void;
 }
 
-/** Less than a scraper waits. */
+/** Shorter than the time that a scraper waits. */
 const ANSWER_MAX_MS = 2_000;
 
-/** @param deps.ask asks every worker; returns how many it asked */
+/** @param deps.ask asks every worker; returns the number of workers that it asked */
 export function createMeasurements(deps: {
   readonly clock: Clock;
-  /** The number of workers when none has ended. */
+  /** The number of workers when no worker has ended. */
   readonly count: number;
   readonly ask: (request: number) => number;
 }): Measurements {
@@ -35,7 +38,8 @@ export function createMeasurements(deps: {
         if (answers.push(measurement) === asked) resolve();
       });
     });
-    // A worker that does not answer is replaced soon; the metrics of the others must not wait for it.
+    // The primary process soon replaces a worker that does not answer; the metrics of the other workers must not wait
+    // for it.
     await waitAtMost(deps.clock, ANSWER_MAX_MS, all);
     rounds.delete(request);
     return answers;

@@ -4,7 +4,7 @@ import type { ComponentUpdate } from '../status/status.ts';
 
 /** The messages between the primary process and its workers: plain JSON. */
 
-/** A finding of one worker that the others take over. */
+/** A finding of one worker that the other workers take over. */
 export type Report = CatalogReport | ComponentUpdate | MetricsUpdate;
 
 /** The metrics and the readiness of one worker. */
@@ -62,7 +62,7 @@ export type ToWorker =
   | { readonly kind: 'turn_granted'; readonly request: number }
   | { readonly kind: 'stop' };
 
-/** Libraries send messages over the same channel. */
+/** Marks the messages of Slipway, because libraries send messages over the same channel. */
 const CHANNEL = 'slipway';
 
 export interface Envelope<Message> {
@@ -79,7 +79,10 @@ export function open<Message>(envelope: Partial<Envelope<Message>>): Message | u
   return envelope.channel === CHANNEL ? envelope.message : undefined;
 }
 
-/** True when only the leader may send the report. A leader that was replaced while it hung does not know so yet. */
+/**
+ * True when only the leader may send the report. A leader that was replaced while it hung does not know yet that it was
+ * replaced.
+ */
 export function isLeadersReport(report: Report): boolean {
   return report.kind.startsWith('catalog_');
 }

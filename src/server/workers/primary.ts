@@ -20,20 +20,21 @@ import { change, EMPTY_ROSTER, type Roster, type RosterEvent } from './roster.ts
 import { createTurns, type Turns } from './turns.ts';
 
 /**
- * The primary process starts the workers, replaces those that end, and passes reports between them. It answers no
+ * The primary process starts the workers, replaces workers that end, and passes reports between workers. It answers no
  * client and never reads the store, so it rarely fails. On Linux it also accepts no connection of a client. When it
  * ends, all workers end.
  */
 export interface Workers {
   /**
-   * Starts one worker, and the others when that one answers clients: a wrong setting is reported once.
+   * Starts one worker, and starts the other workers when the first answers clients. So a wrong setting is reported only
+   * once.
    *
-   * @returns what the first worker tells the log about the service
+   * @returns the facts about the service, from the first worker, for the log
    * @throws AppError when the first worker cannot start
    */
   start(): Promise<Facts>;
   readonly measurements: Measurements;
-  /** Lets every worker complete its requests. @throws AppError when a worker could not */
+  /** Lets every worker complete its requests. @throws AppError when a worker could not complete its requests */
   stop(): Promise<void>;
   /** Ends all workers at once. */
   kill(): void;
@@ -43,14 +44,17 @@ interface PrimaryDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly count: number;
-  /** The number of workers that may do work at once that takes a whole processor. */
+  /** The number of workers that may at the same time do work that takes a whole processor. */
   readonly turnsMax: number;
   /** The settings of the workers that differ from the settings of this process. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const CHECK_INTERVAL_MS = 1_000;
-/** Turns jitter off for the checks: they count seconds, and no other process makes them at the same time. */
+/**
+ * Turns jitter off for the checks, because they count seconds. The checks need no jitter: no other process makes them
+ * at the same time.
+ */
 const EVENLY = { fraction: () => 0.5, id: () => '' };
 const START_AGAIN_AFTER_MS = 5_000;
 
@@ -75,13 +79,16 @@ export function createWorkers(deps: PrimaryDeps): Workers {
   };
 }
 
-/** A worker, as the primary process knows it. */
+/** The workers, as the primary process knows them. */
 interface Pool extends PrimaryDeps {
   roster: Roster;
   phase: 'starting' | 'serving' | 'stopping';
   /** The newest report of each name, for workers that start later. */
   readonly reports: Map<string, Report>;
-  /** Of the workers that run: resolves when one has ended, to what went wrong. */
+  /**
+   * A promise for each worker that runs. It resolves when the worker has ended: to a sentence about the failure, or to
+   * undefined.
+   */
   readonly ends: Set<Promise<string | undefined>>;
   readonly measurements: Measurements;
   readonly turns: Turns;
@@ -166,12 +173,12 @@ function start(pool: Pool): Worker {
     };
     worker.once('exit', end);
     worker.on('error', (err) => {
-      // The system cannot start another process: Node then reports no exit.
+      // When the system cannot start another process, Node reports no exit.
       if (pid === undefined) {
         log.error({ err }, 'a worker could not be started');
         end(1, null);
       }
-      // Otherwise a message was sent to a worker that has just ended, and `exit` follows.
+      // Otherwise the primary process sent a message to a worker that has just ended, and `exit` follows.
       else log.warn({ worker: pid, err }, 'a message did not reach a worker');
     });
   });
@@ -193,7 +200,7 @@ async function startLater(pool: Pool, afterMs: number): Promise<void> {
   }
 }
 
-/** Notes an event, and does what follows from it. */
+/** Notes an event, and takes the actions that follow from it. */
 function note(pool: Pool, event: RosterEvent): void {
   const { roster, actions } = change(pool.roster, event);
   pool.roster = roster;
@@ -241,7 +248,7 @@ function take(pool: Pool, worker: Worker, message: ToPrimary): void {
       pool.measurements.take(message);
       return;
     case 'failed':
-      // The start reports the failure of the first worker.
+      // `startFirst` reports the failure of the first worker.
       if (phase === 'serving')
         log.error({ worker: worker.process.pid, reason: message.message }, 'a worker failed');
   }

@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 export const KERNEL_SHARES_PORTS = process.platform === 'linux';
 
 /**
- * The port that the workers listen on: `port`, or a free one for 0. Workers share their port, so none of them would
+ * The port that the workers listen on: `port`, or a free port for 0. Workers share their port, so none of them would
  * notice that another program listens on it.
  *
  * @throws the system's error when this process cannot listen there

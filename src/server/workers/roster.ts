@@ -1,6 +1,6 @@
 /**
  * The workers, their leader, and the facts that decide when a worker is replaced, as a value. {@link change} makes the
- * next roster from it and an event, and says what to do. `primary.ts` does it.
+ * next roster from a roster and an event, and returns the actions to take. `primary.ts` takes these actions.
  */
 export interface Roster {
   /** The oldest first. */
@@ -35,7 +35,7 @@ export type RosterEvent =
 
 export type RosterAction =
   | { readonly kind: 'lead'; readonly id: number }
-  /** Tells a worker that another one leads from now on. A worker that hangs reads this when it continues. */
+  /** Tells a worker that another worker leads from now on. A worker that hangs reads this when it continues. */
   | { readonly kind: 'follow'; readonly id: number }
   /** Ends a worker that does not answer: requests that it accepted would wait forever. */
   | { readonly kind: 'kill'; readonly id: number }
@@ -52,17 +52,20 @@ export const EMPTY_ROSTER: Roster = { workers: [], leader: undefined, earlyEnds:
  * After this many silent checks, another worker leads, because the workers would otherwise not learn of a yank. When
  * the old leader was only busy, it follows from then on, and loses nothing.
  *
- * Counted in checks and not in milliseconds: after the whole machine was suspended, no worker has been silent for
+ * The limit is in checks and not in milliseconds: after the whole machine was suspended, no worker has been silent for
  * longer than one check.
  */
 export const SILENT_LEADER_CHECKS_MAX = 4;
-/** Ends a silent worker much later, because that breaks its connections and loses its counts. */
+/** The primary process ends a silent worker much later, because the end breaks its connections and loses its counts. */
 export const SILENT_CHECKS_MAX = 15;
-/** Ends a worker that hangs before it joins. Loading its code blocks a worker for long on a slow machine. */
+/**
+ * The primary process ends a worker that hangs before it joins. The limit is high, because on a slow machine a worker
+ * is blocked for long while it loads its code.
+ */
 export const LOADING_CHECKS_MAX = 120;
 /** Workers report every second, and checks run every second, so a worker that is well may miss one check. */
 const WELL_CHECKS_MAX = 2;
-/** A worker that ends sooner after its start is replaced later each time. */
+/** When workers in a row end sooner than this after their start, each replacement starts later than the one before. */
 export const EARLY_MS = 10_000;
 const REPLACED_AFTER_MS = 500;
 export const REPLACED_AFTER_MAX_MS = 30_000;

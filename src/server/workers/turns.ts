@@ -1,4 +1,7 @@
-/** Grants turns for work that takes a whole processor: at most `max` at once in all workers, in the order of asking. */
+/**
+ * Grants turns for work that takes a whole processor: at most `max` at once in all workers, in the order in which
+ * workers ask.
+ */
 export interface Turns {
   ask(turn: Turn): void;
   /** The work is done, or the worker does not wait for the turn any more. */
@@ -15,7 +18,7 @@ interface Turn {
 }
 
 export function createTurns(max: number, grant: (turn: Turn) => void): Turns {
-  /** The first `max` of them have been granted. */
+  /** All turns in the order in which workers asked. The first `max` turns are granted. */
   let turns: readonly Turn[] = [];
 
   const keep = (isKept: (turn: Turn) => boolean): void => {

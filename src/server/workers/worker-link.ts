@@ -17,12 +17,12 @@ import {
 export interface WorkerLink {
   /** True when this worker polls the store. */
   leads(): boolean;
-  /** Passes a report on to the other workers, and to those that start later. */
+  /** Passes a report on to the other workers, and to workers that start later. */
   send(report: Report): void;
-  /** Joins the others. Resolves when the reports that they sent before have been taken over. */
+  /** Joins the other workers. Resolves when this worker has taken over the reports that they sent before. */
   join(member: LinkedWorker): Promise<{ readonly othersAnswer: boolean }>;
   /**
-   * Does work that takes a whole processor, when few workers do such work.
+   * Does work that takes a whole processor. The work waits while too many workers do such work.
    *
    * @throws AppError `overloaded` when the work gets no turn within five seconds
    */
@@ -43,10 +43,10 @@ interface LinkedWorker {
 }
 
 const ALIVE_INTERVAL_MS = 1_000;
-/** Bounded: a user is waiting. */
+/** The wait is short, because a user is waiting. */
 const TURN_WAIT_MAX_MS = 5_000;
 
-/** The part of `node:cluster`'s Worker that is used. */
+/** The part of `node:cluster`'s Worker that the link uses. */
 interface Channel {
   send(envelope: object, sent?: () => void): boolean;
   on(event: 'message', take: (envelope: Partial<Envelope<ToWorker>>) => void): unknown;
