@@ -54,7 +54,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[(sorted.length >> 1) - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest value for which at least the share `share` of all values is not larger. */
+/** The smallest value for which at least the part `share` of all values is smaller or equal. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

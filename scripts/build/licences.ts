@@ -11,7 +11,8 @@ interface Licensed {
 }
 
 /**
- * Comment lines with the name, version and licence of each package. Packages with the same text share one copy of it.
+ * Comment lines with the name, version and licence of each package. When packages have the same text, the result
+ * contains this text only once.
  *
  * @param inputs the files of the bundle, relative to `root`
  * @throws Error for a package that states no licence

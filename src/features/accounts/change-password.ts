@@ -77,7 +77,7 @@ async function commitPassword(
   const before = new Date(deps.clock.now()).toISOString();
   const except = own?.session ?? null;
   const account = await changeAccount(deps, id, (current) => {
-    // Another writer changed the password after the owner proved the old one.
+    // Another writer has changed the password since the owner proved the old password.
     if (own !== undefined && current.password !== own.proven) throw notSignedIn();
     return {
       change: 'password',

@@ -22,8 +22,8 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/session-lifetimes.t
 /** Cleans up in the background, with listings and deletions that no request waits for. */
 
 /**
- * The service keeps this number of the newest documents of a session: they show whether a reused token means a lost
- * answer or theft.
+ * The service keeps this number of the newest documents of a session. With these documents, a refresh can tell a lost
+ * answer from theft.
  */
 export const SESSION_DOCUMENTS_KEPT = 3;
 /** A margin for refreshes at the last moment, and for a store whose clock differs from this process's. */
@@ -87,8 +87,8 @@ function parseSession(key: string): { readonly of: string; readonly number: numb
 }
 
 /**
- * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the document after
- * the last one that it knows. If that document were missing, the session would miss every change.
+ * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the account document
+ * that follows the last document that it knows. If that document were missing, the session would miss every change.
  */
 async function trimAccounts(deps: AppendDeps): Promise<number> {
   let deleted = 0;

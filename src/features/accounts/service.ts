@@ -120,7 +120,7 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
 }
 
 /**
- * The configured secrets. Without configuration, the secrets in this machine's data directory, which the service
+ * The configured secrets. When they are not configured, the secrets in this machine's data directory, which the service
  * creates once.
  */
 async function openSecrets(

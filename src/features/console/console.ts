@@ -81,8 +81,8 @@ export interface Console {
 /** The number of releases that the console remembers, and shows again while the store fails. */
 const RELEASES_KEPT = 50;
 /**
- * The number of revisions that the console remembers. It is low, because the difference of one revision may take
- * megabytes.
+ * The number of revisions that the console remembers. The number is low, because the difference of one revision may
+ * take megabytes.
  */
 const REVISIONS_KEPT = 20;
 

@@ -97,8 +97,8 @@ export async function storeOutcome(
       await deps.store.delete(transitionKey(id, number));
       return undefined;
     }
-    // Another process replaced the attempt with a newer one. A failure of the replaced attempt no longer counts, but
-    // the first delivery does.
+    // Another process considered the attempt abandoned, and made a newer attempt. A failure of the replaced attempt no
+    // longer counts, but the first delivery does.
     if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
   }
 }

@@ -18,8 +18,8 @@ export interface DemoFleet {
   /** Installation ids. The model decides about rollouts for these ids, and uses the result for all installations. */
   readonly sample: readonly string[];
   /**
-   * For each version, the number of installations: those that people use often, and those that people use rarely.
-   * {@link moveOn} changes it.
+   * The number of installations of each version: `quick` for often used installations, `slow` for rarely used
+   * installations. {@link moveOn} changes it.
    */
   readonly installed: Map<string, { quick: number; slow: number }>;
 }

@@ -23,13 +23,13 @@ import {
   renderAccount,
 } from './account-document.ts';
 
-/** Reading an account, and creating one. */
+/** Reads accounts, and creates them. */
 
 /**
  * The normal form of a mail address: in lower case, without white space around it.
  *
- * In practice, one person owns all mailboxes that differ only in case. With two accounts, that person would confuse
- * them.
+ * In practice, one person owns all mailboxes that differ only in case. With two accounts, that person would confuse the
+ * two.
  */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').trim().toLowerCase();

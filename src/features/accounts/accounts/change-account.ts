@@ -11,7 +11,7 @@ import {
   renderAccount,
 } from './account-document.ts';
 
-/** Changing an account: each change appends one document. */
+/** Changes accounts: each change appends one document. */
 
 /** The fields that one change sets. */
 interface AccountEdit
@@ -34,7 +34,7 @@ interface AccountEdit
 }
 
 /**
- * Checks that the session which asks for a change has not ended. The service calls the guard on every try with the
+ * Checks that the session that requests the change has not ended. The service calls the guard on every try with the
  * newest state: when another writer locks the account between two tries, the second try fails.
  *
  * @throws AppError `not_signed_in`

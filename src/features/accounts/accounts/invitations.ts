@@ -26,8 +26,8 @@ import {
 import { accountIdOf, readAccount } from './account.ts';
 
 /**
- * Invitations to register. Each has a code for one address. The service shows the code once and stores only its hash.
- * The code is valid for some days.
+ * Invitations to register. Each invitation has a code for one address. The service shows the code once and stores only
+ * its hash. The code is valid for some days.
  */
 
 export const INVITATION_DAYS_MAX = 30;
@@ -112,7 +112,7 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
   if ((await readAccount(store, id)) !== undefined) {
     throw new AppError('account_exists', `${email} already has an account.`);
   }
-  // To complete the erasure of the account, the service would delete the new invitation.
+  // When the service completes the erasure of this account, it would also delete the new invitation.
   if (await isEnded(store, accountPrefix(id))) {
     const why = `The account of ${email} is being erased. Invite the address again in two hours.`;
     throw new AppError('account_exists', why);

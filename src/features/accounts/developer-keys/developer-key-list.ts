@@ -10,8 +10,9 @@ import { developerKeyListKey, developerKeysPrefix, parseDeveloperKeyKey } from '
 
 /**
  * The list of an account's developer keys. It is a sequence, so that concurrent requests cannot create more keys than
- * the limit. The list does not show whether a key is valid; only the objects of the key show that. While the newest
- * list is corrupt, the service lists those objects instead, because an older list may lack a valid key.
+ * the limit. To know whether a key is valid, the service reads the objects of the key, and not the list. While the
+ * newest list is corrupt, the service lists the objects of all keys instead, because an older list may lack a valid
+ * key.
  */
 
 export const DEVELOPER_KEYS_MAX = 20;

@@ -7,7 +7,7 @@ import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
 
 /**
  * Limits how fast an attacker can guess passwords: each account allows a few tries a minute, and many wrong passwords
- * lock it out. The lockout is an object in the store, so that every replica knows it.
+ * lock the account out. The lockout is an object in the store, so that every replica knows it.
  *
  * The limit also applies to accounts that do not exist. Otherwise the limit would reveal which accounts exist.
  */

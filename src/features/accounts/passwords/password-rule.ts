@@ -43,7 +43,8 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
   if ([guess, bare, joined].some((form) => common.has(form) || common.has(repeatedUnit(form)))) {
     return 'This password is one of the most common ones, which attackers try first. Choose another.';
   }
-  // Checks also the text as the person typed it: one character, such as an Arabic ligature, can stand for many.
+  // Also checks the text as the person typed it: one character, such as an Arabic ligature, can stand for many
+  // characters.
   if ([password, bare, joined].some(isPredictable)) {
     return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
   }

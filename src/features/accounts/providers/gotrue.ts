@@ -100,8 +100,8 @@ const DEPENDS_ON_ADDRESS = new Set([
   'email_exists',
   'over_email_send_rate_limit',
 ]);
-// GoTrue reports a ban before it checks the password. If the service passed the ban on, clients would learn which
-// addresses have an account.
+// GoTrue reports a ban before it checks the password. If the service reported the ban to the client, the client would
+// learn that the address has an account.
 const WRONG_CREDENTIALS = new Set([
   'invalid_credentials',
   'invalid_grant',

@@ -104,7 +104,7 @@ function endLocally({ sessions }: Identity, { account, session }: ProvenSession)
 async function endGlobally(identity: Identity, proven: ProvenSession): Promise<void> {
   const { account, session, counter, isStale } = proven;
   const standing = await standingOf(identity, account, session, counter);
-  // A session that has ended must not end another one.
+  // A session that has ended must not end another session.
   if (standing === 'ended') return;
   // Someone may find an old token on a discarded disk. Such a token must not end every session of its owner.
   if (isStale || standing === 'replaced') throw notSignedIn();

@@ -33,7 +33,7 @@ export async function endSession(
 }
 
 /**
- * Ends one session of an account, when the owner asks for that from another session.
+ * Ends one session of an account, when the owner requests it from another session.
  *
  * @throws AppError `unknown_session` when the account has no such session, `not_signed_in`
  */

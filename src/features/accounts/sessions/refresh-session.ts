@@ -25,7 +25,8 @@ interface RefreshDeps extends SessionDeps {
 }
 
 /**
- * Exchanges a refresh token for the next one: reads the facts, has {@link decideRefresh} decide, and writes.
+ * Exchanges a refresh token for the next token: reads the facts, lets {@link decideRefresh} decide, and writes the
+ * result.
  *
  * A refresh takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1
  * creates document N+1. When several refreshes use one token at the same time, one of them creates the document, and
@@ -98,8 +99,7 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
   const [isSuccessorExchanged, current] = await Promise.all([
     successor !== undefined && isPresent(store, sequence.key(counter + 2)),
     // Reads the newest account document instead of the next document. Otherwise an owner could keep a tier that an
-    // admin has withdrawn: each change of the name would delay by one refresh the time at which the session reads the
-    // withdrawal.
+    // admin has withdrawn: with each change of the name, the session would read the withdrawal one refresh later.
     changed && readAccountFrom(store, changed),
   ]);
   return {

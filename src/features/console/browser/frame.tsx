@@ -103,7 +103,8 @@ function Navigation({ app, route, start }: NavigationProps) {
     route.screen === 'release' || route.screen === 'rollout' || route.screen === 'home'
       ? 'overview'
       : route.screen;
-  // The service has no doctor. Until the mode is known, the link is there, so that it has its space.
+  // The service has no doctor. While the mode is not known, the link is shown, so that the other links do not move
+  // later.
   const hasDoctor = start?.mode !== 'service';
   return (
     <nav class="tabs" aria-label="Screens">

@@ -166,7 +166,7 @@ function noteWords({
   return ['--file', locale === 'und' ? 'NOTES.md' : `${locale}=NOTES.md`];
 }
 
-/** The word in quotes where a POSIX shell needs them. */
+/** The word, in quotes if a POSIX shell needs quotes. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

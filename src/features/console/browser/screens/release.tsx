@@ -85,7 +85,7 @@ function Detail({ app, detail, reload }: DetailProps) {
         </Notice>
       ))}
       <div class="columns release">
-        {/* The panel is the first element, so that the operator reaches it first with the keyboard: a bad release must be paused quickly. */}
+        {/* This panel is first, so that the keyboard reaches it first: a bad release must be paused quickly. */}
         {start.mayChange && <StopPanel app={app} detail={detail} reload={reload} />}
         <div class="main-column">
           <OfferedCard app={app} detail={detail} />
