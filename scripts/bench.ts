@@ -14,7 +14,7 @@ import { benchSignIn } from './bench/sign-in.ts';
 import { isMissed, renderTable } from './bench/table.ts';
 import { benchWorkers } from './bench/workers.ts';
 
-/** `npm run bench`: measures the promised speed against baselines measured in the same run. */
+/** `npm run bench`: measures whether Slipway is as fast as promised, against baselines from the same run. */
 
 const BENCHES: Readonly<Record<string, Bench>> = {
   routes: benchRoutes,
@@ -77,7 +77,7 @@ if (values.help || isWrong) {
 const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
-// `exit` ends the child processes and removes the temporary files.
+// The call of `exit` ends the child processes and removes the temporary files.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const context = await openContext({
   rounds,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import '../src/check-node.js';
 
-// Imported after the check, because a Node that is too old may be unable to load them.
+// Imports these files only after the check, because an old version of Node may be unable to load them.
 const { startCommandLine } = await import('./start.ts');
 const { COMPLETE } = await import('../src/features/package-commands.ts');
 startCommandLine(COMPLETE);

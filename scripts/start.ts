@@ -2,7 +2,9 @@ import { type Edition, runCommandLine } from '../src/cli/command-line.ts';
 import type { Session } from '../src/cli/terminal.ts';
 import { readEnvironment } from '../src/core/system.ts';
 
-/** Runs the command line in this process. The program imports this file only after it checked the version of Node. */
+/**
+ * Runs the command line in this process. The program imports this file only after it has checked the version of Node.
+ */
 export function startCommandLine(edition: Edition): void {
   const { stdin, stdout, stderr } = process;
   for (const stream of [stdout, stderr]) {
@@ -15,14 +17,14 @@ export function startCommandLine(edition: Edition): void {
   let session: Session | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      // Undoes what a progress bar does: it hides the cursor and turns line wrapping off.
+      // Reverses the effects of a progress bar, which hides the cursor and turns line wrapping off.
       if (stderr.isTTY && process.env.TERM !== 'dumb') stderr.write('\u001b[?25h\u001b[?7h\n');
       if (session?.isDryRun === false) {
         const sentence =
           'The command was interrupted, and the change may or may not have been made. Run the same command again to be sure.';
         stderr.write(`slipway: ${session.interruption ?? sentence}\n`);
       }
-      // Ends by the signal, so that a script that runs this command sees the interruption.
+      // Ends this process with the same signal, so that a script that runs the command sees the interruption.
       process.kill(process.pid, signal);
     });
   }

@@ -1,10 +1,10 @@
-/** The inputs of the action as a command line. */
+/** Turns the inputs of the action into a command line. */
 
-/** As action.yml hands them over. Missing ones are empty. */
+/** The variables that action.yml sets. A missing input is empty. */
 export type Inputs = Readonly<Record<string, string | undefined>>;
 
 /**
- * The arguments of `slipway`. No input can become another option: options have their value after `=`, and no argument
+ * The arguments of `slipway`. No input can add another option: each option has its value after `=`, and no argument
  * after `--` is an option.
  *
  * @throws Error with a sentence for the publisher
@@ -36,7 +36,7 @@ export function publishArguments(inputs: Inputs): readonly string[] {
   ];
 }
 
-/** Lines that are not empty. Spaces in a line belong to the value. */
+/** Lines that are not empty. Spaces inside a line belong to the value. */
 function linesOf(text: string): readonly string[] {
   return text
     .split('\n')

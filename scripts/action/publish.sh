@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Runs the publisher for action.yml. Written for bash 3.2, which macOS has, and Git Bash on Windows.
+# Runs the publisher for action.yml. It works with bash 3.2 on macOS, and with Git Bash on Windows.
 set -euo pipefail
 
 directory=$GITHUB_ACTION_PATH
 cache=${RUNNER_TOOL_CACHE:-}
-# Windows paths with forward slashes are understood by bash and by Node.
+# Both bash and Node understand Windows paths with forward slashes.
 if command -v cygpath >/dev/null; then
   directory=$(cygpath -m "$directory")
   [ -z "$cache" ] || cache=$(cygpath -m "$cache")
 fi
 publisher=$directory/dist/slipway.mjs
 
-# Prefers the Node of the job when it is new enough. Does not change the Node of the job.
+# Uses the Node of the job when that Node is new enough. Does not change the Node of the job.
 find_node() {
   local candidate
   for candidate in node \
@@ -25,7 +25,7 @@ find_node() {
   return 1
 }
 
-# "npm ci" also installs a Node that is new enough, below node_modules of this action.
+# "npm ci" also installs a Node that is new enough, in node_modules of this action.
 install() {
   if ! command -v npm >/dev/null; then
     echo '::error title=Slipway::This action needs Node with npm on the machine of the job. Add the step actions/setup-node before it.'
@@ -36,7 +36,7 @@ install() {
   echo '::endgroup::'
 }
 
-# Generated files are not in the repository. A tag without the publisher makes this script build it.
+# Generated files are not in the repository. When the tag does not contain the publisher, this script builds it.
 [ -f "$publisher" ] || [ -d "$directory/node_modules" ] || install
 if ! node=$(find_node); then
   install

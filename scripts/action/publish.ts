@@ -13,8 +13,8 @@ import {
 } from './report.ts';
 
 /**
- * The step of action.yml: publishes, and tells the workflow what was published. It imports only built-ins, because a tag
- * that carries the publisher is used without `npm ci`.
+ * The step of action.yml: publishes a release, and tells the workflow what was published. It imports only built-in
+ * modules: when a tag contains the publisher, the action runs without `npm ci`.
  */
 
 const PUBLISHER = path.resolve(import.meta.dirname, '../../dist/slipway.mjs');
@@ -47,7 +47,7 @@ function report(published: Published, json: string): void {
     annotate(kind === 'Note' ? 'notice' : 'warning', text);
   }
   for (const [name, value] of Object.entries(outputsOf(published, json))) {
-    // A random delimiter: no value can contain it and end itself.
+    // The delimiter is random, so that no value can contain it and end early.
     const delimiter = randomUUID();
     append('GITHUB_OUTPUT', `${name}<<${delimiter}\n${value}\n${delimiter}\n`);
   }
@@ -60,13 +60,13 @@ function fail(message: string, code: number): number {
   return code;
 }
 
-/** File names come from the build: GitHub must not run them as workflow commands. */
+/** File names come from the build, and GitHub must not run them as workflow commands. */
 function print(lines: readonly string[]): void {
   const token = randomUUID();
   console.log([`::stop-commands::${token}`, ...lines, `::${token}::`].join('\n'));
 }
 
-/** In the log, and on the page of the workflow's run. */
+/** GitHub shows the message in the log, and on the page of the workflow's run. */
 function annotate(kind: 'error' | 'warning' | 'notice', message: string): void {
   const escaped = message.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   console.log(`::${kind} title=Slipway::${escaped}`);

@@ -1,11 +1,11 @@
-/** Says what became of a release: in the log, in the summary of the job, and as outputs. */
+/** Reports the result of a publication: in the log, in the summary of the job, and as outputs. */
 
 interface Target {
   readonly os: string;
   readonly arch: string;
 }
 
-/** The part of `slipway publish --json` that is shown. */
+/** The part of the output of `slipway publish --json` that the action shows. */
 export interface Published {
   readonly app: string;
   readonly version: string;
@@ -29,7 +29,7 @@ export function outputsOf(published: Published, json: string): Readonly<Record<s
     state: stateOf(published),
     missing: missingOf(published).join(','),
     channel: published.channel,
-    // On one line, as steps read outputs.
+    // The JSON is on one line, so that steps can read it as an output.
     json: JSON.stringify(JSON.parse(json)),
   };
 }
@@ -43,7 +43,7 @@ function missingOf({ draft }: Published): readonly string[] {
   return (draft?.missing ?? []).map(({ os, arch }) => `${os}-${arch}`);
 }
 
-/** The release in one sentence. */
+/** One sentence about the release. */
 function headlineOf(published: Published): string {
   const { app, version, channel } = published;
   const missing = missingOf(published);
@@ -86,8 +86,8 @@ export function renderSummary(published: Published): string {
 }
 
 /**
- * Says why the command failed: the message of `--json`, which is its last line, because Node and the AWS SDK print warnings
- * before it. The whole output when that line is not JSON, as for a wrong option.
+ * The reason why the command failed. It is in the JSON on the last line, because Node and the AWS SDK print warnings
+ * before it. When the last line is not JSON, as after a wrong option, the reason is the whole output.
  */
 export function messageIn(stderr: string): string {
   const printed = stderr.trim();
@@ -98,7 +98,7 @@ export function messageIn(stderr: string): string {
   }
 }
 
-/** @param message why the command failed */
+/** @param message the reason why the command failed */
 export function renderFailure(message: string): string {
   return `### Not published\n\n${asText(message)}\n\n`;
 }
@@ -107,7 +107,7 @@ function stored({ uploaded }: { readonly uploaded: boolean }): string {
   return uploaded ? 'uploaded' : 'already stored';
 }
 
-/** A text in which nothing is Markdown or HTML: names of files come from the build. */
+/** Escapes a text so that no part of it is Markdown or HTML, because names of files come from the build. */
 function asText(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>()#|~!&]/g, '\\$&');
 }

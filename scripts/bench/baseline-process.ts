@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 
-/** The least that a Node server can do: `/200/1234` answers 200 with a body of 1,234 bytes, after parsing the request's. */
+/**
+ * The least work that a Node server can do: for `/200/1234`, it parses the body of the request and answers 200 with a
+ * body of 1,234 bytes.
+ */
 
 interface Answer {
   readonly status: number;
@@ -30,6 +33,6 @@ const server = createServer((request, response) => {
   if (request.method === 'GET') answer();
   else request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', answer);
 });
-// As long as the service's: the load generator keeps idle connections.
+// The service has the same value. The load generator reuses idle connections.
 server.keepAliveTimeout = 60_000;
 server.listen(Number(process.env.PORT), process.env.HOST);

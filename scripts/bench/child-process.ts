@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.ts';
 
-/** The measured servers and commands, each in a process of its own. */
+/** The servers and commands that the benchmarks measure. Each runs in its own process. */
 
 const RETRY_MS = 4;
 const READY_MAX_MS = 120_000;
@@ -22,7 +22,7 @@ export interface Server {
   readonly host: string;
   readonly port: number;
   readonly url: string;
-  /** `performance.now()` when the process was started. */
+  /** The value of `performance.now()` at the start of the process. */
   readonly startedAt: number;
   stop(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function endWithBench<C extends ChildProcess>(child: C): C {
   return child;
 }
 
-/** The settings, as an operator sets them. A setting that is not here has its default. */
+/** The settings that an operator would set. Every other setting has its default. */
 const SETTINGS: Environment = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://updates.example.com',
@@ -48,20 +48,20 @@ const SETTINGS: Environment = {
 };
 
 /**
- * Starts the compiled service, without waiting until it answers. Its log goes to a file.
+ * Starts the compiled service, and does not wait until it answers. Its log goes to a file.
  *
- * @param env the store, and settings other than an operator's usual ones
+ * @param env the settings of the store, and settings that replace an operator's usual settings
  */
 export function spawnService(context: BenchContext, env: Environment): Promise<Server> {
   const { root, profileDirectory: directory } = context;
   const profile = directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`];
-  // As in `npm start`.
+  // The flag is the same as in `npm start`.
   const flags = ['--max-semi-space-size=16', ...profile];
   const args = [...flags, path.join(root, 'dist/src/server.js')];
   return spawnServer(context, process.execPath, () => args, { ...SETTINGS, ...env });
 }
 
-/** Like {@link spawnService}, and waits until the service is ready. */
+/** Starts the service as {@link spawnService} does, and waits until it is ready. */
 export async function startService(context: BenchContext, env: Environment): Promise<Server> {
   const server = await spawnService(context, env);
   await waitFor(server, '/readyz');
@@ -71,7 +71,7 @@ export async function startService(context: BenchContext, env: Environment): Pro
 /**
  * Starts any server on a free port.
  *
- * @param argsOf makes the arguments of the command from the port, which is also in `PORT`
+ * @param argsOf returns the arguments of the command for a port; the variable `PORT` has the same port
  */
 export async function spawnServer(
   { root, makeDirectory }: BenchContext,
@@ -83,7 +83,7 @@ export async function spawnServer(
   const log = openSync(path.join(await makeDirectory(), 'log'), 'a');
   const startedAt = performance.now();
   const child = spawn(command, await argsOf(port), {
-    // Not the project's directory: a `.env` there must not change the measurement.
+    // The directory is not the project's directory, because a `.env` there must not change the measurement.
     cwd: root,
     env: { PATH: process.env.PATH ?? '', HOME: root, HOST, PORT: String(port), ...env },
     stdio: ['ignore', log, 'inherit'],
@@ -99,10 +99,10 @@ export async function spawnServer(
 }
 
 /**
- * Waits for the first answer of 200 that contains a text.
+ * Waits for the first answer with status 200 and a given text.
  *
- * @returns milliseconds from the start of the process
- * @throws Error when there is none within two minutes
+ * @returns the milliseconds from the start of the process to that answer
+ * @throws Error when no such answer comes within two minutes
  */
 export async function waitFor(
   server: Server,
@@ -132,14 +132,16 @@ async function findPort(): Promise<number> {
   return port;
 }
 
-/** What one command cost. */
+/** The cost of one command. */
 export interface Run {
   readonly milliseconds: number;
   readonly cpuMs: number;
   readonly peakMib: number;
 }
 
-/** Runs before the command, and reports its cost through file descriptor 3 when it exits. */
+/**
+ * Node runs this code before the command. When the process exits, the code reports its cost through file descriptor 3.
+ */
 const REPORT = `data:text/javascript,${encodeURIComponent(
   `import { writeSync } from 'node:fs';
    process.on('exit', () => {
@@ -149,7 +151,7 @@ const REPORT = `data:text/javascript,${encodeURIComponent(
    });`,
 )}`;
 
-/** Runs a command of the compiled command line. @throws Error when it fails */
+/** Runs a command of the compiled command line. @throws Error when the command fails */
 export async function runCommand(
   { root }: BenchContext,
   args: readonly string[],

@@ -1,13 +1,15 @@
 import { type Limit, median, type Row, type Table } from './table.ts';
 
-/** Compares two subjects: they alternate in many short turns, because the machine is never quiet. */
+/**
+ * Compares two subjects. They alternate in many short turns, because other programs always use a part of the machine.
+ */
 
 export interface Pair {
   readonly name: string;
   /** Each call takes one measurement. */
   readonly service: () => Promise<number>;
   readonly baseline: () => Promise<number>;
-  /** Of the ratio of the two. */
+  /** The limit of the ratio of the two measurements. */
   readonly limit?: Limit | undefined;
 }
 
@@ -16,7 +18,7 @@ interface Compared {
   readonly rounds: { readonly service: number; readonly baseline: number }[];
 }
 
-/** By the name of the pair. */
+/** For each name of a pair, its measurements. */
 export type Results = Map<string, Compared>;
 
 /** Measures one round of a pair, and adds it to the results. */
@@ -24,7 +26,7 @@ export async function compareRound(results: Results, pair: Pair, turns: number):
   const { name, service, baseline, limit } = pair;
   const sums = { service: 0, baseline: 0 };
   for (let turn = 0; turn < turns; turn++) {
-    // Which is first changes, so that the order has no effect.
+    // The two subjects take turns to be first, so that the order has no effect.
     if (turn % 2 === 0) sums.service += await service();
     sums.baseline += await baseline();
     if (turn % 2 === 1) sums.service += await service();
@@ -34,7 +36,7 @@ export async function compareRound(results: Results, pair: Pair, turns: number):
   results.set(name, compared);
 }
 
-/** @param unit of the measurements */
+/** @param unit the unit of the measurements */
 export function comparedTable(
   title: string,
   unit: string,
@@ -47,8 +49,8 @@ export function comparedTable(
 }
 
 /**
- * The ratio is the median of the ratios of the rounds: other load on the machine slows both sides of a round, so it
- * cancels out within the round.
+ * The ratio is the median of the ratios of all rounds. Other load on the machine slows both subjects of a round, so it
+ * hardly changes the ratio of the round.
  */
 function comparedRows(results: Results, digits: number): readonly Row[] {
   return [...results].map(([name, { limit, rounds }]) => {

@@ -6,7 +6,9 @@ import { fillApplication, openTarget } from './content.ts';
 import type { Bench } from './context.ts';
 import { median, type Row } from './table.ts';
 
-/** Measures the time that the overview of the console takes in a browser, with many releases and with few. */
+/**
+ * Measures the time that a browser needs to show the overview of the console, with many releases and with few releases.
+ */
 
 const CHROMIUM = process.env.BENCH_CHROMIUM ?? '/usr/bin/chromium';
 const RELEASES = { many: 1_000, few: 10 } as const;
@@ -80,7 +82,7 @@ async function addressOf({ stdout }: ChildProcess): Promise<string> {
 
 async function signIn(browser: Browser, opening: string): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  // A text, because this project is compiled without the types of a browser.
+  // The script is a text, because this project is compiled without the types of a browser.
   await context.addInitScript(`
     new MutationObserver((_, observer) => {
       if (document.querySelector('table tbody tr') === null) return;

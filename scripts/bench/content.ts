@@ -18,9 +18,9 @@ import { renderEnvelope } from '../../src/store/sequence/envelope.ts';
 import { seal } from '../../src/store/sequence/sealed.ts';
 import type { Environment } from './child-process.ts';
 
-/** Fills a store with the documents that years of publishing leave. */
+/** Fills a store with documents as after years of publishing. */
 
-/** A store, and how to write many objects to it. */
+/** A store, and a way to write many objects to it. */
 export interface Target {
   readonly store: ObjectStore;
   write(key: string, bytes: Uint8Array): Promise<unknown>;
@@ -28,7 +28,7 @@ export interface Target {
 
 const AT = '2026-11-01T12:00:00.000Z';
 const HEADER = { schema_version: 1 as const, at: AT, by: 'bench' };
-/** Room for later publications. */
+/** The number of offers for which the last revision still has space, for later publications. */
 const OFFERS_SPARE = 100;
 /** A typical text of about 500 characters. */
 export const NOTES = `## What is new\n\n${'- Opens large projects twice as fast, and reports a file that it cannot read.\n'.repeat(6)}`;
@@ -39,7 +39,7 @@ const FILES = [
   { platform: 'linux', arch: 'x64', format: 'appimage', filename: 'Acme-Studio.AppImage' },
 ] as const;
 
-/** The packages of Squirrel and Velopack, whose clients compare SHA-1. */
+/** Packages of Squirrel and Velopack. Their clients compare SHA-1. */
 export const PACKAGES = [
   { platform: 'windows', arch: 'x64', format: 'squirrel', filename: 'Acme-{version}-full.nupkg' },
   {
@@ -52,7 +52,7 @@ export const PACKAGES = [
 
 type File = (typeof FILES)[number] | (typeof PACKAGES)[number];
 
-/** Without a version in the name, all releases have the same object; a read takes as long. */
+/** When the file name has no version, all releases share one object. A read takes as long as with separate objects. */
 function artifactOf(file: File, version: string): Artifact {
   const filename = file.filename.replace('{version}', version);
   const hash = (name: string) => createHash(name).update(filename).digest('hex');
@@ -74,7 +74,7 @@ export async function openTarget(env: Environment): Promise<Target> {
   if (config.store.kind === 's3') return { store, write: (key, bytes) => store.create(key, bytes) };
   return {
     store,
-    // It does not write through the store, which waits for the disk after each of hundreds of thousands of files.
+    // Writes the files directly: the store would wait for the disk after each of hundreds of thousands of files.
     write: async (key, bytes) => {
       const file = pathOf(path.join(config.dataDirectory, 'objects'), key);
       mkdirSync(path.dirname(file), { recursive: true });
@@ -84,11 +84,13 @@ export async function openTarget(env: Environment): Promise<Target> {
 }
 
 /**
- * Writes the releases of an application, and one revision for each. The last revision has as many offers as it has
- * room for, shared by the channels; the newest release is in `stable`, and what has no room is retired.
+ * Writes the releases of an application, and one revision for each release. The last revision has the maximum number of
+ * offers, in equal parts for all channels. The newest release is in `stable`, and the releases that do not fit are
+ * retired.
  *
- * @returns prepares the next revision, in which the first offer of `team-0` is paused or resumed; what that returns
- *   commits it, tells running services, and resolves to the number of the revision
+ * @returns a function that prepares the next revision, in which the first offer of `team-0` is paused or resumed. That
+ *   function returns a second function, which commits the revision, tells running services, and resolves to the number
+ *   of the revision
  */
 export async function fillApplication(
   { store, write }: Target,
@@ -154,7 +156,7 @@ export async function fillApplication(
   };
 }
 
-/** How many offers a revision has room for in all, beside this many retired versions. */
+/** The maximum number of offers in a revision with this number of retired versions. */
 export function offersMax(retired: number): number {
   const digest = `sha256:${'0'.repeat(64)}`;
   const offer = offerJsonOf(releaseOf('desktop', '1000.0.0'), { number: 1, digest });

@@ -7,20 +7,22 @@ import { fileURLToPath } from 'node:url';
 import { writeBrowserFiles } from '../build/browser-output.ts';
 import type { Table } from './table.ts';
 
-/** What every benchmark receives. */
+/** The values that every benchmark receives. */
 export interface BenchContext {
-  /** A temporary directory with the compiled project: the benchmarks measure the code that users run. */
+  /** A temporary directory with the compiled project, because the benchmarks measure the code that users run. */
   readonly root: string;
   readonly rounds: number;
-  /** How long one measurement lasts; the benchmarks divide it into turns. */
+  /** The duration of one measurement; the benchmarks divide it into turns. */
   readonly seconds: number;
-  /** Only the routes whose name contains this text are measured. */
+  /** A text: the benchmark measures only the routes whose name contains it. */
   readonly only: string;
-  /** Releases of the largest catalog. */
+  /** The number of releases in the largest catalog. */
   readonly releases: number;
-  /** Size of the file to publish. */
+  /** The size of the file to publish. */
   readonly sizeMib: number;
-  /** Where the service writes its processor profiles; undefined when it is not profiled. */
+  /**
+   * The directory in which the service writes its processor profiles; undefined when the benchmark takes no profiles.
+   */
   readonly profileDirectory?: string;
   /** Creates a new empty directory. */
   makeDirectory(): Promise<string>;
@@ -33,7 +35,7 @@ export type Bench = (context: BenchContext) => Promise<readonly Table[]>;
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Compiles the project into a temporary directory, which is removed when this process exits.
+ * Compiles the project into a temporary directory. This process removes the directory when it exits.
  *
  * @throws Error when the project has type errors
  */
@@ -42,7 +44,7 @@ export async function openContext(
 ): Promise<BenchContext> {
   const root = await mkdtemp(path.join(tmpdir(), 'slipway-bench-'));
   process.once('exit', () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
-  // `package.json` declares ES modules; `node_modules` holds the dependencies.
+  // The compiled project needs both: `package.json` declares ES modules, and `node_modules` has the dependencies.
   await cp(path.join(PROJECT, 'package.json'), path.join(root, 'package.json'));
   await symlink(path.join(PROJECT, 'node_modules'), path.join(root, 'node_modules'), 'junction');
   const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc');

@@ -2,9 +2,9 @@ import { Agent, createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** Counts the requests that a service sends to an S3 server, by what they are for. */
+/** Counts the requests that a service sends to an S3 server, by their purpose. */
 
-/** Such as `GET hints` or `LIST counts`. */
+/** The number of requests for each purpose, such as `GET hints` or `LIST counts`. */
 export type RequestCounts = ReadonlyMap<string, number>;
 
 export interface CountingProxy {
@@ -15,7 +15,7 @@ export interface CountingProxy {
   close(): void;
 }
 
-/** By the key, without the bucket, or by the prefix of a listing. */
+/** The purpose of a request. The pattern matches the key without the bucket, or the prefix of a listing. */
 const PURPOSES: readonly (readonly [RegExp, string])[] = [
   [/^changes\//, 'hints'],
   [/^applications\//, 'list of applications'],
@@ -30,7 +30,7 @@ const PURPOSES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** @param target `http://host:port` of the S3 server, which sees the addresses and signatures unaltered */
+/** @param target `http://host:port` of the S3 server. The proxy does not change addresses and signatures */
 export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const { hostname, port } = new URL(target);
   const agent = new Agent({ keepAlive: true });

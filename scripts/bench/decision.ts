@@ -9,7 +9,10 @@ import { comparedTable, compareRound, type Results } from './compare.ts';
 import type { BenchContext } from './context.ts';
 import type { Table } from './table.ts';
 
-/** Measures a decision among many offers with rollouts and stepping stones. The baseline has one offer for all. */
+/**
+ * Measures a decision about many offers with rollouts and stepping stones. In the baseline, one offer is for all
+ * clients.
+ */
 
 const LIMIT = { max: 1.3 };
 const OFFERS = 20;
@@ -60,7 +63,7 @@ const ARTIFACTS = PLATFORMS.flatMap((platform) =>
   })),
 );
 
-/** A plan that has reached this share, and goes on later. */
+/** A plan that has reached this share and continues later. */
 function rollout(share: Share): Pick<Offer, 'rollout'> {
   const points = [
     { at: 0, share: 1 },
@@ -78,7 +81,7 @@ function viewOf(offers: readonly Offer[]): ChannelView {
   return createChannelView(channel, []);
 }
 
-/** @param newest what the newest offers have: the last item is for the newest */
+/** @param newest the fields of the newest offers; the last item is for the newest offer */
 function channel(...newest: readonly Partial<Offer>[]): ChannelView {
   const fieldsOf = (minor: number): Partial<Offer> | undefined =>
     newest[minor - 1 - OFFERS + newest.length];
@@ -104,7 +107,7 @@ const QUERIES: readonly UpdateQuery[] = Array.from({ length: 1_000 }, (_, index)
   ...{ purpose: 'update', signatureScheme: null },
 }));
 
-/** @returns nanoseconds a decision */
+/** @returns nanoseconds for each decision */
 function measure(view: ChannelView): number {
   const started = process.hrtime.bigint();
   for (let call = 0; call < CALLS; call++) {

@@ -4,15 +4,15 @@ import { offersMax } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { median, type Row, type Table } from './table.ts';
 
-/** The figures of the growth bench, and its tables. */
+/** The measured values of the growth benchmark, and its tables. */
 
 export const CHANNELS = 10;
 export const PACE = 500;
 export const CLIENTS = 30_000;
-/** Resident memory is read this many times `seconds` after the start: a minute by default. */
+/** The benchmark reads the resident memory this many times `seconds` after the start: after a minute by default. */
 export const RESTING_FACTOR = 3;
 
-/** The measured figures, each with its text, its number of decimal digits, and its upper limit. */
+/** The measured values. Each has a text, a number of decimal digits, and an upper limit. */
 const FIGURES = {
   fresh: ['first answer after a fresh start, ms', 0, undefined],
   restarted: ['first answer after a restart, ms', 0, undefined],
@@ -30,12 +30,12 @@ const FIGURES = {
 } as const;
 export type Figure = keyof typeof FIGURES;
 
-/** A store of one size, and what was measured on it. */
+/** A store of one size, and the measured values for it. */
 export interface Subject {
   readonly name: string;
   readonly applications: number;
   readonly dataDirectory: string;
-  /** A service on the store. */
+  /** The service that runs on this store. */
   server?: Server;
   /** See {@link fillApplication}. */
   readonly prepareChange?: () => () => Promise<number>;

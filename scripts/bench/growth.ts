@@ -26,12 +26,18 @@ import {
 import { readUsage } from './resource-usage.ts';
 import { quantile, type Table } from './table.ts';
 
-/** Measures how memory and times grow with the number of releases and applications. */
+/** Measures how memory and times grow with the numbers of releases and applications. */
 
 const TURNS = 8;
-/** A new revision that a service loads later than this after the measurement was not measured. */
+/**
+ * The time after a measurement within which the service must have loaded the new revision; otherwise the measurement is
+ * not valid.
+ */
 const LATE_MAX_MS = 500;
-/** Longer than a service waits before it closes the counter of another process. */
+/**
+ * The age of a counter. It is longer than the time that a service waits before it closes the counter of another
+ * process.
+ */
 const COUNTER_AGE_MS = 3 * 3_600_000;
 const RATIO_MAX = { max: 1.1 };
 const PLATFORMS = ['windows', 'macos', 'linux'];
@@ -39,7 +45,7 @@ const PLATFORMS = ['windows', 'macos', 'linux'];
 type Watch = (subject: Subject, figure: Figure, server: Server) => Promise<void>;
 
 export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]> {
-  // Every round starts and changes every store, for `seconds` each.
+  // Limits the rounds, because every round starts and changes every store, for `seconds` each.
   const context = { ...asked, rounds: Math.min(3, asked.rounds) };
   const { seconds, releases } = context;
   const empty = await fill(context, 0, 0);
@@ -62,7 +68,7 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
   await measureResting(context, empty);
   await empty.server?.stop();
   const [ten, ...others] = filled;
-  // One service at a time: others would take its processor while they verify their files.
+  // Runs one service at a time: other services would use its processor while they verify their files.
   for (const subject of filled) {
     await measureStarts(context, subject, watch);
     await measureResting(context, subject);
@@ -102,7 +108,7 @@ function get(target: string): Traffic {
   return { requests: [{ method: 'GET', path: target, status: 200, contains: '' }] };
 }
 
-/** A check of a client that is behind: the answer needs the catalog, a release and a link. */
+/** A check of a client with an old version. To answer it, the service needs the catalog, a release and a link. */
 function checkOf(client: number, applications: number): Request {
   const platform = PLATFORMS[client % PLATFORMS.length];
   const version = `0.${client % 100}.0`;
@@ -124,7 +130,10 @@ function firstAnswer(server: Server, text?: string): Promise<number> {
   });
 }
 
-/** A fresh service has no saved state; a restarted one has the state that the fresh one has saved. */
+/**
+ * Measures the start of a fresh service, which has no saved state, and of a restarted service, which has the state that
+ * the fresh service has saved.
+ */
 async function measureStarts(context: BenchContext, subject: Subject, watch: Watch): Promise<void> {
   const { dataDirectory: DATA_DIR } = subject;
   for (let round = 1; round <= context.rounds; round++) {
@@ -141,7 +150,10 @@ async function measureStarts(context: BenchContext, subject: Subject, watch: Wat
   }
 }
 
-/** Measures the memory a minute after the start, and the bytes that polling reads. The service keeps running. */
+/**
+ * Measures the memory a minute after the start, and the number of bytes that the service reads when it polls. The
+ * service keeps running.
+ */
 async function measureResting(context: BenchContext, subject: Subject): Promise<void> {
   const { seconds, progress } = context;
   progress(`growth: resting with ${subject.name}`);
@@ -159,7 +171,10 @@ function start(context: BenchContext, { dataDirectory }: Subject): Promise<Serve
   return startService(context, { DATA_DIR: dataDirectory, COUNTERS_FLUSH_INTERVAL: '1s' });
 }
 
-/** Starts the service with ten releases for each comparison, so that it is never warmer than the other one. */
+/**
+ * Restarts the service with ten releases before each comparison, so that it has never run longer than the other
+ * service.
+ */
 async function compareChecks(
   context: BenchContext,
   ten: Subject,
@@ -182,13 +197,13 @@ async function compareChecks(
   };
   for (let round = 0; round <= rounds; round++) {
     progress(`growth: checks with ${subject.name}, round ${round}`);
-    // The first round warms the services up.
+    // The first round does not count: it runs until Node has compiled the code of both services.
     await compareRound(round === 0 ? new Map() : results, pair, round === 0 ? 3 * TURNS : TURNS);
   }
   await baseline.stop();
 }
 
-/** Swaps in a new revision while clients check, and publishes with the command line. */
+/** Commits new revisions while clients check, and publishes with the command line. */
 async function measureChanges(
   context: BenchContext,
   subject: Subject,
@@ -224,7 +239,7 @@ async function measureChanges(
   }
 }
 
-/** A restarted service rolls up what the one before it counted, as if that had ended hours ago. */
+/** A restarted service rolls up the counts of the previous service, as if the previous service had ended hours ago. */
 async function measureRollUp(context: BenchContext, subject: Subject, watch: Watch): Promise<void> {
   const { dataDirectory: DATA_DIR } = subject;
   context.progress(`growth: rolling up counts of ${subject.name}`);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Request, Sent, Task, Traffic } from './load.ts';
 
 /**
- * Sends prepared bytes and checks every answer, on raw sockets: an HTTP client would cost more than the server. It
- * understands only answers with a Content-Length. A wrong answer ends this process with an error.
+ * Sends prepared bytes and checks every answer. It uses raw sockets, because an HTTP client would cost more than the
+ * server. It understands only answers with a Content-Length. A wrong answer ends this process with an error.
  */
 
 const SEARCHED_CHARACTERS = 64 * 1024;
@@ -22,7 +22,7 @@ interface Prepared {
 
 const prepared = new Map<string, readonly Prepared[]>();
 
-/** Requests are prepared once, because there can be 50,000 of them. */
+/** Prepares the requests only once, because there can be 50,000 of them. */
 function preparedOf({ requests, ids = 1 }: Traffic): readonly Prepared[] {
   const key = JSON.stringify([requests, ids]);
   const made =
@@ -54,12 +54,13 @@ function prepare(template: Request, id: number): Prepared {
 interface Connection {
   isOpen(): boolean;
   /**
-   * Sends one request after another. Resolves when the answer is complete: true when the server accepted the request.
+   * Sends one request after another. The promise resolves when the answer is complete: to true when the server accepted
+   * the request.
    */
   ask(request: Prepared): Promise<boolean>;
 }
 
-/** Idle connections by port: those of a short turn serve the next turn, too. */
+/** Idle connections by port. A turn reuses the connections of the turn before it. */
 const idle = new Map<number, Connection[]>();
 
 function open({ host, port }: Task): Connection {
@@ -102,7 +103,7 @@ function bodyBytesOf(head: string): number {
   return Number(length);
 }
 
-/** @returns stops it */
+/** @returns a function that lets the process sleep again */
 function stayAwake(): () => void {
   let timer: NodeJS.Immediate;
   const stay = (): void => {
@@ -112,7 +113,7 @@ function stayAwake(): () => void {
   return () => clearImmediate(timer);
 }
 
-/** With a pace, a request waits for a connection when all are busy: its time begins when it is due. */
+/** With a pace, a request waits when all connections are busy. Its measured time begins when it is due. */
 async function run(task: Task): Promise<Sent> {
   const { seconds, perSecond, connections } = task;
   const requests = preparedOf(task);

@@ -5,21 +5,21 @@ import { endWithBench, type Server, spawnServer, waitFor } from './child-process
 import type { BenchContext } from './context.ts';
 import { readUsage } from './resource-usage.ts';
 
-/** The load generator and the baseline, each a process of its own. */
+/** The load generator and the baseline. Each runs in its own process. */
 
-/** A request, and what its answer must be. */
+/** A request, and the expected properties of its answer. */
 export interface Request {
   readonly method: 'GET' | 'POST';
-  /** Here, in the header fields and in the body, `{id}` stands for an installation id. */
+  /** The path of the request. In the path, the headers and the body, `{id}` stands for an installation id. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly status: number;
-  /** Text that the head or the first 64 KiB of the answer contain. */
+  /** A text that must be in the head or in the first 64 KiB of the answer. */
   readonly contains: string;
 }
 
-/** Requests that are sent in turn. */
+/** Requests that the load generator sends in turn. */
 export interface Traffic {
   readonly requests: readonly Request[];
   /** The number of different values of `{id}`; 1 by default. */
@@ -28,38 +28,40 @@ export interface Traffic {
 
 interface Pace {
   readonly seconds: number;
-  /** Without it, each connection sends the next request after the last answer. */
+  /**
+   * The number of requests a second. When it is missing, each connection sends its next request after the last answer.
+   */
   readonly perSecond?: number;
-  /** Whether the load generator keeps running while it waits: then no server is charged for waking it up. */
+  /** True when the load generator stays active while it waits. Then no server has the cost of waking it up. */
   readonly staysAwake?: boolean;
 }
 
-/** What the load generator is told to do. */
+/** The task that the benchmark sends to the load generator. */
 export interface Task extends Traffic, Pace {
   readonly host: string;
   readonly port: number;
   readonly connections: number;
 }
 
-/** What the load generator reports. */
+/** The results that the load generator reports. */
 export interface Sent {
   readonly requests: number;
-  /** How many requests the server refused with 503 or 429. */
+  /** The number of requests that the server refused with 503 or 429. */
   readonly refused: number;
   readonly seconds: number;
-  /** With a pace: milliseconds from when each request was due to the end of its answer. */
+  /** With a pace: for each request, the milliseconds from its due time to the end of its answer. */
   readonly times: readonly number[];
 }
 
 interface Loaded extends Sent {
-  /** Microseconds of processor time of the server for one request. */
+  /** The processor time of the server for one request, in microseconds. */
   readonly serverMicros: number;
-  /** The same of the load generator. */
+  /** The processor time of the load generator for one request, in microseconds. */
   readonly loadMicros: number;
 }
 
 export interface Load {
-  /** @throws Error when an answer is not the expected one */
+  /** @throws Error when an answer differs from the expected answer */
   send(server: Server, traffic: Traffic, pace: Pace): Promise<Loaded>;
   stop(): void;
 }
@@ -104,7 +106,7 @@ export function cpuTurn(
   };
 }
 
-/** Bare node:http. */
+/** Starts the baseline: a server with only node:http. */
 export async function startBaseline(context: BenchContext): Promise<Server> {
   const module = path.join(import.meta.dirname, 'baseline-process.ts');
   const server = await spawnServer(context, process.execPath, () => [module]);

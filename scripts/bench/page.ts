@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { PROJECT } from './context.ts';
 
-/** Writes the results into `docs/performance.md`, which has a block between two markers for every benchmark. */
+/** Writes the results into `docs/performance.md`. For every benchmark, this page has a block between two markers. */
 
 const PAGE = path.join(PROJECT, 'docs/performance.md');
 
-/** The machine that measured, in one line. */
+/** The machine of the measurement, in one line. */
 export function describeMachine(): string {
   const processors = os.cpus();
   const model = processors[0]?.model.trim() || 'unknown model';

@@ -10,7 +10,7 @@ import { cpuTurn, type Request, startLoad } from './load.ts';
 import { checks, get } from './routes.ts';
 import type { Table } from './table.ts';
 
-/** Compares answers and downloads with the servers that others use for them. */
+/** Compares answers and downloads with servers that other projects use for the same purpose. */
 
 const FILE_MIB = 64;
 const HAZEL = 'hazel-server@5.1.1';
@@ -34,7 +34,7 @@ export async function benchPeers(context: BenchContext): Promise<readonly Table[
   const latest = await (await fetch(service.url + LATEST)).text();
   const nginx = await open('nginx', () => startNginx(context, latest, file));
   const hazel = await open('Hazel', startHazel);
-  // Few connections: each receives whole files.
+  // The downloads use few connections, because each connection receives whole files.
   const [load, downloads] = [startLoad(), startLoad(8)];
   const results: Results = new Map();
   const compare = async (name: string, ours: readonly Request[], peer: Server, theirs: Request) => {
@@ -46,7 +46,7 @@ export async function benchPeers(context: BenchContext): Promise<readonly Table[
     };
     const limit = isDownload ? { max: 1.25 } : undefined;
     const pair = { name, service: turnOf(service, ours), baseline: turnOf(peer, [theirs]), limit };
-    // The first round warms both up.
+    // The first round does not count: in it, both servers warm up.
     for (let round = 0; round <= context.rounds; round++) {
       context.progress(`peers: ${name}, round ${round}`);
       await compareRound(round === 0 ? new Map() : results, pair, TURNS);
@@ -76,7 +76,7 @@ export async function benchPeers(context: BenchContext): Promise<readonly Table[
   ];
 }
 
-/** Publishes a file of random bytes as an application of its own. @returns its path */
+/** Publishes a file of random bytes as a separate application. @returns the path of the file */
 async function publishFile(context: BenchContext, DATA_DIR: string): Promise<string> {
   const file = path.join(await context.makeDirectory(), 'Large.AppImage');
   await writeFile(file, randomBytes(FILE_MIB * 1024 * 1024));
@@ -103,7 +103,7 @@ export async function startNginx(
 ): Promise<Server> {
   const root = await context.makeDirectory();
   await writeFile(path.join(root, 'latest'), latest);
-  // The temporary directory belongs to this user only, and nginx would give up being root.
+  // As root, nginx would switch to another user, and only this user can read the temporary directory.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const configure = (port: number): string => `${user}
@@ -129,7 +129,7 @@ export async function startNginx(
   return server;
 }
 
-/** @throws Error when npm cannot install it */
+/** @throws Error when npm cannot install Hazel */
 async function startHazel(context: BenchContext): Promise<Server> {
   const cwd = await context.makeDirectory();
   context.progress('peers: installing Hazel');

@@ -2,26 +2,28 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Table } from './table.ts';
 
-/** Sums up the processor profiles that Node wrote with `--cpu-prof`. */
+/** Adds up the processor profiles that Node wrote with `--cpu-prof`. */
 
 const TOP = 25;
 
 interface CallFrame {
   readonly functionName: string;
   readonly url: string;
-  /** From 0. */
+  /** The number of the line, from 0. */
   readonly lineNumber: number;
 }
 
-/** The part of the format that is used here. */
+/** The part of the profile format that this file reads. */
 interface CpuProfile {
   readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
   readonly samples: readonly number[];
-  /** Microseconds before each sample. */
+  /** The microseconds before each sample. */
   readonly timeDeltas: readonly number[];
 }
 
-/** The functions and the packages and rooms with the most self time, in all profiles of a directory. */
+/**
+ * The functions, and the packages and rooms, with the most time in their own code, over all profiles of a directory.
+ */
 export async function summarizeProfiles(directory: string): Promise<readonly Table[]> {
   const sums = {
     'package and room': new Map<string, number>(),

@@ -11,9 +11,9 @@ import { median, type Row, type Table } from './table.ts';
 
 /** Measures the command line: the time and memory of a large publication, and the time of a small command. */
 
-/** Smaller on S3: a server that keeps objects in memory must hold all rounds. */
+/** On S3, the files are smaller, because a server that keeps objects in memory must hold the files of all rounds. */
 const S3_SHARE = 0.25;
-/** The size of the reads and writes in `src/store`. */
+/** The size of each read and write in `src/store`. */
 const CHUNK_BYTES = 1024 * 1024;
 
 export async function benchPublish(context: BenchContext): Promise<readonly Table[]> {
@@ -73,7 +73,7 @@ function rowOf(text: string, value: number, max: number, unit: string): Row {
   };
 }
 
-/** Reads the file once, and writes each chunk while it hashes the next: the fastest way in one thread. */
+/** Reads the file once, and writes each chunk while it hashes the next chunk. This is the fastest way in one thread. */
 async function hashAndCopy(file: string, to: string): Promise<void> {
   const hashes = [createHash('sha256'), createHash('sha512')];
   const output = await open(to, 'wx');
@@ -88,7 +88,7 @@ async function hashAndCopy(file: string, to: string): Promise<void> {
   await output.close();
 }
 
-/** Random bytes: neither the store nor the network can compress them. */
+/** The bytes are random, so that neither the store nor the network can compress them. */
 async function makeFile({ makeDirectory }: BenchContext, sizeMib: number): Promise<string> {
   const file = path.join(await makeDirectory(), 'Acme-Studio-Setup.exe');
   const chunks = function* () {

@@ -11,7 +11,7 @@ import { readUsage } from './resource-usage.ts';
 import { withStores } from './stores.ts';
 import { median, type Row, type Table } from './table.ts';
 
-/** A differential download: many ranges of a large build in one request, as electron-updater sends them. */
+/** Measures a differential download: one request for many ranges of a large build, as electron-updater sends it. */
 
 const FILE_MIB = 100;
 const FILE_BYTES = FILE_MIB * 1024 * 1024;
@@ -34,7 +34,9 @@ interface Piece {
   readonly length: number;
 }
 
-/** Spread evenly over the file. The lengths, 4 to 64 KiB, are those of blocks in a block map. */
+/**
+ * The ranges are spread evenly over the file. Their lengths are 4 to 64 KiB, as the lengths of blocks in a block map.
+ */
 const PIECES: readonly Piece[] = Array.from({ length: RANGES }, (_, n) => ({
   start: Math.floor((n * FILE_BYTES) / RANGES) + ((n * 7_919) % 65_536),
   length: 4_096 + ((n * 40_503) % 61_440),
@@ -143,7 +145,7 @@ async function askEach(address: Address): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 }
 
-/** Medians in milliseconds of both, which take turns. */
+/** The median times of the two downloads, in milliseconds. The downloads take turns. */
 async function compare(
   { rounds, progress }: BenchContext,
   ours: () => Promise<void>,
@@ -165,7 +167,7 @@ async function compare(
   return { ours: median(taken.ours), theirs: median(taken.theirs) };
 }
 
-/** Everything that a client receives on its connection, headers included. */
+/** The number of bytes that a client receives on its connection, including headers. */
 async function bytesMoved(service: Server): Promise<number> {
   const response = await open({ url: service.url + FILE, ...openAgent(1) }, SEVERAL);
   const { socket } = response;
@@ -179,7 +181,7 @@ async function linkOf(service: Server): Promise<string> {
   return headers.get('location') ?? '';
 }
 
-/** The most MiB that the process held while the clients asked. */
+/** The highest memory of the process while the clients download, in MiB. */
 async function peakMib(service: Server, pauseMs: number): Promise<number> {
   const address = { url: service.url + FILE, ...openAgent(CLIENTS) };
   let peak = 0;

@@ -8,7 +8,10 @@ import { checks } from './routes.ts';
 import { type BenchStore, withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
-/** Counts the requests of a service to its bucket, idle and busy, and compares them with the formula of cost.md. */
+/**
+ * Counts the requests that an idle or busy service sends to its bucket, and compares the counts with the formula of
+ * cost.md.
+ */
 
 interface Subject {
   readonly name: string;
@@ -26,22 +29,27 @@ const SUBJECTS: readonly Subject[] = [
 ];
 const RELEASES = 4;
 const FILES_EACH = 3;
-/** Longer than a round of verifying files takes. */
+/**
+ * The benchmark counts for this many times `seconds`, which is longer than a service needs to verify all files once.
+ */
 const SECONDS_FACTOR = 60;
-/** The start reads everything once, and cleans up two minutes later. Neither is counted. */
+/**
+ * At the start, the service reads everything once, and two minutes later it cleans up. The benchmark waits for this
+ * long, so that it counts neither of the two.
+ */
 const SETTLED_SECONDS = 200;
 const CHECKS_PER_SECOND = 20;
 const HOUR_SECONDS = 3_600;
 
 export async function benchRequests(context: BenchContext): Promise<readonly Table[]> {
   const tables: Table[] = [];
-  // Each subject has a bucket of its own, and all of them are measured at the same time.
+  // Each subject has its own bucket, and the benchmark measures all subjects at the same time.
   const measured = await inBuckets(context, SUBJECTS, []);
   if (measured !== undefined) tables.push(tableOf(context, measured));
   return tables;
 }
 
-/** @returns the requests an hour of each subject; undefined without an S3 server */
+/** @returns the requests of each subject in an hour; undefined without an S3 server */
 async function inBuckets(
   context: BenchContext,
   [subject, ...others]: readonly Subject[],
@@ -95,7 +103,10 @@ function perHour(proxy: CountingProxy, seconds: number): RequestCounts {
   return new Map(counts.map(([name, count]) => [name, (count * HOUR_SECONDS) / seconds]));
 }
 
-/** The formula of docs/operations/cost.md. Requests an hour, by name; what is not here is rare. */
+/**
+ * The formula of docs/operations/cost.md. The result has the requests an hour, by name. Requests that it does not have
+ * are rare.
+ */
 function expected({ applications, workers, isBusy }: Subject): RequestCounts {
   const turnSeconds = 1;
   const roundSeconds = (applications + 1) * turnSeconds;

@@ -6,14 +6,14 @@ import { cpuTurn, type Load, type Request, startBaseline, startLoad } from './lo
 import { withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
-/** Compares what an answer costs the service with what it costs bare node:http. */
+/** Compares the cost of an answer of the service with its cost in a server that uses only node:http. */
 
 const RELEASES = 300;
 const IDS = 50_000;
 const TURNS = 6;
 /** One round of one route takes this share of `seconds`. */
 const ROUND_SHARE = 0.1;
-/** Until Node has compiled the code of the route, and of the service. */
+/** In this time, Node compiles the code of a route, or the code of the whole service. */
 const WARM_SECONDS = 1;
 const WARM_SERVICE_SECONDS = 5;
 
@@ -37,9 +37,9 @@ interface Route {
   readonly requests: readonly Request[];
   /** The highest ratio to the baseline. */
   readonly max?: number;
-  /** How many different installation ids the clients have. */
+  /** The number of different installation ids of the clients. */
   readonly ids?: number;
-  /** Whether the clients have the answer already: it is 304. */
+  /** True when the clients have the answer already, so that the service answers 304. */
   readonly isKnown?: boolean;
 }
 
@@ -103,7 +103,7 @@ export function get(path: string, contains: string, status = 200): Request {
   return { method: 'GET', path, contains, status };
 }
 
-/** Clients of three platforms with these versions. */
+/** Checks of clients with these versions, on three platforms. */
 export function checks(versions: readonly string[], contains: string): readonly Request[] {
   const clients = [
     { platform: 'win32', arch: 'x64', format: 'nsis', os_version: '10.0.19045' },
@@ -136,7 +136,7 @@ export async function benchRoutes(context: BenchContext): Promise<readonly Table
     const target = await openTarget(store.env);
     await fillApplication(target, APPLICATION, RELEASES);
     await fillApplication(target, PACKAGED, RELEASES, 2, PACKAGES);
-    // Every round has a service of its own: how Node compiles the code differs from start to start.
+    // Every round has its own service, because Node compiles the code differently at each start.
     for (let round = 1; round <= context.rounds; round++) {
       const outage = await store.prepareOutage();
       const server = await startService(context, outage.env);

@@ -12,15 +12,21 @@ import { quantile, type Table } from './table.ts';
 /** Measures update checks while many users sign in. */
 
 const ROUND_SHARE = 0.25;
-/** The sign-ins begin this long before the first check, and end this long after the last. */
+/** The sign-ins begin this long before the first check, and end this long after the last check. */
 const LEAD_MS = 500;
-/** A few percent of what one process can answer, so that the load generator measures no queue of its own. */
+/**
+ * This is a few percent of the checks that one process can answer. So no requests have to wait inside the load
+ * generator.
+ */
 const CHECKS_PER_SECOND = 200;
 const CLIENTS = 40;
-/** Enough to stay below the limit of sign-ins a minute per account. */
+/** With this number of accounts, the sign-ins stay below the limit for each account and minute. */
 const ACCOUNTS = 160;
 const PASSWORD = 'correct horse battery';
-/** Not in production, where visitors need a captcha to register. An empty value counts as not set. */
+/**
+ * The service does not run in production mode, because visitors there need a captcha to register. An empty value counts
+ * as unset.
+ */
 const SETTINGS = {
   ...{ NODE_ENV: '', IDENTITY_PROVIDER: 'embedded' },
   ...{ REGISTRATION: 'open', AUTH_PER_ADDRESS: '999999' },
@@ -58,7 +64,7 @@ function signIn(email: string, isRight: boolean): Request {
   };
 }
 
-/** p99 of checks while clients sign in, and while another process hashes passwords. */
+/** The p99 of the times of checks: while clients sign in, and while another process hashes passwords. */
 async function compareChecks(context: BenchContext, server: Server): Promise<Table> {
   const [load, clients] = [startLoad(), startLoad(CLIENTS)];
   const seconds = context.seconds * ROUND_SHARE;
@@ -67,7 +73,7 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
     const { times } = await load.send(server, traffic, { seconds, perSecond: CHECKS_PER_SECOND });
     return quantile(times, 0.99);
   };
-  // Half of the sign-ins are right, a quarter has a wrong password, and a quarter an address without an account.
+  // Half of the sign-ins are right. A quarter has a wrong password, and a quarter has an address without an account.
   const requests = Array.from({ length: ACCOUNTS }, (_, index) => [
     ...[signIn(emailOf(index), true), signIn(emailOf((index + 1) % ACCOUNTS), true)],
     ...[signIn(emailOf(index), false), signIn(emailOf(ACCOUNTS + index), false)],
@@ -96,7 +102,7 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
   };
   for (let round = 0; round <= context.rounds; round++) {
     context.progress(`sign-in: checks while ${CLIENTS} clients sign in, round ${round}`);
-    // The first round warms the service up.
+    // The first round does not count: in it, the service warms up.
     const into = round === 0 ? new Map() : results;
     const storm = { name: `${CLIENTS} clients signing in`, service: signingIn, baseline: quiet };
     await compareRound(into, { ...storm, limit: { max: 2 } }, 1);

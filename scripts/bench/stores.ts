@@ -6,21 +6,21 @@ import { Client } from 'minio';
 import type { Environment } from './child-process.ts';
 import type { BenchContext } from './context.ts';
 
-/** The stores that are measured: a directory, and a bucket when an S3 server is configured. */
+/** The stores that the benchmarks measure: a directory, and a bucket when an S3 server is configured. */
 
 export interface BenchStore {
   readonly name: 'directory' | 'S3';
   /** The settings of a service on this store. */
   readonly env: Environment;
-  /** Prepares an outage, which only a service with the settings `env` sees. */
+  /** Prepares an outage of the store that affects only a service with the settings `env`. */
   prepareOutage(): Promise<{ env: Environment; begin(): Promise<void>; end(): Promise<void> }>;
-  /** Uploads a file with another client; only on S3. */
+  /** Uploads a file with another S3 client. A directory has no such function. */
   upload?(file: string): Promise<unknown>;
   /** Removes all objects. */
   clear(): Promise<void>;
 }
 
-/** Measures each store, which is new and empty. A directory is removed with the temporary files. */
+/** Creates each store, empty, and measures it. A directory goes away with the temporary files. */
 export async function withStores(
   context: BenchContext,
   measure: (store: BenchStore) => Promise<void>,
@@ -55,7 +55,7 @@ async function makeBucket(endpoint: string, DATA_DIR: string) {
   const accessKey = from.TEST_S3_ACCESS_KEY_ID ?? from.AWS_ACCESS_KEY_ID ?? '';
   const secretKey = from.TEST_S3_SECRET_ACCESS_KEY ?? from.AWS_SECRET_ACCESS_KEY ?? '';
   const credentials = { AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey };
-  // With these, the AWS SDK fills the store.
+  // The AWS SDK needs these variables to fill the store.
   Object.assign(process.env, credentials);
   const { hostname, port, protocol } = new URL(endpoint);
   const useSSL = protocol === 'https:';
@@ -85,7 +85,7 @@ async function makeBucket(endpoint: string, DATA_DIR: string) {
   };
 }
 
-/** A way to the S3 server that can be closed: the store fails for the service only. */
+/** A proxy in front of the S3 server. When the benchmark closes it, the store fails for the service only. */
 async function openGate(target: { readonly host: string; readonly port: number }) {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -1,20 +1,20 @@
-/** A benchmark's report: one table that shows each target beside its measurement. */
+/** The report of a benchmark: a table that shows each target beside the measured value. */
 
-/** The most or the least that a measurement may be. */
+/** The highest or the lowest value that a measurement may have. */
 export type Limit = { readonly max: number } | { readonly min: number };
 
 export interface Row {
   readonly cells: readonly string[];
-  /** `unit` is printed after the limit, with its leading space: ` ×`, ` MiB`. */
+  /** The table shows `unit` after the limit. It begins with a space: ` ×`, ` MiB`. */
   readonly target?: { readonly value: number; readonly limit: Limit; readonly unit: string };
 }
 
 export interface Table {
   readonly title: string;
-  /** One heading per cell of a row, without the target's column. */
+  /** One heading for each cell of a row. The column of the target has no heading here. */
   readonly heading: readonly string[];
   readonly rows: readonly Row[];
-  /** How the benchmark measured, and what it left out and why. One line each. */
+  /** How the benchmark measured, what it left out, and the reasons. Each note is one line. */
   readonly notes: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export function median(values: readonly number[]): number {
     : ((sorted[(sorted.length >> 1) - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The smallest value that at least `share` of all values do not exceed. */
+/** The smallest value for which at least the part `share` of all values is smaller or equal. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

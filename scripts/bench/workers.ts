@@ -6,7 +6,7 @@ import { startLoad } from './load.ts';
 import { checks } from './routes.ts';
 import type { Table } from './table.ts';
 
-/** Compares the checks a second that two processes can answer with those of one. */
+/** Compares the checks a second that two processes can answer with the checks a second that one process can answer. */
 
 const TURNS = 4;
 const ROUND_SHARE = 0.2;
@@ -20,7 +20,7 @@ export async function benchWorkers(context: BenchContext): Promise<readonly Tabl
   const start = async (workers: number) => {
     const server = await startService(context, { DATA_DIR, WORKERS: String(workers) });
     await load.send(server, traffic, { seconds: 2 });
-    /** Checks a second that the processors of the workers can answer. */
+    /** The checks a second that the processors of all workers can answer. */
     const turn = async (): Promise<number> => {
       const seconds = (context.seconds * ROUND_SHARE) / TURNS;
       const { serverMicros } = await load.send(server, traffic, { seconds });

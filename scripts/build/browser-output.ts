@@ -3,10 +3,13 @@ import path from 'node:path';
 import { builtOutput } from '../../src/web/browser-files.ts';
 import { buildBrowserFiles } from '../../src/web/build-browser-files.ts';
 
-/** Builds the files that browsers load. @param dist the built service, which reads them from `browser/` in it */
+/**
+ * Builds the files that browsers load. @param dist the directory of the built service, which reads the files from
+ * `browser/` in this directory
+ */
 export async function writeBrowserFiles(dist: string): Promise<void> {
   const browser = path.join(dist, 'browser');
-  // Files of an earlier build have other hashes.
+  // Removes the files of an earlier build, because their names have other hashes.
   await rm(browser, { recursive: true, force: true });
   for (const [name, bytes] of builtOutput(await buildBrowserFiles())) {
     const file = path.join(browser, name);

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The licences of the packages in a bundle. Most of them ask that every copy carries their text. */
+/** The licences of the packages in a bundle. Most licences require that every copy contains their text. */
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)(\..*|-.*)?$/i;
 
@@ -11,7 +11,8 @@ interface Licensed {
 }
 
 /**
- * Comment lines with the name, version and licence of each package, and each text once.
+ * Comment lines with the name, version and licence of each package. When packages have the same text, the result
+ * contains this text only once.
  *
  * @param inputs the files of the bundle, relative to `root`
  * @throws Error for a package that states no licence
@@ -28,7 +29,7 @@ export async function renderLicences(root: string, inputs: readonly string[]): P
   return `${lines.map((line) => `// ${line}`.trimEnd()).join('\n')}\n`;
 }
 
-/** The folders of the packages: what follows the last `node_modules/` may have a scope. */
+/** The folders of the packages. The name after the last `node_modules/` may have a scope. */
 function packagesOf(inputs: readonly string[]): readonly string[] {
   const folders = inputs.flatMap((file) => {
     const match = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file);

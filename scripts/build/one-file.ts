@@ -7,22 +7,22 @@ import { readVersion } from '../../src/core/system.ts';
 import { SERVICE_COMMANDS } from '../../src/features/package-commands.ts';
 import { renderLicences } from './licences.ts';
 
-/** The command line of publishers as one file, which needs nothing but Node. */
+/** The command line of publishers as one file that needs only Node. */
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 export interface OneFile {
   readonly text: string;
-  /** Describes its content, as esbuild reports it. */
+  /** esbuild's description of the content of the file. */
   readonly metafile: Metafile;
 }
 
 /**
- * Bundles the commands with the packages that they use. Equal sources give equal bytes.
+ * Bundles the commands with the packages that they use. The same sources give the same bytes.
  *
- * The file contains the code as texts, one for each part that esbuild splits off. Node compiles a part when it is
- * needed: parsing all of them would take longer than most commands, and an older Node must be able to read the file far
- * enough to print why it is refused.
+ * The file contains the code as texts: one text for each part into which esbuild splits the code. Node compiles a part
+ * only when a command needs it, because parsing all parts would take longer than most commands. An older Node can also
+ * read the file far enough to print why it is refused.
  */
 export async function buildOneFile(): Promise<OneFile> {
   const { outputFiles, metafile } = await build({
@@ -33,7 +33,7 @@ export async function buildOneFile(): Promise<OneFile> {
     format: 'esm',
     platform: 'node',
     target: 'node22.18',
-    // The ES modules of a package, because esbuild leaves out what is not used of them.
+    // Uses the ES modules of a package, because esbuild can leave out the unused code of ES modules.
     mainFields: ['module', 'main'],
     define: {
       SLIPWAY_VERSION: JSON.stringify(readVersion()),
@@ -43,7 +43,7 @@ export async function buildOneFile(): Promise<OneFile> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
-    // CommonJS repeats the name of a part at each use of what it exports.
+    // The names of parts are short, because CommonJS code repeats the name of a part at each use of its exports.
     chunkNames: '[hash]',
     outdir: path.join(ROOT, 'dist'),
     write: false,
@@ -59,13 +59,16 @@ export async function buildOneFile(): Promise<OneFile> {
   return { text: renderFile(check, parts, licences), metafile };
 }
 
-/** The files of which something is left in the bundle. */
+/** The files whose code is at least partly in the bundle. */
 function bundledFiles({ outputs }: Metafile): readonly string[] {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
   return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
 }
 
-/** As CommonJS, which can be compiled from a text. Identifiers stay as they are, for stack traces. */
+/**
+ * Translates a part to CommonJS, because Node can compile CommonJS from a text. Identifiers do not change, so that
+ * stack traces stay readable.
+ */
 async function asCommonJs(text: string): Promise<string> {
   const { code } = await transform(text, {
     format: 'cjs',
@@ -75,7 +78,7 @@ async function asCommonJs(text: string): Promise<string> {
     minifyWhitespace: true,
     legalComments: 'none',
   });
-  // As in an ES module.
+  // ES modules are always strict, so the translated code must be strict, too.
   return `"use strict";${code}`;
 }
 
@@ -112,15 +115,15 @@ function namesOf(commands: readonly AddCommands[]): readonly string[] {
   return program.commands.map((command) => command.name());
 }
 
-/** Parts of packages that no command uses, and that esbuild cannot recognize as unused. */
+/** Leaves out parts of packages that no command uses, and that esbuild cannot recognize as unused. */
 const lessOfPackages: Plugin = {
   name: 'less-of-packages',
   setup: ({ onLoad, onResolve }) => {
-    // zod carries the texts of its errors in fifty languages; only English is used.
+    // zod contains its error texts in fifty languages, but the commands use only English.
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
-    // Only versions of Node whose regular expressions have no names for these characters need the tables of Unicode.
+    // The tables of Unicode are for old versions of Node, whose regular expressions have no names for these characters.
     onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
       contents: `
         exports.Space_Separator = /\\p{Zs}/u;
@@ -130,7 +133,8 @@ const lessOfPackages: Plugin = {
     onLoad({ filter: /[\\/]emoji-regex[\\/]index\.js$/ }, () => ({
       contents: 'module.exports = () => /\\p{RGI_Emoji}/gv;',
     }));
-    // hash-wasm has twenty hash functions and is imported when it is needed, as a whole.
+    // hash-wasm has twenty hash functions, and the code imports the whole package at run time. So esbuild cannot see
+    // which functions are unused.
     onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>
       namespace === 'only-md4' ? undefined : { path: name, namespace: 'only-md4' },
     );

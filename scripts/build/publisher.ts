@@ -3,7 +3,10 @@ import { startCommandLine } from '../start.ts';
 
 /** The entry point of the publisher in one file. */
 
-/** The names of the commands, separated by spaces. Given by the build: see `one-file.ts`. */
+/**
+ * The names of the commands that this file leaves out, separated by spaces. The build defines this constant: see
+ * `one-file.ts`.
+ */
 declare const SLIPWAY_LEFT_OUT: string;
 
 startCommandLine({

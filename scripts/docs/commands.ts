@@ -5,9 +5,9 @@ import { createProgram } from '../../src/cli/program.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
 import { renderTable } from './table.ts';
 
-/** The command reference, made from the definitions that parse the command line. */
+/** The command reference. It comes from the definitions that parse the command line. */
 
-/** `docs/publishing/commands.md`. */
+/** Renders `docs/publishing/commands.md`. */
 export function renderCommands(): string {
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   const streams = { stdout: discard, stderr: discard };
@@ -36,7 +36,7 @@ function leavesOf(command: Command): Command[] {
   return commands.length === 0 ? [command] : commands.flatMap(leavesOf);
 }
 
-/** A command is listed where its group is. */
+/** The group of a command. A command without its own group is listed in the group of its parent. */
 function groupOf(command: Command): string {
   return command.helpGroup() || (command.parent === null ? '' : groupOf(command.parent));
 }

@@ -52,7 +52,7 @@ try {
   await rm(home, { recursive: true, force: true });
 }
 
-/** `slipway`, as `npm install -g` of the package installs it. */
+/** Makes the command `slipway`, as `npm install -g` of the package would install it. */
 async function makeCommand(): Promise<void> {
   const script = path.join(ROOT, 'scripts/slipway.ts');
   await mkdir(bin);
@@ -63,7 +63,7 @@ async function makeCommand(): Promise<void> {
   await chmod(path.join(bin, 'slipway'), 0o755);
 }
 
-/** The output of electron-builder, with made-up bytes. */
+/** Writes the files that electron-builder would write, with invented bytes. */
 async function build(version: string): Promise<void> {
   const dist = path.join(home, 'dist');
   await rm(dist, { recursive: true, force: true });
@@ -99,7 +99,7 @@ async function startService(): Promise<{ readonly url: string; readonly stop: ()
   });
   const stop = (): void => void child.kill('SIGKILL');
   return new Promise((resolve, reject) => {
-    // Reads the log to its end: a service blocks when its log is not read.
+    // Reads the log to its end, because a service blocks when nobody reads its log.
     createInterface({ input: child.stdout })
       .on('line', (line) => {
         const url = /listening on (http:[^"]+)"/.exec(line)?.[1];

@@ -1,7 +1,7 @@
 import { renderCommands } from './commands.ts';
 import { renderEnvExample, renderSettings } from './settings.ts';
 
-/** Path below the repository and text of every file that is made from code. */
+/** For every file that is made from code, its path below the repository and its text. */
 export function renderReferences(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/operations/settings.md', renderSettings()],

@@ -8,7 +8,7 @@ import { type BrowserContext, chromium } from 'playwright-core';
 
 /**
  * Writes the pictures in `docs/pictures/`: fills the demo store, starts the service and the console on it, and visits
- * them with Chromium. SCREENSHOTS_CHROMIUM names another browser than /usr/bin/chromium.
+ * them with Chromium. The variable SCREENSHOTS_CHROMIUM can name another browser than /usr/bin/chromium.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -78,7 +78,7 @@ async function run(...words: string[]): Promise<void> {
   if (code !== 0) throw new Error(`slipway ${words.join(' ')} ended with ${code}.`);
 }
 
-/** Starts a command that goes on, and returns what the pattern finds in its output. */
+/** Starts a command that keeps running, and returns the text that the pattern finds in its output. */
 async function start(pattern: RegExp, ...words: string[]): Promise<string> {
   const { stdout } = slipway(words);
   if (stdout === null) throw new Error('The command has no output.');
@@ -122,7 +122,7 @@ async function takeAll(service: string, opening: string): Promise<void> {
 async function take(context: BrowserContext, url: string, name: string): Promise<void> {
   const page = await context.newPage();
   await page.goto(url);
-  // The console has drawn its data; a page of the service is complete when it is loaded.
+  // Waits until the console has drawn its data. A page of the service is complete after it has loaded.
   await page.locator('h1').waitFor();
   await page.waitForTimeout(1_500);
   const file = path.join(PICTURES, `${name}.png`);

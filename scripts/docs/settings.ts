@@ -2,7 +2,7 @@ import { SETTING_GROUPS } from '../../src/config.ts';
 import type { SettingFacts } from '../../src/core/settings/setting.ts';
 import { renderTable } from './table.ts';
 
-/** The settings reference and `.env.example`, made from the schemas that read the settings. */
+/** The settings reference and `.env.example`. Both come from the schemas that read the settings. */
 
 /** Settings that the schemas of the configuration do not read. */
 const READ_ELSEWHERE = [
@@ -34,7 +34,7 @@ const GROUPS = [
   { title: 'Credentials and the command line', settings: READ_ELSEWHERE },
 ];
 
-/** `docs/operations/settings.md`. */
+/** Renders `docs/operations/settings.md`. */
 export function renderSettings(): string {
   const groups = GROUPS.map(({ title, settings }) => {
     const rows = settings.map((setting) => [
@@ -64,7 +64,7 @@ function defaultOf({ default: text, otherwise }: SettingFacts): string {
   return otherwise === '' ? 'none' : otherwise;
 }
 
-/** `.env.example`: every setting, commented out, with its default or an example. */
+/** Renders `.env.example`: every setting as a comment, with its default or an example. */
 export function renderEnvExample(): string {
   const groups = GROUPS.map(({ title, settings }) => {
     const lines = settings.map(({ name, example }) => `# ${name}=${example}`);

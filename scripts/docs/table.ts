@@ -1,4 +1,4 @@
-/** A Markdown table. Cells may hold Markdown; a `|` in them is escaped. */
+/** A Markdown table. Cells may contain Markdown; the function escapes each `|` in a cell. */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -1,4 +1,4 @@
-/** A terminal as an SVG with real text, for light and dark pages. */
+/** Draws a terminal as an SVG with real text, for light and dark pages. */
 
 export interface Line {
   readonly kind: 'command' | 'output' | 'comment';
@@ -35,7 +35,7 @@ export function renderTerminal(title: string, lines: readonly Line[]): string {
   const height = rows.length * LINE_PX + 2 * PADDING_PX;
   const texts = rows.map(({ kind, row }, index) => {
     const y = PADDING_PX + index * LINE_PX + FONT_PX;
-    // The width is stated because the reader's font may be wider than the picture allows.
+    // States the width of the text, because the reader's font may be wider than the space in the picture.
     const length = Math.round(row.length * CHARACTER_PX);
     const fit = row === '' ? '' : ` textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
     return `  <text class="${kind}" x="${PADDING_PX}" y="${y}"${fit}>${escapeXml(row)}</text>`;

@@ -35,7 +35,7 @@ export function createAccess(
       const token = bearerOf(request.headers.authorization);
       if (token === undefined) throw notSignedIn();
       if (!developerKeys.isDeveloperKey(token)) return acceptToken(request, feature);
-      // Verifying a key costs store requests, also for an invented one.
+      // Verifying a developer key costs store requests, even when the key is invented.
       await deps.requestLimit.consume(request.ip);
       const { account, scopes } = await developerKeys.verify(token);
       const tier = tiers.tierNamed(account.tier);

@@ -35,14 +35,14 @@ export async function setPassword(
 
 interface PasswordChange extends OwnerProof {
   readonly account: string;
-  /** The session that requests the change. It continues. */
+  /** The session that requests the change. The change does not end this session. */
   readonly session: string;
   readonly newPassword: string;
 }
 
 /**
- * Changes the password for the account's owner. The owner proves the old password. It ends every other session and
- * revokes every developer key. After an error of the store, the new password may be valid.
+ * Changes the password for the account's owner. The owner proves the old password. The change ends every other session
+ * and revokes every developer key. After an error of the store, the new password may be valid.
  *
  * @throws AppError `not_configured` where the provider keeps the password, `weak_password`, `not_signed_in`,
  *   `invalid_credentials`, `too_many_requests`
@@ -65,7 +65,9 @@ export async function changeOwnPassword(
   await commitPassword(deps, id, hash, { session, proven: account.password });
 }
 
-/** @param own for a change by the owner: their session, and the hash of the password that they proved */
+/**
+ * @param own only for a change by the owner: the owner's session, and the hash of the password that the owner proved
+ */
 async function commitPassword(
   deps: ChangeDeps,
   id: string,
@@ -75,7 +77,7 @@ async function commitPassword(
   const before = new Date(deps.clock.now()).toISOString();
   const except = own?.session ?? null;
   const account = await changeAccount(deps, id, (current) => {
-    // Another writer changed the password after the owner proved the old one.
+    // Another writer has changed the password since the owner proved the old password.
     if (own !== undefined && current.password !== own.proven) throw notSignedIn();
     return {
       change: 'password',

@@ -21,14 +21,17 @@ import { SESSION_IDLE_MS, SESSION_LIFE_MS } from './sessions/session-lifetimes.t
 
 /** Cleans up in the background, with listings and deletions that no request waits for. */
 
-/** The number of the newest documents of a session that are kept: they distinguish a lost answer from theft. */
+/**
+ * The service keeps this number of the newest documents of a session. With these documents, a refresh can tell a lost
+ * answer from theft.
+ */
 export const SESSION_DOCUMENTS_KEPT = 3;
 /** A margin for refreshes at the last moment, and for a store whose clock differs from this process's. */
 const IDLE_MARGIN_MS = 86_400_000;
 
 /**
- * Completes erasures, ends expired sessions and invitations, and deletes the documents that nothing needs. After a
- * failure, the next run does the rest.
+ * Completes erasures, ends expired sessions and invitations, and deletes the documents that the service does not need.
+ * After a failure, the next run does the rest.
  *
  * @returns the number of objects that were deleted
  */
@@ -51,14 +54,14 @@ export async function cleanUpIdentity(deps: AppendDeps): Promise<number> {
 async function completeErasures(deps: AppendDeps): Promise<void> {
   for await (const { key } of deps.store.list(ACCOUNTS_ROOT)) {
     const account = parseAccountEnd(key);
-    // Checked again: since the listing, another process may have removed the marker, and the person may
+    // Checks the end marker again: since the listing, another process may have removed the marker, and the person may
     // have registered again.
     if (account === undefined || !(await isEnded(deps.store, accountPrefix(account)))) continue;
     await eraseBelongings(deps, account);
   }
 }
 
-/** Ends the sessions that have expired, and keeps only the newest documents of the others. */
+/** Ends the sessions that have expired, and keeps only the newest documents of the other sessions. */
 async function trimSessions(deps: AppendDeps): Promise<number> {
   let deleted = 0;
   for await (const { of, documents } of listSequences(deps.store, SESSIONS_ROOT, parseSession)) {
@@ -76,7 +79,7 @@ async function trimSessions(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** The prefix of the session, and the number, of a document's key; undefined for any other key. */
+/** The session's prefix and the document's number in the key of a session document; undefined for any other key. */
 function parseSession(key: string): { readonly of: string; readonly number: number } | undefined {
   const object = parseSessionKey(key);
   if (object?.counter === undefined) return undefined;
@@ -84,8 +87,8 @@ function parseSession(key: string): { readonly of: string; readonly number: numb
 }
 
 /**
- * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the document after
- * the last one that it knows. If that document were missing, the session would miss every change.
+ * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the account document
+ * that follows the last document that it knows. If that document were missing, the session would miss every change.
  */
 async function trimAccounts(deps: AppendDeps): Promise<number> {
   let deleted = 0;
@@ -101,7 +104,9 @@ async function trimAccounts(deps: AppendDeps): Promise<number> {
   return deleted;
 }
 
-/** Deletes as {@link trimAccounts} does, but without a limit by sessions: no session reads a list of developer keys. */
+/**
+ * Deletes as {@link trimAccounts} does, but sessions set no limit, because no session reads a list of developer keys.
+ */
 async function trimDeveloperKeyLists(deps: AppendDeps): Promise<number> {
   let deleted = 0;
   const lists = listSequences(deps.store, DEVELOPER_KEYS_ROOT, parseDeveloperKeyListKey);

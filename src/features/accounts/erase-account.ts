@@ -11,15 +11,15 @@ import { endAllSessions } from './sessions/end-session.ts';
 const ERASED = { reason: 'erased', keptMs: END_KEPT_MS_MIN };
 
 /**
- * Deletes an account with its sessions, developer keys and invitations. Its address can register again once the end
- * marker is removed, after one to two hours. After a failure, run it again.
+ * Deletes an account with its sessions, developer keys and invitations. The person can register the address again when
+ * clean-up has removed the end marker, after one to two hours. After a failure, run it again.
  */
 export async function eraseAccount(deps: AppendDeps, id: string): Promise<void> {
   const { email } = (await readAccount(deps.store, id)) ?? {};
-  // The invitations end first, because the service stores them by address. Without the account document, a second try
-  // cannot find its address.
+  // The invitations end first, because the service stores them by address. When the account document is gone, a second
+  // try cannot find the address.
   if (email !== undefined) await endInvitations(deps, email, 'erased');
-  // The account ends before the rest, so that its owner cannot sign in meanwhile.
+  // The account ends before its sessions and keys, so that its owner cannot sign in meanwhile.
   await eraseSequence(deps, accountPrefix(id), ERASED);
   await eraseBelongings(deps, id);
 }
@@ -39,11 +39,11 @@ export async function eraseBelongings(deps: AppendDeps, id: string): Promise<voi
 }
 
 /**
- * Erases the account of an owner who proves their password. When an earlier try failed half way, it
- * completes that erasure.
+ * Erases the account of an owner who proves their password. When an earlier try failed half way, it completes that
+ * erasure.
  *
- * It commits the intention to the account first, with the guard: when another process locks the account
- * or signs the owner out during the password check, nothing is erased.
+ * It first commits the owner's intention to the account, with the guard. When another process locks the account or
+ * signs the owner out during the password check, the guard refuses the change and the service erases nothing.
  *
  * @throws AppError `not_signed_in`, `invalid_credentials`, `too_many_requests`
  */

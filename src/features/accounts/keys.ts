@@ -1,4 +1,4 @@
-/** The storage keys of this room. No other file builds them. */
+/** The storage keys of this room. No other file builds these keys. */
 
 export const SESSIONS_ROOT = 'sessions/';
 export const ACCOUNTS_ROOT = 'accounts/';
@@ -14,17 +14,17 @@ export function accountKey(account: string, number: number): string {
   return `${accountPrefix(account)}${number}.json`;
 }
 
-/** The account of an end marker's key below `accounts/`; undefined for any other key. */
+/** The account's id in the key of an end marker below `accounts/`; undefined for any other key. */
 export function parseAccountEnd(key: string): string | undefined {
   return /^accounts\/([^/]+)\/end\.json$/.exec(key)?.[1];
 }
 
-/** The account and the number of an account document's key; undefined for any other key. */
+/** The account's id and the document's number in the key of an account document; undefined for any other key. */
 export function parseAccountKey(key: string): NumberedKey | undefined {
   return parseNumbered(/^accounts\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
 }
 
-/** The account and the number of a developer key list's key; undefined for any other key. */
+/** The account's id and the document's number in the key of a developer key list; undefined for any other key. */
 export function parseDeveloperKeyListKey(key: string): NumberedKey | undefined {
   return parseNumbered(/^developer-keys\/([^/]+)\/([1-9]\d{0,8})\.json$/, key);
 }
@@ -110,7 +110,7 @@ export function parseDeveloperKeyKey(account: string, key: string): DeveloperKey
 /**
  * The prefix of all invitations of an address.
  *
- * @param account the id of an embedded account with the address
+ * @param account the id that an embedded account of the address has
  */
 export function invitationsPrefix(account: string): string {
   return `${INVITATIONS_ROOT}${account}/`;
@@ -131,7 +131,7 @@ export function invitationKey(name: InvitationName): string {
   return `${invitationPrefix(name)}1.json`;
 }
 
-/** The invitation of a document's key; undefined for any other key. */
+/** The name of the invitation in the key of an invitation's document; undefined for any other key. */
 export function parseInvitationKey(key: string): InvitationName | undefined {
   const match = /^invitations\/([0-9a-f]{32})\/([0-9a-f]{32})\/1\.json$/.exec(key);
   return match === null ? undefined : { account: String(match[1]), invitation: String(match[2]) };

@@ -5,7 +5,7 @@ import { changeAccount } from './accounts/change-account.ts';
 import { endAllSessions } from './sessions/end-session.ts';
 
 /**
- * Locks an account and ends its sessions. When it failed half way, running it again completes it.
+ * Locks an account and ends its sessions. After a failure half way, a second call completes the lock.
  *
  * @throws AppError `invalid_request` for the reason; `unknown_account`, `ended`
  */
@@ -18,7 +18,7 @@ export async function lockAccount(
   const at = new Date(deps.clock.now()).toISOString();
   const account = await changeAccount(deps, id, ({ locked }) => {
     if (locked === null) {
-      // `sessionsEnded` also ends sessions whose clients make no request until the account is unlocked.
+      // `sessionsEnded` also ends a session whose client makes no request while the account is locked.
       const sessionsEnded = { before: at, except: null };
       return { change: 'locked', locked: { at, reason }, sessionsEnded };
     }

@@ -1,10 +1,8 @@
 import type { Clock } from '../../core/clock.ts';
 
-/** Prevents timing attacks: an answer must take as long for a registered address as for any other. */
+/** Prevents timing attacks: an answer must take the same time for a registered address and for any other address. */
 
-/**
- * Does the work, and settles as it does, but no earlier than `msMin` milliseconds after its start.
- */
+/** Does the work and settles with its result, but no earlier than `msMin` milliseconds after the start. */
 export async function padResponseTime<T>(
   clock: Clock,
   msMin: number,
@@ -19,8 +17,8 @@ export async function padResponseTime<T>(
 }
 
 /**
- * Returns a function that waits until `msMin` milliseconds after this call; for work with outcomes that must not be
- * padded.
+ * Returns a function that waits until `msMin` milliseconds after this call. Use it for work with some outcomes that
+ * must not be padded.
  */
 export function startPadding(clock: Clock, msMin: number): () => Promise<void> {
   const dueAt = clock.now() + msMin;

@@ -17,13 +17,13 @@ export interface ProofDeps {
 }
 
 /**
- * The minimum response time of a failure, in milliseconds. It hides that reading an account with many changes takes
- * longer.
+ * The minimum response time of a failure, in milliseconds. Reading an account with many changes takes longer, and this
+ * time hides the difference.
  */
 export const FAILURE_MS_MIN = 500;
 
 /**
- * Has the provider verify a password, within the limits on tries.
+ * Lets the provider verify a password, and limits the tries.
  *
  * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`, `identity_provider_unavailable`,
  *   `overloaded`
@@ -34,7 +34,7 @@ export async function provePassword(
   message = 'The mail address or the password is wrong.',
 ): Promise<VerifiedIdentity> {
   const waitOutRest = startPadding(clock, FAILURE_MS_MIN);
-  // Derived from the address, because the provider's identifier of the user is not known yet.
+  // The limit uses an id that is derived from the address: the provider's identifier of the user is not known yet.
   const limited = accountIdOf(provider.name, email);
   await lockout.admit(limited);
   const identity = await provider.verifyPassword({ email, password, signal });
@@ -51,10 +51,10 @@ export async function provePassword(
 export type OwnerProof = Pick<Credentials, 'password' | 'signal'>;
 
 /**
- * Verifies the password of an account's owner again, before changes that a stolen token must not make.
+ * Verifies the password of an account's owner again, before a change that a stolen token alone must not make.
  *
- * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`,
- *   `identity_provider_unavailable`, `overloaded`
+ * @throws AppError `invalid_credentials`, `too_many_requests`, `email_not_verified`, `identity_provider_unavailable`,
+ *   `overloaded`
  */
 export async function proveOwner(
   deps: ProofDeps,
@@ -65,6 +65,6 @@ export async function proveOwner(
   const { email } = account;
   const { subject } = await provePassword(deps, { email, password, signal }, message);
   if (subject === account.subject) return;
-  // The provider has given the address to another user meanwhile.
+  // Meanwhile, the provider has given the address to another user.
   throw new AppError('invalid_credentials', message);
 }

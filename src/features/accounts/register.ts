@@ -4,7 +4,7 @@ import { endInvitations, isInvited } from './accounts/invitations.ts';
 import { padResponseTime } from './pad-response-time.ts';
 import type { IdentityProvider, NewPerson } from './providers/identity-provider.ts';
 
-/** The addresses that may register: all, the ones that an admin invited, or none. */
+/** The addresses that may register: all addresses, only the addresses that an admin invited, or none. */
 export type Registration = 'open' | 'invite' | 'closed';
 
 interface RegisterDeps extends AppendDeps {
@@ -12,14 +12,17 @@ interface RegisterDeps extends AppendDeps {
   readonly registration: Registration;
 }
 
-/** The minimum time of every registration. The provider's time may depend on the address. */
+/**
+ * The minimum time of every registration, in milliseconds. It hides the provider's time, which may depend on the
+ * address.
+ */
 const REGISTER_MS_MIN = 200;
 
 /**
  * Registers a person if the rules allow it.
  *
- * An invitation is for one address. The account of an address is created only once, so that an invitation registers
- * once. The service deletes the invitation after that, so that the person keeps it when something fails in between.
+ * An invitation is for one address. The service creates the account of an address only once, so an invitation works
+ * only once. The service deletes the invitation last, so that the person can try again after a failure.
  *
  * @throws AppError `registration_refused`, the same for every reason
  */
@@ -42,7 +45,7 @@ async function registerIfAllowed(
   const isAllowed = registration === 'invite' && (await isInvited(deps, person.email, invitation));
   const registered = isAllowed ? await provider.register(person) : undefined;
   if (registered === undefined || registered === 'exists') throw refused(registration);
-  // Without an account, the invitation stays valid for another try.
+  // When the provider does not accept the registration, the invitation stays valid for another try.
   if (registered !== 'not accepted') await endInvitations(deps, person.email, 'used');
 }
 

@@ -259,7 +259,7 @@ export async function erase(
 ): Promise<void> {
   const context = await openContext(terminal, { subject: 'private data' });
   const where = `in ${context.place.text}`;
-  // An id works without an account, too: it completes an erasure that failed half way.
+  // The command also accepts the id of an account that is gone: it then completes an erasure that failed half way.
   const account = isAccountId(idOrEmail)
     ? await readAccount(context.privateStore, idOrEmail)
     : await findAccount(context.privateStore, idOrEmail);

@@ -25,7 +25,7 @@ export async function inviteAddress(
   const life = parseDays(days);
   const context = await openContext(terminal, { subject: 'private data' });
   const { code, ...invitation } = await invite(depsOf(context), email, life);
-  // The code of a dry run is not stored, and so not valid.
+  // A dry run does not store the code, so the code is not valid.
   const shown = terminal.session?.isDryRun ? null : code;
   if (json) return printJson(terminal, { ...jsonOf(invitation), code: shown });
   if (shown !== null) print(terminal, shown);

@@ -32,13 +32,13 @@ interface AccountsPart extends Part {
   readonly identity: Identity | undefined;
   /** Undefined without accounts. */
   readonly access: Access | undefined;
-  /** A part of its own, because its routes come after the routes of other parts. */
+  /** A separate part, because its routes come after the routes of other parts. */
   readonly billing: Part;
 }
 
 interface AccountsPartDeps extends PartDeps {
   readonly config: Settings;
-  /** Default: the cost of production. */
+  /** Undefined for the cost of production. */
   readonly passwordCost: PasswordCost | undefined;
 }
 
@@ -68,7 +68,7 @@ export async function openAccounts(deps: AccountsPartDeps): Promise<AccountsPart
   const part = {
     routes: () => accountRoutes(shared),
     tags: TAGS,
-    // Runs also while accounts are off: earlier documents may be left to clean up.
+    // Housekeeping also runs while accounts are off, because documents from an earlier time may need it.
     housekeeping: { accounts: () => cleanUpIdentity(deps) },
     facts: { accounts: settings.kind },
     billing: {
@@ -97,7 +97,7 @@ async function openIdentity(deps: AccountsPartDeps, provider: IdentityProvider):
     registration: config.accounts.registration,
     sessionSecret,
     signingKeys: await importSigningKeys(keys.reveal()),
-    // Every replica must accept the tokens of the others: the issuer is the same for all.
+    // The issuer is the same for all replicas, because each replica must accept the tokens of the other replicas.
     issuer: config.publicUrl ?? 'urn:slipway',
   });
 }
@@ -119,7 +119,10 @@ function createProvider(deps: AccountsPartDeps): IdentityProvider | undefined {
   return createEmbeddedProvider({ store, clock, randomness, passwords });
 }
 
-/** The configured secrets, or secrets in this machine's data directory, which are created once. */
+/**
+ * The configured secrets. When they are not configured, the secrets in this machine's data directory, which the service
+ * creates once.
+ */
 async function openSecrets(
   config: AccountSettings & StoreSettings,
   log: Log,

@@ -35,12 +35,12 @@ export interface AccountsConfig {
   readonly provider: IdentityProviderConfig;
   readonly registration: (typeof REGISTRATIONS)[number];
   readonly sessionSecret: Secret | undefined;
-  /** Private JWKS (RFC 7517); the first key signs, all of them verify. */
+  /** Private JWKS (RFC 7517). The first key signs tokens, and all keys verify tokens. */
   readonly accessTokenKeys: Secret | undefined;
   /** True when `web` clients get their refresh token as a cookie. */
   readonly cookieMode: boolean;
   readonly cookieSameSite: (typeof SAME_SITE)[number];
-  /** Exact origins, `https://www.example.com`, that may sign in and send messages from a browser. */
+  /** Exact origins, such as `https://www.example.com`, whose pages may sign in and send messages from a browser. */
   readonly websiteOrigins: readonly string[];
   readonly tiers: TierTable;
   readonly billingPortalUrl: string | undefined;
@@ -50,7 +50,7 @@ type IdentityProviderConfig =
   | { readonly kind: 'off' | 'embedded' }
   | { readonly kind: 'gotrue'; readonly url: string; readonly apiKey: Secret };
 
-/** Checks only the shape: importing the keys shows whether they work. */
+/** Checks only the shape. Whether the keys work is known only when the service imports them. */
 const privateKeySet = defineKind(
   'a JWKS of private Ed25519 keys; "slipway keys" makes one',
   (value) =>
@@ -61,7 +61,7 @@ const tierTable = defineKind('a JSON object of tiers', (value) => parseTierTable
 
 export interface AccountSettings {
   readonly accounts: AccountsConfig;
-  /** Requests a minute from one address to one replica, to sign in or register. */
+  /** The number of requests a minute to sign in or register that one replica accepts from one address. */
   readonly authPerAddress: number;
 }
 
@@ -195,7 +195,7 @@ function accountsOf(env: AccountValues, inProduction: boolean): AccountsConfig {
   };
 }
 
-/** Embedded accounts do not verify that a user owns an address: in production an invitation does. */
+/** Embedded accounts do not verify that a user owns an address. In production, an invitation proves that. */
 function registrationOf(env: AccountValues, inProduction: boolean): AccountsConfig['registration'] {
   if (env.REGISTRATION !== undefined) return env.REGISTRATION;
   const isProven = env.IDENTITY_PROVIDER === 'gotrue';

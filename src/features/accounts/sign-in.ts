@@ -39,7 +39,7 @@ export async function signIn(deps: SignInDeps, request: SignIn): Promise<OpenSes
   return sessions.begin(account, request.platform, request.device, startedAt);
 }
 
-/** The account of a verified identity, created or updated from the provider's answer. */
+/** The account of a verified identity. The service creates or updates the account from the provider's answer. */
 async function openAccount(deps: SignInDeps, identity: VerifiedIdentity): Promise<Account> {
   const { provider, store } = deps;
   const id = accountIdOf(provider.name, identity.subject);

@@ -1,21 +1,24 @@
 import type { ExplanationJson } from '../../answers/explain/explanation-schema.ts';
 
 /**
- * The answers of the console's server to the console in the browser, as JSON. Both come from one build, so this is no
- * published interface. The requests that change something are in `changes/change-request.ts`.
+ * The answers that the console's server sends to the console in the browser, as JSON. Server and console come from one
+ * build, so these types are no published interface. The types of the requests for changes are in
+ * `changes/change-request.ts`.
  *
  * Times are ISO 8601 in UTC. Shares are in 1/100 %, from 0 to 10,000.
  */
 
-/** `GET /console/api/start`: what every screen needs. */
+/** `GET /console/api/start`: the data that every screen needs. */
 export interface Start {
-  /** `local`: opened by `slipway console`. `service`: part of the service, which shows it to accounts. */
+  /** `local`: `slipway console` opened it. `service`: it is part of the service, which shows it to accounts. */
   readonly mode: 'local' | 'service';
-  /** False when changes are refused. */
+  /** False when the server refuses changes. */
   readonly mayChange: boolean;
-  /** `./data`, `s3://releases`; null in the service, which does not disclose it. */
+  /**
+   * The name of the store, such as `./data` or `s3://releases`; null in the service, which does not disclose its store.
+   */
   readonly store: string | null;
-  /** The name that the history shows for changes; null when changes are refused. */
+  /** The name that the history shows for changes; null when the server refuses changes. */
   readonly actor: string | null;
   readonly version: string;
   readonly applications: readonly string[];
@@ -23,28 +26,31 @@ export interface Start {
   readonly now: string;
 }
 
-/** The state from which an answer about releases was made. */
+/** The state of the catalog from which the server made an answer about releases. */
 export interface Seen {
-  /** The catalog revision. A change names it: see {@link ChangeRequest}. */
+  /** The catalog revision. A request for a change names this revision: see {@link ChangeRequest}. */
   readonly revision: number;
   readonly revisionAt: string;
   readonly revisionBy: string;
   /** The time of the last read of the store. */
   readonly readAt: string;
-  /** The reason why the store cannot be read at present and the answer has the last known state; null when it can. */
+  /**
+   * The reason why the server cannot read the store at present, so that the answer has the last known state; null when
+   * the server can read it.
+   */
   readonly problem: string | null;
-  /** By the store's clock. */
+  /** The time when the answer was made, by the store's clock. */
   readonly now: string;
 }
 
 /** `GET /console/api/apps/{app}/overview`, with an entity tag. */
 export interface Overview extends Seen {
   readonly application: string;
-  /** Null: none is set. */
+  /** Null when no name is set. */
   readonly displayName: string | null;
   /** In the order of display. */
   readonly channels: readonly OverviewChannel[];
-  /** Newest version first; drafts are among them. */
+  /** Releases and drafts, newest version first. */
   readonly releases: readonly OverviewRelease[];
   /** The things that an operator should look at, the most urgent first. */
   readonly attention: readonly Attention[];
@@ -52,11 +58,11 @@ export interface Overview extends Seen {
 
 export interface OverviewChannel {
   readonly name: string;
-  /** The channel whose offers its clients also see; null: none. */
+  /** The channel whose offers the clients of this channel also see; null for none. */
   readonly inherits: string | null;
-  /** The newest release that every client gets; null: none. */
+  /** The newest release that every client gets; null for none. */
   readonly newest: string | null;
-  /** The most releases that it offers; null: all. */
+  /** The maximum number of releases that the channel offers; null for no limit. */
   readonly keep: number | null;
   /** The targets that a new release must have. */
   readonly expect: readonly string[];
@@ -65,11 +71,14 @@ export interface OverviewChannel {
 export interface OverviewRelease {
   readonly version: string;
   readonly releasedAt: string;
-  /** `windows-x64`, sorted. */
+  /** Targets such as `windows-x64`, sorted. */
   readonly targets: readonly string[];
   readonly mandatoryFor: string | null;
   readonly requires: string | null;
-  /** True when some client or visitor is offered it now, and no newer release in its place. */
+  /**
+   * True when some client or visitor is offered this release now. False when, for example, all of them are offered a
+   * newer release.
+   */
   readonly isOfferedNow: boolean;
   readonly cells: readonly ReleaseOnChannel[];
 }
@@ -81,12 +90,15 @@ export interface ReleaseOnChannel {
   readonly status: 'active' | 'paused' | 'yanked' | 'draft';
   readonly reason: string | null;
   /**
-   * The share of installations that are offered the release. For a paused release, the share that was offered it; 0 for
-   * a draft.
+   * The share of installations that the service offers the release to. For a paused release, the share at the pause; 0
+   * for a draft.
    */
   readonly share: number;
   readonly isFrozen: boolean;
-  /** The time when the rollout reaches every installation; null when it has, or never will. */
+  /**
+   * The time when the rollout will reach every installation; null when it has reached every installation, or never
+   * will.
+   */
   readonly completeAt: string | null;
   /** The expected targets that a draft still lacks. */
   readonly missing: readonly string[];
@@ -124,12 +136,12 @@ export interface ReleaseDetail extends Seen {
   readonly artifacts: readonly ArtifactDetail[];
   /** Documents that the publisher signed, such as an appcast. */
   readonly signedDocuments: readonly string[];
-  /** As in {@link OverviewRelease}. */
+  /** See {@link OverviewRelease}. */
   readonly isOfferedNow: boolean;
   readonly cells: readonly ReleaseOnChannel[];
-  /** The rollout on each channel that offers it. */
+  /** The rollout on each channel that offers the release. */
   readonly rollouts: readonly RolloutDetail[];
-  /** Versions of each channel that a rollback may go back to; newest first. */
+  /** For each channel, the versions that a rollback may go back to, newest first. */
   readonly rollbackTargets: readonly {
     readonly channel: string;
     readonly versions: readonly string[];
@@ -137,10 +149,10 @@ export interface ReleaseDetail extends Seen {
 }
 
 export interface NotesText {
-  /** BCP 47; `und`: not stated. */
+  /** BCP 47; `und` when the publisher states no language. */
   readonly locale: string;
   readonly markdown: string;
-  /** Safe to put into the page. */
+  /** HTML that is safe to put into the page. */
   readonly html: string;
 }
 
@@ -168,29 +180,37 @@ export interface ArtifactDetail {
 export interface RolloutDetail {
   readonly channel: string;
   readonly status: 'active' | 'paused' | 'yanked';
-  /** As the publisher wrote it; null: offered to every client from the start. */
+  /** The plan as the publisher wrote it; null when the service offers the release to every client from the start. */
   readonly plan: string | null;
   readonly freezeWindows: readonly string[];
   readonly share: number;
   readonly isFrozen: boolean;
   readonly isLinear: boolean;
-  /** The ramp from its start: each share holds from `at` on, or grows evenly to the next point. */
+  /**
+   * The points of the ramp, from its start. Each share stays the same from `at` until the next point, or grows evenly
+   * to the next point.
+   */
   readonly points: readonly { readonly at: string; readonly share: number }[];
   /**
-   * The time when the plan was last stopped or started again; null: it never was. The points before have the times of
-   * the plan without the interruptions.
+   * The time when an operator last stopped the plan or started it again; null if nobody has done that. The points
+   * before this time show the plan as if nobody had interrupted it.
    */
   readonly interruptedAt: string | null;
   readonly counts: RolloutCounts | null;
 }
 
-/** Absolute numbers of the last days, from the counts of the services; null in `RolloutDetail` when there are none. */
+/**
+ * Absolute numbers of the last days, from the counts of the services; null in `RolloutDetail` when there are no counts.
+ */
 export interface RolloutCounts {
   readonly days: number;
-  /** Checks of the clients of this channel, and how many of these checks come from clients that run this version. */
+  /**
+   * The number of checks by clients of this channel, and the number of those checks that come from clients with this
+   * version.
+   */
   readonly checks: number;
   readonly checksOnVersion: number;
-  /** The same two counts, of yesterday and today only. */
+  /** The same two counts, but only of yesterday and today. */
   readonly recentChecks: number;
   readonly recentChecksOnVersion: number;
   readonly offers: number;
@@ -209,9 +229,15 @@ export interface Adoption {
     readonly offers: number;
     readonly links: number;
   }[];
-  /** The share of each version in the checks of yesterday and today, the largest first; empty when there are none. */
+  /**
+   * The share of each version in the checks of yesterday and today, largest share first; empty when there are no
+   * checks.
+   */
   readonly now: readonly { readonly version: string; readonly share: number }[];
-  /** The most used first; the rest is summed as `other`. `unstated`: the client states no version. */
+  /**
+   * The most used versions first. The server adds up all further versions as `other`. `unstated`: clients that state no
+   * version.
+   */
   readonly versions: readonly AdoptedVersion[];
   readonly platforms: readonly {
     readonly name: string;
@@ -220,7 +246,7 @@ export interface Adoption {
   }[];
   readonly countedSince: string | null;
   readonly countedUntil: string | null;
-  /** Sentences about counts that could not be read. */
+  /** Sentences about counts that the server could not read. */
   readonly problems: readonly string[];
 }
 
@@ -229,7 +255,7 @@ export interface AdoptedVersion {
   readonly checks: number;
   readonly offers: number;
   readonly links: number;
-  /** From 0 to 1, of all checks; null when there are none. */
+  /** The share of all checks, from 0 to 1; null when there are no checks. */
   readonly share: number | null;
   /** Checks by day, in the order of `days`. */
   readonly checksByDay: readonly number[];
@@ -240,9 +266,12 @@ export interface Explained {
   readonly explanation: ExplanationJson;
   /** A sentence that says which release the client gets. */
   readonly headline: string;
-  /** For each release of the explanation, what each of its rules compared; empty for a rule that was not checked. */
+  /**
+   * For each release of the explanation and each of its rules, a sentence about the values that the rule compared;
+   * empty for a rule that was not checked.
+   */
   readonly compared: readonly (readonly string[])[];
-  /** Sentences about further facts, and about changes that would give another answer. */
+  /** Sentences about further facts, and about changes that would lead to another answer. */
   readonly remedies: readonly string[];
 }
 
@@ -251,13 +280,16 @@ export interface History {
   readonly application: string;
   /** Newest first; 50 at most. */
   readonly entries: readonly HistoryEntry[];
-  /** Give it as `before` for the next page; null: these are the oldest. */
+  /** The value of `before` for the next page; null when these entries are the oldest. */
   readonly next: number | null;
 }
 
 export interface HistoryEntry {
   readonly revision: number;
-  /** The reason why the revision cannot be shown, with the other fields empty; null when it can. */
+  /**
+   * The reason why the server cannot show the revision, whose other fields are then empty; null when the server can
+   * show it.
+   */
   readonly problem: string | null;
   readonly at: string;
   readonly by: string;
@@ -283,40 +315,40 @@ export interface DifferenceRow {
   readonly detail: string;
 }
 
-/** Clients that are offered another release than before. */
+/** A kind of client that is offered another release than before the change. */
 export interface ClientRow {
   readonly channel: string;
-  /** `linux-x64 appimage, linux-x64 deb`, `all targets` */
+  /** Targets, such as `linux-x64 appimage, linux-x64 deb` or `all targets`. */
   readonly target: string;
-  /** `1.4.0 to 1.2.0` */
+  /** The installed versions, such as `1.4.0 to 1.2.0`. */
   readonly installed: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** The answer of `…/preview`. Nothing was changed. */
+/** The answer of `…/preview`, which changes nothing. Nothing was changed. */
 export interface Preview {
   /** The command that makes the same change. */
   readonly command: string;
-  /** Whole sentences about what the change means; the most important first. */
+  /** Whole sentences about the effects of the change, the most important first. */
   readonly consequences: readonly string[];
   readonly differences: readonly DifferenceRow[];
   readonly clients: readonly ClientRow[];
-  /** Only for a rollout: how a fleet would update. */
+  /** Only for a rollout: the simulated updates of a fleet. */
   readonly simulation: SimulatedRollout | null;
-  /** False when the catalog is already in that state. */
+  /** False when the catalog already has the wanted state. */
   readonly changes: boolean;
 }
 
-/** The updates of a fleet while the plans run, by the same decision as in the service. */
+/** The updates of a fleet while the plans run. The simulation decides as the service does. */
 export interface SimulatedRollout {
-  /** Says where the fleet is from: `The fleet is made up: …` */
+  /** Tells where the fleet comes from: `The fleet is made up: …` */
   readonly fleet: string;
   readonly installations: number;
   readonly times: readonly string[];
-  /** Newest first: how many installations run each version at each time. */
+  /** For each version, the number of installations that run it at each time; newest version first. */
   readonly versions: readonly { readonly version: string; readonly counts: readonly number[] }[];
-  /** Sentences about installations that no update reaches. */
+  /** Sentences about installations that get no update. */
   readonly stranded: readonly string[];
 }
 
@@ -324,11 +356,11 @@ export interface SimulatedRollout {
 export interface Changed {
   readonly changed: boolean;
   readonly revision: number;
-  /** Sentences about what was done, and when clients see it. */
+  /** Sentences about the change that was made, and about the time when clients see it. */
   readonly sentences: readonly string[];
 }
 
-/** `POST /console/api/doctor`; only in the local console. It may take half a minute. */
+/** `POST /console/api/doctor`, only in the local console. The answer may take half a minute. */
 export interface Doctor {
   readonly store: string;
   readonly checks: readonly DoctorCheck[];
@@ -349,7 +381,7 @@ export interface MarkdownPreview {
 /** The answer of every failed request (RFC 9457). */
 export interface Problem {
   readonly status: number;
-  /** `state_changed`, `store_unavailable`, `not_signed_in`, … */
+  /** An error code, such as `state_changed`, `store_unavailable` or `not_signed_in`. */
   readonly code: string;
   readonly detail: string;
   readonly issues?: readonly { readonly pointer: string; readonly detail: string }[];

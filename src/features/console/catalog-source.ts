@@ -7,9 +7,7 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import { createNewestKnown } from '../../store/sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 
-/**
- * The catalogs that a console shows: the newest ones, or the last known ones while the store fails.
- */
+/** The catalogs that a console shows: the newest catalogs, or the last known catalogs while the store fails. */
 
 export interface SeenCatalog {
   readonly revision: Revision;
@@ -17,33 +15,33 @@ export interface SeenCatalog {
   readonly now: number;
   /** The time of the last read of the store; milliseconds since the epoch. */
   readonly readAt: number;
-  /** The reason why it cannot be read at present; null when it can. */
+  /** The reason why the store cannot be read at present; null when it can be read. */
   readonly problem: string | null;
 }
 
 interface CatalogSource {
-  /** @throws AppError `unknown_application`; an error of the store when nothing was read before */
+  /** @throws AppError `unknown_application`; an error of the store when the console has never read the catalog */
   read(application: string): Promise<SeenCatalog>;
-  /** The names of the applications. @throws AppError an error of the store when they were never read */
+  /** The names of the applications. @throws AppError an error of the store when the console has never read the names */
   applications(): Promise<readonly string[]>;
-  /** Makes the next {@link CatalogSource.read} read the store: a change was made. */
+  /** Tells the source that a change was made: the next {@link CatalogSource.read} reads the store. */
   forget(application: string): void;
 }
 
 interface CatalogSourceDeps {
   readonly store: ObjectStore;
-  /** With the store's time. */
+  /** A clock with the store's time. */
   readonly clock: Clock;
-  /** The sentence about an error of the store. A service must not name its bucket. */
+  /** Returns a sentence about an error of the store. In the service, the sentence must not name the bucket. */
   readonly describe: (error: AppError) => string;
 }
 
-/** Several open screens poll every few seconds. They share a catalog that was just read. */
+/** Several open screens poll every few seconds. All requests within this time share one read of the catalog. */
 const FRESH_MS = 1_000;
-/** The answer has the last known catalog when the store takes longer. */
+/** When the store takes longer than this, the answer has the last known catalog. */
 const WAIT_MAX_MS = 3_000;
 
-/** The console's knowledge of one document. */
+/** The last known value of one document, and the state of its reads. */
 interface Known<T> {
   value: T | undefined;
   readAt: number;
@@ -70,7 +68,7 @@ export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
       const { value, problem } = await readKnown(deps, known, () =>
         readCatalog(reader, application),
       );
-      // Keeps only applications that exist: names come from requests, and the map must stay small.
+      // Keeps only applications that exist: requests may contain any name, and the map must stay small.
       catalogs.set(application, known);
       return { revision: value, now: clock.now(), readAt: known.readAt, problem };
     },
@@ -79,7 +77,7 @@ export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
       const known = catalogs.get(application);
       if (known === undefined) return;
       known.isOutdated = true;
-      // A read that began before the change may end with the state before it.
+      // A read that began before the change may return the state before the change.
       known.reading = undefined;
     },
   };
@@ -94,7 +92,7 @@ async function readKnown<T>(
   const isFresh = !known.isOutdated && clock.now() - known.readAt < FRESH_MS;
   if (value !== undefined && isFresh) return { value, problem: null };
   known.reading ??= startReading(clock, known, read);
-  // There is nothing else to show yet. The timeouts of the store bound the wait.
+  // The console has nothing else to show yet. The timeouts of the store limit the wait.
   if (value === undefined) return { value: await known.reading, problem: null };
   const waiting = new AbortController();
   const late = clock.sleep(WAIT_MAX_MS, waiting.signal).then(
@@ -128,7 +126,7 @@ function startReading<T>(clock: Clock, known: Known<T>, read: () => Promise<T>):
   return reading;
 }
 
-/** The source of an answer about releases. */
+/** The fields that say from which state of the catalog an answer about releases was made. */
 export function seenOf({ revision, readAt, problem, now }: SeenCatalog): Seen {
   const { revision: number, at, by } = revision.signed;
   return {

@@ -3,7 +3,10 @@ import type { BrowserFileDeps } from '../../server/browser-file-routes.ts';
 import type { App } from '../../server/deps.ts';
 import type { BrowserFiles } from '../../web/browser-files.ts';
 
-/** The pages of the console: the one that loads it, and those that lead to it or say why it is refused. */
+/**
+ * The pages of the console: the page that loads the console, the page that leads to it, and the page that says why it
+ * is refused.
+ */
 
 /** The page loads only files of this service, and has no inline scripts. */
 const PAGE_POLICY = [
@@ -20,7 +23,8 @@ const PAGE_POLICY = [
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': PAGE_POLICY,
-  // A new version of Slipway has other file names in the page.
+  // The page names the files of its version of Slipway, so a browser must check for a newer page before it shows a
+  // stored page.
   'cache-control': 'no-cache',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -32,7 +36,7 @@ export interface ConsolePageDeps extends BrowserFileDeps {
   readonly basePath: string;
 }
 
-/** One page for all screens. It has no data. */
+/** One page for all screens. The page has no data. */
 export function registerConsolePage(app: App, deps: ConsolePageDeps): void {
   for (const url of ['/console', '/console/*']) {
     const options = { config: { localAccess: 'screen' }, schema: { hide: true } } as const;
@@ -63,7 +67,10 @@ function renderConsolePage({ mode, basePath }: ConsolePageDeps, files: BrowserFi
 `;
 }
 
-/** A page that goes on by itself. @param url without characters that a meta element reads, such as a semicolon */
+/**
+ * A page that leads the browser to another address by itself. @param url without characters that have a meaning in a
+ * meta element, such as a semicolon
+ */
 export function renderOpeningPage(url: string): string {
   return html`<!doctype html>
 <html lang="en">
@@ -80,7 +87,7 @@ export function renderOpeningPage(url: string): string {
 `;
 }
 
-/** @param sentence what is wrong, and what to do */
+/** @param sentence the problem, and what the operator can do */
 export function renderRefusalPage(title: string, sentence: string): string {
   return html`<!doctype html>
 <html lang="en">

@@ -31,37 +31,40 @@ import { releaseOf } from './views/release.ts';
 
 /** The answers and changes of the console, without HTTP. */
 
-/** The dependencies that make a change, or rehearse it. */
+/** The dependencies for making a change, or for rehearsing it. */
 export interface ConsoleWriter {
   readonly deps: WriterDeps;
-  /** The same with a store that keeps writes in memory; each call has its own. */
+  /** Returns the same dependencies with a store that keeps writes in memory; a new one for each call. */
   rehearse(): WriterDeps;
 }
 
 interface ConsoleDeps {
   readonly mode: Start['mode'];
   readonly store: ObjectStore;
-  /** Services store their counts in it. */
+  /** The store in which services store their counts. */
   readonly privateStore: ObjectStore;
-  /** With the store's time. */
+  /** A clock with the store's time. */
   readonly clock: Clock;
   readonly log: Log;
-  /** Explains a decision, from the store or as a service makes it. */
+  /**
+   * Explains a decision about an update. The local console decides from the store; the service decides as it does for
+   * its clients.
+   */
   readonly explainUpdate: (request: ExplainRequest) => Promise<Explanation>;
   readonly defaultApplication: string;
-  /** Of Slipway. */
+  /** The version of Slipway. */
   readonly version: string;
-  /** The poll interval of the services. */
+  /** The time between two reads of the catalog by a service, in milliseconds. */
   readonly catalogPollMs: number;
   /** The name of the store; null when the console must not disclose it. */
   readonly place: string | null;
-  /** Undefined: every change is refused. */
+  /** Undefined when the console refuses every change. */
   readonly writer: ConsoleWriter | undefined;
-  /** Undefined: the console checks no store. */
+  /** Undefined when the console cannot check the store. */
   readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
 }
 
-/** Every method throws the AppErrors of its operation and of the store. */
+/** Every method throws the AppErrors of its operation and the AppErrors of the store. */
 export interface Console {
   start(): Promise<Start>;
   overview(application: string): Promise<Overview>;
@@ -75,9 +78,12 @@ export interface Console {
   change(application: string, request: ChangeRequest): Promise<Changed>;
 }
 
-/** Shown again while the store fails. */
+/** The number of releases that the console remembers, and shows again while the store fails. */
 const RELEASES_KEPT = 50;
-/** The difference of one may be megabytes. */
+/**
+ * The number of revisions that the console remembers. The number is low, because the difference of one revision may
+ * take megabytes.
+ */
 const REVISIONS_KEPT = 20;
 
 export function createConsole(deps: ConsoleDeps): Console {
@@ -114,7 +120,7 @@ export function createConsole(deps: ConsoleDeps): Console {
       }
     },
     adoption: async (request) => {
-      // Refuses an unknown application, of which there are no counts.
+      // Refuses an unknown application: without this read, the answer would have no counts.
       await catalogs.read(request.application);
       return adoptionOf(request, await usage.read(), clock.now(), place !== null);
     },
@@ -124,13 +130,13 @@ export function createConsole(deps: ConsoleDeps): Console {
       return explainedOf(await deps.explainUpdate(request), app);
     },
     history: async (application, before) => {
-      // Refuses an unknown application, whose history is empty.
+      // Refuses an unknown application: without this read, the answer would be an empty history.
       await catalogs.read(application);
       return inTurn(() => historyOf(deps, application, before, place !== null));
     },
     revision: async (application, number) => {
       const name = `${application} ${number}`;
-      // A revision never changes.
+      // A remembered answer stays right, because a revision never changes.
       return (
         revisions.get(name) ??
         revisions.set(name, await inTurn(() => revisionOf(deps, application, number)))
@@ -138,7 +144,7 @@ export function createConsole(deps: ConsoleDeps): Console {
     },
     doctor: async () => {
       if (deps.diagnose === undefined || place === null) throw readOnly();
-      // Two screens share one run: it writes and deletes probes.
+      // Two screens share one run, because a run writes and deletes probes.
       diagnosis ??= deps.diagnose().finally(() => {
         diagnosis = undefined;
       });
@@ -167,7 +173,8 @@ export function createConsole(deps: ConsoleDeps): Console {
         const made = await makeChange(seeing(writer.deps, request), application, request.change);
         return changedOf(made, deps);
       } finally {
-        // Also after a failure: the change may have been made, or the catalog may be newer.
+        // The console also forgets the catalog after a failure: the change may have been made, or the catalog may be
+        // newer.
         catalogs.forget(application);
       }
     },
@@ -181,7 +188,7 @@ function readOnly(): AppError {
   );
 }
 
-/** The last answers, by their names: bounded, because names come from addresses. */
+/** The last answers, by name. Their number is limited, because clients choose the names in addresses. */
 interface Recent<T> {
   get(name: string): T | undefined;
   /** @returns the value */
@@ -204,7 +211,9 @@ function createRecent<T>(valuesMax: number): Recent<T> {
   };
 }
 
-/** True when an error says that the store cannot be read, and not that the question is wrong. */
+/**
+ * True for an error that means that the store cannot be read. False for an error that means that the request is wrong.
+ */
 function isStoreFailure(error: unknown): boolean {
   return isAppError(error) && (error.kind === 'unavailable' || error.code === 'store_denied');
 }

@@ -20,33 +20,33 @@ import { PAGE_HEADERS, renderRefusalPage } from './console-page.ts';
 import { createLocalGuard } from './routes/local-guard.ts';
 import { type ConsoleRouteDeps, registerConsole } from './routes/routes.ts';
 
-/** The console of a person at this machine. */
+/** The console for the operator at this machine. */
 
 interface LocalConsoleOptions {
   readonly config: CommandSettings & TierSettings;
   readonly publisher: Publisher;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
-  /** For the history. */
+  /** The name that the history shows for changes. */
   readonly actor: string;
   /** The name of the store. */
   readonly place: string;
   readonly isReadOnly: boolean;
-  /** Undefined: the console checks no store. */
+  /** Undefined when the console cannot check the store. */
   readonly diagnose: (() => Promise<readonly Check[]>) | undefined;
-  /** Undefined: the usual port, or a free one when another program has it. 0: a free one. */
+  /** Undefined for the usual port, or for a free port when another program uses the usual port. 0 for a free port. */
   readonly port: number | undefined;
 }
 
 interface RunningConsole {
-  /** Opens the console in one browser, once. */
+  /** The address that opens the console. It works once, in one browser. */
   readonly openingUrl: string;
   close(): Promise<void>;
 }
 
-/** So that the address of a screen can be kept. */
+/** The port is always the same, so that a bookmark for a screen keeps working. */
 const USUAL_PORT = 7447;
-/** Other machines cannot reach it. */
+/** Other machines cannot reach this address. */
 const HOST = '127.0.0.1';
 
 /** Starts the console on this machine. @throws AppError `invalid_configuration` when the port is in use */
@@ -98,7 +98,7 @@ interface ServerDeps extends Pick<ConsoleRouteDeps, 'console' | 'browserFiles' |
 
 export interface LocalConsole {
   readonly http: App;
-  /** Opens the console in one browser, once; call it when the server listens. */
+  /** The address that opens the console. It works once, in one browser. Call this when the server listens. */
   openingUrl(): string;
 }
 
@@ -115,8 +115,8 @@ export async function buildLocalConsole(deps: ServerDeps): Promise<LocalConsole>
 }
 
 /**
- * Answers navigations with a page. Messages may name the store: the operator at this machine has
- * its credentials.
+ * When a browser requests a page, it gets the error as a page. Messages may name the store, because the operator at
+ * this machine has the credentials of the store.
  */
 const sendLocalError: typeof sendProblem = (error, request, reply) => {
   if (!isAppError(error)) return sendProblem(error, request, reply);
@@ -126,7 +126,7 @@ const sendLocalError: typeof sendProblem = (error, request, reply) => {
   return reply.code(status).type(PROBLEM_TYPE).send(JSON.stringify(problem));
 };
 
-/** True when the answer is shown as a page. */
+/** True when the browser will show the answer as a page. */
 function asksForPage({ headers }: FastifyRequest): boolean {
   return headers['sec-fetch-mode'] === 'navigate' || /\btext\/html\b/.test(headers.accept ?? '');
 }

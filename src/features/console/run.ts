@@ -42,22 +42,23 @@ export async function startConsole(terminal: Terminal, options: ConsoleOptions):
 }
 
 /**
- * Opens a file that leads to the address: the arguments of a program are visible to every user of the machine, and the
- * address has the token.
+ * Opens a file that leads to the address. The address has the token, and every user of the machine can see the
+ * arguments of a program, so the address must not be an argument.
  *
- * @returns false when there is no browser
+ * @returns false when the machine has no browser that this function can start
  */
 async function openBrowser(url: string): Promise<boolean> {
-  // Only its owner can read it.
+  // Only the owner of this directory can read it.
   const directory = await mkdtemp(path.join(tmpdir(), 'slipway-console-'));
   const remove = () => void rm(directory, { recursive: true, force: true });
   try {
     const file = path.join(directory, 'console.html');
     await writeFile(file, renderOpeningPage(url), { mode: 0o600 });
     const child = await open(pathToFileURL(file).href);
-    // Without a listener, a missing program would end this process.
+    // Without a listener, a missing browser program would end this process.
     child.on('error', () => {});
-    // By then the browser has read it. The token works once, so a file that stays opens nothing.
+    // By then, the browser has read the file. The token works only once, so a file that stays on the disk opens
+    // nothing.
     setTimeout(remove, FILE_KEPT_MS).unref();
     return true;
   } catch {

@@ -5,7 +5,10 @@ import type { Part, PartDeps } from '../../server/part.ts';
 import { createConsole } from './console.ts';
 import { registerConsole } from './routes/routes.ts';
 
-/** The console of the service, for accounts whose tier opens the feature `console`. It only shows. */
+/**
+ * The console of the service, for accounts whose tier includes the feature `console`. This console shows data and makes
+ * no changes.
+ */
 export function openServiceConsole(deps: PartDeps & { readonly config: CommandSettings }): Part {
   const { config, releaseStore, store, clock, log, explain } = deps;
   const shown = createConsole({

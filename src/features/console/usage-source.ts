@@ -5,16 +5,19 @@ import type { Log } from '../../core/log.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
 
-/** The time for which counts are used. Reading them takes a LIST, and a request for each counting process. */
+/**
+ * The time for which the console uses counts before it reads them again. A read takes one LIST request, and one request
+ * for each process that counts.
+ */
 const FRESH_MS = 60_000;
 
 export interface SeenUsage extends ReadUsage {
-  /** The reason why they cannot be read at present; null when they can. */
+  /** The reason why the counts cannot be read at present; null when they can be read. */
   readonly problem: string | null;
 }
 
 export interface UsageSource {
-  /** Does not reject when the store fails: screens also show releases without counts. */
+  /** The promise does not reject when the store fails, because screens also show releases without counts. */
   read(): Promise<SeenUsage>;
 }
 
@@ -26,7 +29,7 @@ const NO_USAGE: ReadUsage = {
 };
 
 export function createUsageSource(deps: {
-  /** Services store their counts in it. */
+  /** The store in which services store their counts. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;

@@ -17,22 +17,25 @@ import {
   type Transition,
 } from './transition.ts';
 
-/** One attempt to deliver one message: claim it, send the mail, store the outcome. */
+/** One attempt to deliver one message: claims the message, sends the mail, and stores the outcome. */
 
 export interface AttemptDeps extends CreateDeps {
   readonly log: Log;
   readonly mailer: Mailer;
 }
 
-/** No write takes so long unless the process is suspended. The end marker of a message is kept longer. */
+/**
+ * A write takes this long only when the process was suspended. The service keeps the end marker of a message for
+ * longer.
+ */
 const SUSPENDED_MS = 3_600_000;
 
 /**
- * Sends the mail if this process is the one that creates the claim. The caller stores the outcome with
- * {@link storeOutcome}.
+ * Creates the claim, and sends the mail if no other process has created the claim first. The caller stores the outcome
+ * with {@link storeOutcome}.
  *
- * @returns undefined when nothing was sent: another process was first, or the message has been erased
- * @throws AppError `outcome_unknown` when the claim may or may not exist; nothing was sent then
+ * @returns undefined when no mail was sent, because another process was first or the message has been erased
+ * @throws AppError `outcome_unknown` when the claim may or may not exist; no mail was sent then
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
@@ -45,9 +48,10 @@ export async function attemptDelivery(
   const at = new Date(deps.clock.now()).toISOString();
   const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
   if (claimed !== 'created') return undefined;
-  // The claim took time, in which the message may have been erased.
+  // Creating the claim took time, and somebody may have erased the message meanwhile.
   if (await isErased(deps.store, id)) {
-    // Without the end marker, no later clean-up would take the claim for a part of an erased message.
+    // Deletes the claim here, because the end marker may be gone, and no later clean-up would then know that the claim
+    // belongs to an erased message.
     await deps.store.delete(transitionKey(id, claim));
     return undefined;
   }
@@ -71,11 +75,11 @@ function outcomeOf(deps: AttemptDeps, history: History, claim: number, sent: Sen
 }
 
 /**
- * Stores the outcome of an attempt. Without it, other processes consider the attempt abandoned and send again. After an
- * error of the store, store it again later.
+ * Stores the outcome of an attempt. Without a stored outcome, other processes consider the attempt abandoned and send
+ * the mail again. After an error of the store, the caller has to call this again later.
  *
- * @returns the number of the outcome; undefined when it is stored already, no longer counts, or the message has
- *   been erased
+ * @returns the number of the outcome; undefined when the outcome is stored already, when it no longer counts, or when
+ *   the message has been erased
  * @throws AppError `outcome_unknown`
  */
 export async function storeOutcome(
@@ -93,12 +97,13 @@ export async function storeOutcome(
       await deps.store.delete(transitionKey(id, number));
       return undefined;
     }
-    // Another process superseded the attempt. Then a failure no longer counts, and the first delivery does.
+    // Another process considered the attempt abandoned, and made a newer attempt. A failure of the replaced attempt no
+    // longer counts, but the first delivery does.
     if (outcome.state !== 'delivered' || created.taken?.state === 'delivered') return undefined;
   }
 }
 
-/** True for an erased message, even when its end marker is deleted already: a process may be suspended for a day. */
+/** True for an erased message, even after its end marker is deleted: a process may be suspended for a day. */
 async function isErased(store: ObjectStore, id: string): Promise<boolean> {
   return (
     (await isEnded(store, messagePrefix(id))) || !(await isPresent(store, transitionKey(id, 1)))
@@ -106,9 +111,9 @@ async function isErased(store: ObjectStore, id: string): Promise<boolean> {
 }
 
 /**
- * Creates a transition. Of all processes that create the same number, exactly one succeeds.
+ * Creates a transition. When several processes create the same number, exactly one succeeds.
  *
- * @returns `taken`: the transition that has the number; undefined when it is corrupt
+ * @returns `taken`: the existing transition with this number; undefined when that transition is corrupt
  * @throws AppError `outcome_unknown`
  */
 async function createTransition(

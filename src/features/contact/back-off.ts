@@ -1,19 +1,20 @@
-/** Decides when a mail that could not be delivered is sent again. */
+/** Decides when the service sends a mail again after a failed delivery. */
 
 export const BACKOFF_FIRST_MS = 60_000;
 const BACKOFF_MAX_MS = 6 * 3_600_000;
-/** A failure that is later than this after acceptance or redelivery ends the attempts. */
+/** A failure ends the attempts when it is later than this time after the acceptance or the redelivery. */
 const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const JITTER = 0.1;
-/** The longest pause in milliseconds, jitter included. */
+/** The longest pause in milliseconds, including the random part. */
 export const PAUSE_MAX_MS = BACKOFF_MAX_MS * (1 + JITTER);
 
 /**
- * The time of the next try after a failure, in milliseconds since the epoch; undefined when it was the last try.
+ * The time of the next attempt after a failure, in milliseconds since the epoch; undefined when the failed attempt was
+ * the last.
  *
- * @param delivery `startedAt`: the time of the acceptance or the redelivery. `attempts`: their number since then,
- *   including the failed one
- * @param chance from 0 to 1, for the jitter
+ * @param delivery `startedAt`: the time of the acceptance or the redelivery. `attempts`: the number of attempts since
+ *   then, including the failed attempt
+ * @param chance from 0 to 1, for the random part of the pause
  */
 export function nextAttemptAt(
   delivery: { readonly startedAt: number; readonly attempts: number; readonly now: number },

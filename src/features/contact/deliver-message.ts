@@ -7,7 +7,7 @@ import { removeOpen } from './open-marker.ts';
 import type { Outcome } from './transition.ts';
 
 export interface DeliverDeps extends AttemptDeps {
-  /** Called with the outcome of every attempt, for the status page. */
+  /** The process calls this with the outcome of every attempt, for the status page. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
 }
 
@@ -17,25 +17,26 @@ interface Known {
   readonly last: number;
   /** The time at which this process first saw the newest transition. */
   readonly firstSeenAt: number;
-  /** The message need not be read again before this time. */
+  /** The process need not read the message again before this time. */
   readonly readAgainAt: number;
 }
 
 /** The facts that a process remembers between two looks at the open messages, by message id. */
 export interface Memory {
   readonly known: Map<string, Known>;
-  /** Outcomes that are not stored yet. */
+  /** Outcomes that the process still has to store. */
   readonly unstored: Map<string, Outcome>;
-  /** Messages that are being delivered at this moment. */
+  /** Messages that this process is delivering now. */
   readonly active: Set<string>;
 }
 
 const CORRUPT_READ_AGAIN_MS = 6 * 3_600_000;
 
 /**
- * Reads a message and sends it when it is due. Never throws: a failure is logged, and the message is tried again.
+ * Reads a message, and sends it when it is due. The promise never rejects: the process logs a failure and tries the
+ * message again.
  *
- * @param signal aborts the mail
+ * @param signal stops the sending of the mail
  * @returns false when the mail server could not be reached
  */
 export async function deliverMessage(
@@ -47,14 +48,14 @@ export async function deliverMessage(
   if (memory.active.has(id)) return true;
   memory.active.add(id);
   try {
-    // Comes first: without its outcome, this process's own attempt would look abandoned.
+    // Stores an earlier outcome first: without it, the attempt of this process would look abandoned.
     await storeUnstored(deps, memory, id);
     const history = await readDue(deps, memory, id);
     if (history === undefined) return true;
     const attempted = await attemptDelivery(deps, history, signal);
     if (attempted === undefined) return true;
     const { outcome, isReachable } = attempted;
-    // A mail server that refuses one message still works: a visitor's text must not change the status page.
+    // A mail server that refuses one message still works. So a visitor's text cannot change the status page.
     deps.onOutcome?.(outcome.state === 'delivered' || isReachable, outcome.detail);
     memory.unstored.set(id, outcome);
     await storeUnstored(deps, memory, id);
@@ -83,7 +84,10 @@ async function storeUnstored(deps: DeliverDeps, memory: Memory, id: string): Pro
   if (number !== undefined && outcome.state !== 'failed') await removeOpen(deps.store, id, number);
 }
 
-/** Returns the message if it may be sent now. Removes its open markers when its delivery is over. */
+/**
+ * Returns the message if the process may send it now. When the delivery of the message is over, removes its open
+ * markers.
+ */
 async function readDue(
   { store, clock }: DeliverDeps,
   { known }: Memory,
@@ -94,7 +98,8 @@ async function readDue(
     return undefined;
   }
   const history = await readHistory(store, id);
-  // The marker is created first. The message may follow.
+  // The visitor's request creates the marker before the message, so the message may still follow. The message may
+  // follow.
   if (history === undefined) return undefined;
   const now = clock.now();
   const { last, newest } = history;
@@ -105,7 +110,7 @@ async function readDue(
     await removeOpen(store, id, last);
     return undefined;
   }
-  // Another process may store its outcome at any time.
+  // Another process that is sending the message may store its outcome at any time.
   const readAgainAt = newest.state === 'sending' ? now : sendAt;
   known.set(id, { last, firstSeenAt, readAgainAt });
   return sendAt <= now ? history : undefined;

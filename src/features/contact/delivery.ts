@@ -4,17 +4,17 @@ import { startPolling } from '../../core/polling.ts';
 import { type DeliverDeps, deliverMessage, type Memory } from './deliver-message.ts';
 import { listOpen } from './open-marker.ts';
 
-/** Delivers accepted messages by mail. Any number of processes may do so at once. */
+/** Delivers accepted messages by mail. Any number of processes may deliver at the same time. */
 export interface Delivery {
-  /** Looks for open messages at once, and then every 30 seconds. */
+  /** Looks for open messages immediately, and then every 30 seconds. */
   start(): void;
-  /** Begins no further mail, and waits at most 5 seconds for the mails that are being sent. */
+  /** Starts no further mail, and waits at most 5 seconds for mails that are being sent. */
   stop(): Promise<void>;
-  /** Delivers a message that was just accepted, without waiting for the next look. */
+  /** Delivers a message that was just accepted, without a wait for the next look at the open messages. */
   wake(id: string): void;
   /**
-   * Looks at every open message once. Resolves when the mails that were due have been tried, and rejects when open
-   * messages cannot be listed.
+   * Reads every open message once. The promise resolves after an attempt for each message that was due, and rejects
+   * when open messages cannot be listed.
    */
   runOnce(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     let isReachable = true;
     const tasks = (await findDue(deps, memory)).map((id) =>
       limit(async () => {
-        // While the mail server is down, tries one message instead of all of them.
+        // While the mail server is down, the process tries only one message.
         if (isReachable && !(await deliver(id))) isReachable = false;
       }),
     );
@@ -75,7 +75,10 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   };
 }
 
-/** The ids of the messages to read now, from one listing. Forgets messages that are no longer open. */
+/**
+ * The ids of the messages that the process must read now, from one listing. Forgets messages that are not open any
+ * more.
+ */
 async function findDue(
   { store, clock }: DeliverDeps,
   { known, unstored }: Memory,
@@ -88,7 +91,7 @@ async function findDue(
   const due = [...open].filter(([id, number]) => {
     const before = known.get(id);
     if (before === undefined || before.readAgainAt <= clock.now()) return true;
-    // An operator asked for a redelivery.
+    // A higher number means that an operator asked for a redelivery.
     return number > before.last;
   });
   return [...new Set([...unstored.keys(), ...due.map(([id]) => id)])];

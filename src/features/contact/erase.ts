@@ -12,14 +12,14 @@ interface EraseDeps {
 }
 
 /**
- * The time for which the service keeps the marker of the end. After it, no process that knew the message can still
- * write.
+ * The time for which the service keeps the end marker of a message, in milliseconds. After this time, no process that
+ * knew the message can still write.
  */
 const END_KEPT_MS = 24 * 3_600_000;
 
 /**
- * Removes everything of a message except the marker of its end. The marker is kept for a day, so that a late outcome
- * cannot bring the message back. After a failure, erase it again.
+ * Removes all objects of a message except its end marker. The service keeps the end marker for a day, so that a late
+ * outcome cannot restore the message. After a failure, call this again.
  *
  * @param reason a word for the record, without personal data
  */
@@ -29,8 +29,8 @@ export async function eraseMessage(deps: EraseDeps, id: string, reason: string):
 }
 
 /**
- * Erases a message for an operator, also one that is corrupt or was erased only in part. After a failure, erase it
- * again.
+ * Erases a message for an operator, even if the message is corrupt or an earlier erasure failed half way. After a
+ * failure, call this again.
  *
  * @throws AppError `unknown_message`
  */

@@ -10,7 +10,7 @@ export interface History {
   /** The readable transitions, oldest first; the first is `accepted`. */
   readonly transitions: readonly Transition[];
   readonly newest: Transition;
-  /** The highest number that is taken, also by a corrupt document. */
+  /** The highest number of a document, including corrupt documents. */
   readonly last: number;
 }
 
@@ -37,7 +37,7 @@ export interface Attempt {
   readonly number: number;
   /** ISO 8601. */
   readonly at: string;
-  /** Undefined while the attempt is under way, and when its process died. */
+  /** Undefined while the attempt is under way, and when the process died before it stored an outcome. */
   readonly outcome: Extract<Transition, { claim: number }> | undefined;
 }
 
@@ -54,7 +54,7 @@ export function attemptsOf({ transitions }: History): readonly Attempt[] {
     }));
 }
 
-/** The time at which the latest delivery began, in milliseconds since the epoch, and the number of its attempts. */
+/** The start of the latest delivery, in milliseconds since the epoch, and the number of attempts in this delivery. */
 export function deliveryOf({ transitions }: History): {
   readonly startedAt: number;
   readonly attempts: number;
@@ -71,11 +71,12 @@ export function redeliveriesOf({ transitions }: History): number {
   return transitions.filter(({ state }) => state === 'requeued').length;
 }
 
-/** Another process may supersede a claim that it has seen without an outcome for this long, by its own clock. */
+/** When a process has seen a claim without an outcome for this long, by its own clock, it may make a new attempt. */
 export const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * The time from which the message may be sent, in milliseconds since the epoch; undefined when its delivery is over.
+ * The time from which a process may send the message, in milliseconds since the epoch; undefined when the delivery is
+ * over.
  *
  * @param firstSeenAt the time at which this process first saw the newest transition
  */
@@ -83,6 +84,7 @@ export function decideSendAt({ newest }: History, firstSeenAt: number): number |
   if (newest.state === 'delivered' || newest.state === 'dead') return undefined;
   if (newest.state === 'sending') return firstSeenAt + ABANDONED_AFTER_MS;
   if (newest.state !== 'failed') return firstSeenAt;
-  // Another machine wrote `next_at`. If its clock is far ahead, the mail must not wait longer than the longest pause.
+  // Another machine may have written `next_at`. If the clock of that machine is far ahead, the mail must not wait
+  // longer than the longest pause.
   return Math.min(Date.parse(newest.next_at), firstSeenAt + PAUSE_MAX_MS);
 }

@@ -8,25 +8,28 @@ import { CONTACT_ROOT, END_NUMBER, isMessageId, messagePrefix, parseMessageKey }
 import type { MessageState } from './message-state.ts';
 import type { Message } from './transition.ts';
 
-/** Messages as operators see them. */
+/** A message as operators see it. */
 
 export interface ShownMessage extends Message {
   readonly state: MessageState;
   /** The attempts of all deliveries, oldest first. */
   readonly attempts: readonly Attempt[];
-  /** ISO 8601; undefined unless the last attempt failed and another is planned. */
+  /**
+   * The time of the next attempt, in ISO 8601; undefined unless the last attempt failed and the service will try again.
+   */
   readonly nextAt: string | undefined;
-  /** The number of times that an operator asked for the message to be delivered again. */
+  /** The number of redeliveries that operators asked for. */
   readonly redeliveries: number;
 }
 
 const READ_AT_ONCE = 8;
 
 /**
- * Lists messages, newest first. Reads every message.
+ * Lists messages, newest first. The function reads every message.
  *
- * @param wanted `hasMail`: true when a mail server is set up; without one, messages are `kept` and not `pending`
- * @param onUnreadable called with the id and the reason of each corrupt message
+ * @param wanted `hasMail`: true when a mail server is set up. Without a mail server, the state is `kept` instead of
+ *   `pending`
+ * @param onUnreadable gets the id of each corrupt message, and the reason
  */
 export async function listMessages(
   store: ObjectStore,
@@ -41,7 +44,7 @@ export async function listMessages(
   const read = async (id: string): Promise<ShownMessage | undefined> => {
     try {
       const history = await readHistory(store, id);
-      // Undefined when it was erased after it was listed.
+      // The history is undefined when the message was erased after the listing.
       return history && shownOf(history, wanted.hasMail);
     } catch (error) {
       if (!isAppError(error, 'document_corrupt')) throw error;
@@ -83,7 +86,7 @@ function shownOf(history: History, hasMail: boolean): ShownMessage {
   };
 }
 
-/** @throws AppError `unknown_message`, also for an erased one; `document_corrupt` */
+/** @throws AppError `unknown_message`, even for an erased message; `document_corrupt` */
 export async function readExisting(store: ObjectStore, id: string): Promise<History> {
   if (!isMessageId(id) || (await isEnded(store, messagePrefix(id)))) throw unknownMessage(id);
   const history = await readHistory(store, id);

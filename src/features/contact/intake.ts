@@ -8,7 +8,7 @@ import { messagePrefix, transitionKey } from './keys.ts';
 import { markOpen, ORPHAN_KEPT_MS } from './open-marker.ts';
 import { type Message, messageSequence, readMessage, sealTransition } from './transition.ts';
 
-/** The message that a visitor sends: already trimmed, and within the limits of `transition.ts`. */
+/** The message that a visitor sends. The text is trimmed, and within the limits of `transition.ts`. */
 export interface Submission extends Pick<Message, 'name' | 'email' | 'subject' | 'message'> {
   readonly captchaToken: string | undefined;
   readonly remoteAddress: string;
@@ -19,16 +19,17 @@ export interface Submission extends Pick<Message, 'name' | 'email' | 'subject' |
 
 interface IntakeDeps extends CreateDeps {
   readonly captcha: Pick<Captcha, 'verify'>;
-  /** Called once a message is stored, so that it can be delivered at once. */
+  /** The intake calls this after it has stored a message, so that the message can be delivered immediately. */
   readonly onAccepted?: (id: string) => void;
 }
 
 export interface Intake {
   /**
-   * Stores a message. With the same key and the same content it is stored once.
+   * Stores a message. When a client sends the same content with the same key again, the store has the message only
+   * once.
    *
    * @throws AppError `captcha_refused`, `captcha_unavailable`, `not_configured`; `idempotency_key_reused`;
-   *   `outcome_unknown`: send it again
+   *   `outcome_unknown` when the client should send the message again
    */
   submit(submission: Submission): Promise<{ readonly id: string }>;
 }
@@ -52,7 +53,8 @@ export function createIntake(deps: IntakeDeps): Intake {
 }
 
 async function submitWithKey(deps: IntakeDeps, id: string, submission: Submission) {
-  // Before the captcha: its token works once, and the first request may have used it.
+  // Checks this before the captcha, because a token works only once and an earlier request with this message may have
+  // used it.
   if (await isAccepted(deps, id, submission)) return { id };
   try {
     await deps.captcha.verify(visitorOf(submission));
@@ -70,7 +72,7 @@ const visitorOf = ({ captchaToken: token, remoteAddress }: Submission) => ({
   remoteAddress,
 });
 
-/** Hashes the key: it may be a secret of the client, so it must not be stored. */
+/** Hashes the key, because the key may be a secret of the client, which the service must not store. */
 function messageIdOf(key: string | undefined, randomness: Randomness): string {
   if (key === undefined) return randomness.id().replaceAll('-', '');
   return createHash('sha256').update(`slipway contact\n${key}`).digest('hex').slice(0, 32);
@@ -105,7 +107,8 @@ function reused(what: string): AppError {
 }
 
 /**
- * Stores the open marker first, then the message; the answer follows. So an accepted message is always delivered.
+ * Stores the open marker first and the message second, and then answers. So the service never accepts a message without
+ * an open marker, which delivery needs.
  */
 async function accept(deps: IntakeDeps, id: string, submission: Submission) {
   const { name, email, subject, message } = submission;
@@ -122,13 +125,13 @@ async function accept(deps: IntakeDeps, id: string, submission: Submission) {
       throw reused('was used for another message');
     }
   }
-  // If this process was suspended meanwhile, retention may have removed the marker as an orphan.
+  // If this process was suspended in between, retention may have removed the marker, because its message was missing.
   if (deps.clock.now() - startedAt > ORPHAN_KEPT_MS / 2) await markOpen(deps, id, 1).catch(explain);
   deps.onAccepted?.(id);
   return { id };
 }
 
-/** Translates errors for visitors: the store's own messages name its keys. */
+/** Translates errors for visitors, because the messages of the store name its keys. */
 function explain(error: unknown): never {
   if (isAppError(error, 'store_full')) {
     throw new AppError('store_full', 'The storage is full. Send the message again later.', {
@@ -143,7 +146,7 @@ function explain(error: unknown): never {
   );
 }
 
-/** Runs the requests with one message id one after the other: a double click is two requests at once. */
+/** Runs the requests for one message id one after another, because a double click sends two requests at once. */
 function createTurns() {
   const last = new Map<string, Promise<unknown>>();
   return async <T>(id: string, task: () => Promise<T>): Promise<T> => {

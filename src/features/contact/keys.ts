@@ -1,12 +1,12 @@
-/** The keys of this room's objects. No other file builds them. */
+/** The storage keys of this room. No other file builds these keys. */
 
 export const CONTACT_ROOT = 'contact/';
 export const OPEN_ROOT = `${CONTACT_ROOT}open/`;
 
-/** The number that {@link parseMessageKey} gives to the marker of a message's end. */
+/** The number that {@link parseMessageKey} returns for an end marker. */
 export const END_NUMBER = 0;
 
-/** The prefix of everything of a message except its open markers. */
+/** The prefix of all objects of a message except its open markers. */
 export function messagePrefix(id: string): string {
   return `${CONTACT_ROOT}${id}/`;
 }
@@ -19,7 +19,7 @@ export function openPrefix(id: string): string {
   return `${OPEN_ROOT}${id}/`;
 }
 
-/** @param number of the transition that opens the message */
+/** @param number the number of the transition that opens the message */
 export function openKey(id: string, number: number): string {
   return `${openPrefix(id)}${number}.json`;
 }
@@ -28,7 +28,7 @@ export function isMessageId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-/** The message and the number of a transition's key or an end marker's; undefined for any other key. */
+/** The message's id and the number in the key of a transition or an end marker; undefined for any other key. */
 export function parseMessageKey(key: string): { of: string; number: number } | undefined {
   const match = /^contact\/([0-9a-f]{32})\/(?:(\d{1,9})|end)\.json$/.exec(key);
   return match === null
@@ -36,7 +36,7 @@ export function parseMessageKey(key: string): { of: string; number: number } | u
     : { of: String(match[1]), number: Number(match[2] ?? END_NUMBER) };
 }
 
-/** The message and the number in the key of an open marker; undefined for any other key. */
+/** The message's id and the number in the key of an open marker; undefined for any other key. */
 export function parseOpenKey(key: string): { id: string; number: number } | undefined {
   const match = /^contact\/open\/([0-9a-f]{32})\/(\d{1,9})\.json$/.exec(key);
   return match === null ? undefined : { id: String(match[1]), number: Number(match[2]) };

@@ -5,7 +5,7 @@ import type { Message } from './transition.ts';
 
 /** Sends messages to the team by SMTP. No other file knows how a mail is composed. */
 export interface Mailer {
-  /** Never throws: a mail server that refuses a mail or is down is an expected result. */
+  /** The promise never rejects: a mail server that is down or refuses a mail is an expected result. */
   send(message: Message, signal?: AbortSignal): Promise<SendResult>;
   /**
    * Connects to the mail server and signs in, without sending a mail.
@@ -20,22 +20,22 @@ export type SendResult =
   | {
       readonly outcome: 'failed';
       readonly detail: string;
-      /** False when no mail can be sent at the moment, because the server is down or refuses to sign in. */
+      /** False when the process cannot send any mail at present, because the server is down or refuses the sign-in. */
       readonly isReachable: boolean;
     };
 
 interface MailerOptions {
   /** `smtp://user:password@host:port` or `smtps://…`. */
   readonly smtpUrl: Secret;
-  /** A plain mail address, as in `to`. */
+  /** A plain mail address, without a name, as in `to`. */
   readonly from: string;
   readonly to: string;
-  /** Limit for connecting, for the greeting, and for each reply of the server. */
+  /** The limit for the connection, for the greeting, and for each reply of the server. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** A server could stay within the limit of each reply and still take forever. */
+/** The limit for one mail: a server could keep the limit for each reply and still take forever. */
 const SEND_TIME_MAX_MS = 60_000;
 const SUBJECT_PREFIX = '[Contact]';
 const DETAIL_LENGTH_MAX = 250;
@@ -77,13 +77,16 @@ export function createMailer(options: MailerOptions): Mailer {
   };
 }
 
-/** Loads the library when it is first needed: it takes several megabytes of memory. */
+/** Loads the library only when it is needed, because it takes several megabytes of memory. */
 async function openTransport(settings: SMTPTransportOptions) {
   const { createTransport } = await import('nodemailer');
   return createTransport(settings);
 }
 
-/** Refuses a URL with query parameters: nodemailer would take them as settings, which can switch checks off. */
+/**
+ * Refuses a URL with query parameters: nodemailer would use the parameters as settings, and such a setting can switch
+ * checks off.
+ */
 function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOptions {
   const url = new URL(smtpUrl.reveal());
   if (url.search !== '' || url.hash !== '' || url.pathname.length > 1) {
@@ -98,9 +101,10 @@ function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOpti
     host,
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
     secure,
-    // Without this, an attacker on the network path could remove the offer of STARTTLS and read the mail.
+    // Without this setting, an attacker on the network path could remove the server's offer of STARTTLS and then read
+    // the mail.
     requireTLS: !secure && !isLoopback,
-    // Connections within this machine cannot be intercepted, and no certificate names a loopback address.
+    // Nobody can intercept connections within this machine, and no certificate names a loopback address.
     ...(isLoopback ? { opportunisticTLS: true, tls: { rejectUnauthorized: false } } : {}),
     ...(url.username === ''
       ? {}
@@ -111,7 +115,7 @@ function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOpti
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     dnsTimeout: timeoutMs,
-    // A message is text. Its content must never make this process read a file or fetch a URL.
+    // A message is text. The content of a message must never make this process read a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -121,12 +125,12 @@ function renderMail(message: Message, from: string, to: string) {
   const name = headerText(message.name);
   const subject = headerText(message.subject);
   return {
-    // Mail servers treat the visitor's address in From as a forgery.
+    // The sender is not the visitor, because mail servers consider a foreign address in From a forgery.
     from,
     to,
     replyTo: { name, address: message.email },
     subject: `${SUBJECT_PREFIX} ${subject}`,
-    // The same in every attempt, so that mailboxes recognize a second copy.
+    // The id is the same in every attempt, so that a mailbox can recognize a second copy.
     messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     date: new Date(message.acceptedAt),
     envelope: { from, to: [to] },
@@ -151,7 +155,10 @@ function headerText(text: string): string {
     .trim();
 }
 
-/** True when the server answered with a status code. Refused sign-ins do not count: repeating them locks accounts. */
+/**
+ * True when the server answered with a status code. A refused sign-in does not count, because repeated sign-ins can
+ * lock the account.
+ */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || ('code' in error && error.code === 'EAUTH')) return false;
   return 'responseCode' in error && typeof error.responseCode === 'number';
@@ -165,7 +172,7 @@ function detailOf(error: unknown): string {
     : detailLine(`The mail could not be sent: ${message}`);
 }
 
-/** Makes one short line of a text, which may come from the mail server. */
+/** Makes one short line from a text. The text may come from the mail server. */
 function detailLine(text: string): string {
   const line = headerText(text);
   return line.length > DETAIL_LENGTH_MAX ? `${line.slice(0, DETAIL_LENGTH_MAX)}…` : line;

@@ -1,8 +1,9 @@
 /**
- * The states of a message, as operators see them. `kept`: no mail server is set up, and delivery was never
- * tried. `pending`: it is being delivered, or will be tried again. `dead`: delivery was given up.
+ * The states of a message, as operators see them. `kept`: no mail server is set up, and nobody tried to deliver the
+ * message. `pending`: the service is delivering the message, or will try again. `dead`: the service has given up the
+ * delivery.
  *
- * A separate file, so that the command line's help loads no packages.
+ * The states have their own file, so that the help of the command line loads no packages.
  */
 export const MESSAGE_STATES = ['kept', 'pending', 'delivered', 'dead'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];

@@ -3,17 +3,17 @@ import { type CreateDeps, createSettled } from '../../store/sequence/create-sett
 import { OPEN_ROOT, openKey, openPrefix, parseOpenKey } from './keys.ts';
 
 /**
- * Markers name the messages that are to be delivered. With them, one listing finds these messages, however many old
- * ones are kept.
+ * Markers name the messages that the service still has to deliver. With the markers, one listing finds these messages,
+ * however many old messages the store has.
  *
- * A marker has the number of the transition that opens the message (`accepted` or `requeued`) and is created
- * before that transition: an open message always has one. A later transition that closes the message
- * (`delivered` or `dead`) makes it removable. A marker without its transition is harmless.
+ * A marker has the number of the transition that opens the message (`accepted` or `requeued`). The service creates the
+ * marker before the transition, so that an open message always has a marker. The service may remove the marker after a
+ * later transition that closes the message (`delivered` or `dead`). A marker without its transition is harmless.
  */
 
 const EMPTY = Buffer.from('{}\n');
 
-/** A marker without its transition is removed when it is older than this. */
+/** When a marker without its transition is older than this, the service removes it. */
 export const ORPHAN_KEPT_MS = 24 * 3_600_000;
 
 /** @throws AppError `outcome_unknown` */
@@ -34,7 +34,7 @@ export async function* listOpen(store: ObjectStore): AsyncGenerator<OpenMarker> 
   }
 }
 
-/** @param upTo the number of the transition that closed the message; markers above it stay */
+/** @param upTo the number of the transition that closed the message; markers with higher numbers stay */
 export async function removeOpen(
   store: ObjectStore,
   id: string,

@@ -6,7 +6,8 @@ import { markOpen } from './open-marker.ts';
 import { ACTOR_LENGTH_MAX, messageSequence, sealTransition } from './transition.ts';
 
 /**
- * Queues a message in any state for another delivery. A running service sends it at its next look.
+ * Queues a message in any state for another delivery. A running service sends the message when it next looks at the
+ * open messages.
  *
  * @param by the operator, for the record
  * @returns the number of this redelivery, counted from 1

@@ -15,8 +15,9 @@ interface RetentionDeps {
 }
 
 /**
- * Erases the messages that were accepted more than `keptMs` ago, delivered or not. Also removes the remains of erased
- * messages. A background job: it lists every message. After a failure, the next run continues.
+ * Erases the messages that the service accepted more than `keptMs` ago, even if they were not delivered. Also removes
+ * the remaining objects of erased messages. It runs in the background, because it lists every message. After a failure,
+ * the next run continues.
  *
  * @returns the number of messages that were erased
  */
@@ -27,7 +28,8 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
     if (documents.some(({ number }) => number === END_NUMBER)) continue;
     const storedAt = Math.min(...documents.map(({ writtenAt }) => writtenAt));
     if (storedAt >= clock.now() - keptMs) continue;
-    // A wrong date in the listing must not erase a message, so its own date has to be old too.
+    // The listing may state a wrong date. So the date in the message also has to be old before the service erases the
+    // message.
     if ((await acceptedAt(store, id, storedAt)) < clock.now() - keptMs) old.push(id);
   }
   for (const id of old) await eraseMessage(deps, id, 'retention');
@@ -37,8 +39,8 @@ export async function removeOldMessages(deps: RetentionDeps, keptMs: number): Pr
 }
 
 /**
- * The time at which a message was accepted, in milliseconds since the epoch; the time from the listing when the message
- * is missing or corrupt.
+ * The time when the service accepted a message, in milliseconds since the epoch. When the message is missing or
+ * corrupt, the time from the listing.
  */
 async function acceptedAt(store: ObjectStore, id: string, storedAt: number): Promise<number> {
   try {
@@ -50,7 +52,7 @@ async function acceptedAt(store: ObjectStore, id: string, storedAt: number): Pro
   }
 }
 
-/** Removes open markers whose process was stopped before it created the transition. */
+/** Removes open markers without a transition: their process stopped before it created the transition. */
 async function removeOrphans({ store, clock }: RetentionDeps): Promise<void> {
   for await (const { id, number, createdAt } of listOpen(store)) {
     if (clock.now() - createdAt.getTime() < ORPHAN_KEPT_MS) continue;

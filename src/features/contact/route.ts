@@ -15,7 +15,7 @@ import {
   SUBJECT_LENGTH_MAX,
 } from './transition.ts';
 
-/** Takes a message from the contact form: stores it, then answers. The mail is sent afterwards. */
+/** Takes a message from the contact form: stores it, then answers. The service sends the mail afterwards. */
 
 export interface ContactRouteDeps {
   readonly submit: Intake['submit'];
@@ -30,7 +30,10 @@ const bodyLimit = BODY_BYTES_MAX.contact;
 const TOKEN_LENGTH_MAX = 8_192;
 const HONEYPOT_LENGTH_MAX = 2_000;
 
-/** Control characters and unpaired surrogates; in a single line, also line and paragraph separators. */
+/**
+ * The first pattern matches control characters, unpaired surrogates, and separators of lines and paragraphs. The second
+ * pattern allows separators, line breaks and tabs.
+ */
 const NOT_IN_LINE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 const NOT_IN_TEXT = /(?![\n\r\t])[\p{Cc}\p{Cs}]/u;
 
@@ -62,7 +65,7 @@ const EXAMPLE = {
   message: 'Which release runs on my machine?',
 };
 
-// Loose: a strict object would remove the other headers from the request.
+// The schema is loose, because a strict object would remove the other headers from the request.
 const headersSchema = z.looseObject({
   'idempotency-key': z
     .string()

@@ -10,7 +10,7 @@ import {
 } from '../../core/settings/setting.ts';
 
 export interface ContactConfig {
-  /** Undefined: messages are kept and not sent. */
+  /** Undefined when the service keeps messages without sending them. */
   readonly mail:
     | { readonly smtpUrl: Secret; readonly from: string; readonly to: string }
     | undefined;
@@ -19,7 +19,7 @@ export interface ContactConfig {
 
 export interface ContactSettings {
   readonly contact: ContactConfig;
-  /** Messages a minute from one address to one replica. */
+  /** The number of messages a minute that one replica accepts from one address. */
   readonly contactPerAddress: number;
 }
 
@@ -45,7 +45,7 @@ const settings = {
   ),
 };
 
-/** The contact form, and the mail server that sends its messages. */
+/** The contact form, and the mail server for its messages. */
 export const contactSettings = defineSettings({
   title: 'The contact form',
   settings,

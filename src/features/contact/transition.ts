@@ -10,8 +10,8 @@ import { messagePrefix, transitionKey } from './keys.ts';
 /**
  * The stored form of a message: one sequence, whose documents are the message's transitions.
  *
- * `accepted` is number 1 and has the text. `sending` claims an attempt: the process that created it may send the
- * mail. `delivered`, `failed` and `dead` are outcomes of an attempt. `requeued` is an operator's request to deliver
+ * `accepted` has number 1 and contains the text. `sending` claims an attempt: only the process that created it may send
+ * the mail. `delivered`, `failed` and `dead` are outcomes of an attempt. `requeued` is an operator's request to deliver
  * the message again. The newest transition is the state of the message.
  */
 
@@ -53,7 +53,7 @@ export const transitionSchema = z.discriminatedUnion('state', [
     ...common,
     state: z.literal('accepted'),
     name: z.string().min(1).max(NAME_LENGTH_MAX),
-    // It becomes part of a mail header, so reading is as strict as the form.
+    // The address becomes part of a mail header, so a read checks it as strictly as the form does.
     email: z.email().max(EMAIL_LENGTH_MAX),
     subject: z.string().min(1).max(SUBJECT_LENGTH_MAX),
     message: z.string().min(1).max(MESSAGE_LENGTH_MAX),
@@ -89,7 +89,7 @@ export function messageSequence(id: string) {
   });
 }
 
-/** A transition about to be stored. */
+/** A transition in the form in which the service stores it. */
 export function sealTransition(
   id: string,
   { number, changeId }: { readonly number: number; readonly changeId: string },
@@ -116,7 +116,7 @@ export function messageOf(first: Transition): Message {
 }
 
 /**
- * The message; undefined when there is none. This function does not check whether the message was erased.
+ * The message; undefined when there is no such message. This function does not check whether the message was erased.
  *
  * @throws AppError `document_corrupt`, `document_newer`
  */

@@ -6,8 +6,8 @@ import { visitorOn } from '../../domain/update-query.ts';
 import { parseVersion, versionText } from '../../domain/version.ts';
 
 /**
- * A model of how the installations of a channel move from one version to the next. It has expected numbers, and
- * simulates no single clients.
+ * A model of how the installations of a channel move from one version to the next. The model computes expected numbers
+ * and does not simulate single clients.
  */
 
 /** Installations of one channel on one kind of machine. */
@@ -15,15 +15,16 @@ export interface DemoFleet {
   readonly application: string;
   readonly channel: string;
   readonly machine: Machine;
-  /** Installation ids. The model decides about rollouts for these, and takes the result for all installations. */
+  /** Installation ids. The model decides about rollouts for these ids, and uses the result for all installations. */
   readonly sample: readonly string[];
   /**
-   * The number of installations that each version has: often used, and rarely used ones. {@link moveOn} changes it.
+   * The number of installations of each version: `quick` for often used installations, `slow` for rarely used
+   * installations. {@link moveOn} changes it.
    */
   readonly installed: Map<string, { quick: number; slow: number }>;
 }
 
-/** The counts of the service in one span of time. They are not whole numbers. */
+/** The counts that the service would have after one span of time. The counts are not whole numbers. */
 export interface Expected {
   readonly checks: readonly {
     readonly version: string;
@@ -33,12 +34,12 @@ export interface Expected {
   readonly links: readonly { readonly version: string; readonly count: number }[];
 }
 
-/** The share of the installations in use that install an offered update in a day. */
+/** The rate a day at which installations install an offered update, for often and for rarely used installations. */
 const RATES = { quick: 0.75, slow: 0.07 };
 const SLOW_SHARE = 0.13;
 const SAMPLE_SIZE = 40;
 const NEWEST_SHARE = 0.84;
-/** The installations of a release in proportion to the release after it, at the beginning. */
+/** At the beginning, the installations of a release divided by the installations of the release after it. */
 const OLDER_SHARE = 0.6;
 const NEW_PER_DAY = 0.0035;
 
@@ -70,7 +71,7 @@ const split = (count: number) => ({ quick: count * (1 - SLOW_SHARE), slow: count
 interface Span {
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** The length of the span in days, weighted by how much the installations are used. */
+  /** The length of the span in days, weighted by the activity in the span. */
   readonly activeDays: number;
   readonly checksPerDay: number;
 }
@@ -103,7 +104,7 @@ export function moveOn(fleet: DemoFleet, view: ChannelView, span: Span): Expecte
   return { checks, links: [...links, ...installNew(fleet, view, span)] };
 }
 
-/** The versions that installations of a version are offered, each with the share of them. */
+/** The versions that the installations of one version are offered, each with its share of these installations. */
 function decisions(
   { application, channel, machine, sample }: DemoFleet,
   view: ChannelView,

@@ -7,7 +7,7 @@ import type { OpenService } from '../../server/opened-service.ts';
 /**
  * The command that shows Slipway on this machine.
  *
- * @param loadService for the demo that runs the service in its own process
+ * @param loadService loads the service, for the demo that runs the service in its own process
  */
 export function addDemoCommand(
   program: Command,

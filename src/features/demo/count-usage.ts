@@ -8,18 +8,18 @@ import { createFleet, type DemoFleet, type Expected, moveOn } from './adoption-m
 import type { DemoApplication } from './demo-application.ts';
 import { DAY_MS, type DemoClock, HOUR_MS, isWeekend } from './demo-time.ts';
 
-/** Counts the requests of the installations of the demo, with the counter of the service. */
+/** Counts the requests of the demo's installations with the counter of the service. */
 
 export const COUNTED_DAYS = 42;
 const SPAN_MS = 6 * HOUR_MS;
-/** The last hour is counted minute by minute: the service shows it as a rate. */
+/** The model counts the last hour minute by minute, because the service shows it as a rate. */
 const LAST_MS = HOUR_MS;
 const MINUTE_MS = 60_000;
 
-/** The activity in each quarter of a day (UTC): the average is 1. */
+/** The activity in each quarter of a day (UTC); the average is 1. */
 const QUARTERS = [0.35, 1.35, 1.5, 0.8];
 const WEEKEND_ACTIVITY = 0.45;
-/** From one span to the next, activity differs by this share in either direction. */
+/** The share by which the activity of a span may be higher or lower by chance. */
 const NOISE = 0.05;
 
 const ARCHES: Readonly<Record<Platform, Target['arch']>> = {
@@ -34,7 +34,7 @@ export interface UsageSpan {
   readonly to: number;
 }
 
-/** The spans that are counted, in the order of time. */
+/** The counted spans, in the order of time. */
 export function spansUntil(endsAt: number): readonly UsageSpan[] {
   const spans: UsageSpan[] = [];
   const last = endsAt - LAST_MS;
@@ -48,7 +48,7 @@ export interface CountedApplication {
   readonly channels: ChangedChannels;
 }
 
-/** @returns a function that counts a span of an application; it has to be called in the order of time */
+/** @returns a function that counts one span of an application. The caller must call it in the order of time */
 export function createUsageModel(deps: {
   readonly clock: DemoClock;
   readonly randomness: Randomness;
@@ -118,7 +118,7 @@ function count(
   { checks, links }: Expected,
   share: number,
 ): void {
-  // Rounded up or down by chance, so that small numbers are right on average.
+  // The number is rounded up or down by chance, so that small numbers are right on average.
   const whole = (expected: number): number => Math.floor(expected * share + randomness.fraction());
   for (const { version, offered, count: expected } of checks) {
     for (let left = whole(expected); left > 0; left--) {

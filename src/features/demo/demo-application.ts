@@ -5,16 +5,19 @@ import type { RolloutAction } from '../../releases/rollouts/change-rollout.ts';
 import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 
 /**
- * The contents of the demo store as data: the steps of the publishers of an application, and the number of its clients.
+ * The contents of the demo store as data: the steps of each application's publishers, and the number of its clients.
  */
 
-/** The time of a step, before the time at which the data ends. */
+/** The time of a step, relative to the end of the data. */
 export type DemoTime =
-  /** So many days before, at a time of day (UTC). A Saturday becomes a Friday, a Sunday a Monday. */
+  /**
+   * A number of days before the end, at a time of day (UTC). A Saturday becomes the Friday before it, and a Sunday the
+   * Monday after it.
+   */
   | { readonly days: number; readonly time: string }
-  /** So many hours after the step before it. */
+  /** A number of hours after the previous step. */
   | { readonly afterHours: number }
-  /** So many hours before, on any day: for a step whose effect has to be under way at the end. */
+  /** A number of hours before the end, on any day of the week: for a step whose effect must be under way at the end. */
   | { readonly hours: number };
 
 export const on = (days: number, time: string): DemoTime => ({ days, time });
@@ -23,7 +26,7 @@ export const hoursAgo = (hours: number): DemoTime => ({ hours });
 
 /** A file that every build has. */
 export interface DemoFile {
-  /** `{version}` stands for the version. */
+  /** The name of the file; `{version}` stands for the version. */
   readonly name: string;
   readonly platform: Platform;
   readonly arch: Arch;
@@ -45,7 +48,7 @@ export interface PublishStep extends Happened {
   readonly requires?: string;
   readonly mandatoryFor?: string;
   readonly rollout?: RequestedRollout;
-  /** Absent: a build for every platform. */
+  /** The platforms of the build; absent for a build for every platform. */
   readonly platforms?: readonly Platform[];
 }
 
@@ -118,9 +121,9 @@ export interface DemoApplication {
   /** The kind of signatures that its builds have. */
   readonly signatures: 'tauri' | 'sparkle' | 'none';
   readonly files: readonly DemoFile[];
-  /** In the order of time. */
+  /** The steps in the order of time. */
   readonly steps: readonly DemoStep[];
   readonly population: DemoPopulation;
-  /** Checks of one installation on a working day. */
+  /** The number of checks of one installation on a working day. */
   readonly checksPerDay: number;
 }

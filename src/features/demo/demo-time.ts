@@ -5,17 +5,17 @@ import type { DemoTime } from './demo-application.ts';
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-/** The least time between two steps of one application. */
+/** The minimum time between two steps of one application. */
 const GAP_MIN_MS = 10 * 60_000;
 
-/** Saturday and Sunday, by UTC. */
+/** True on Saturday and Sunday (UTC). */
 export function isWeekend(ms: number): boolean {
   return [0, 6].includes(new Date(ms).getUTCDay());
 }
 
 /**
- * The time of each step, in milliseconds since the Unix epoch. A step that a weekend moved stays after the one before
- * it.
+ * The time of each step, in milliseconds since the Unix epoch. A step that was moved because of a weekend still comes
+ * after the step before it.
  *
  * @param endsAt milliseconds since the Unix epoch
  */
@@ -39,13 +39,15 @@ function timeOf(at: Exclude<DemoTime, { afterHours: number }>, endsAt: number): 
   return moved + hours * HOUR_MS + minutes * 60_000;
 }
 
-/** A clock that stands still between two steps. */
+/** A clock whose time changes only when a caller sets it or sleeps. */
 export interface DemoClock extends Clock {
-  /** @param ms since the Unix epoch */
+  /** @param ms milliseconds since the Unix epoch */
   set(ms: number): void;
 }
 
-/** @param sleep waits in real time, so that retries of a store that fails end; it moves the clock, too */
+/**
+ * @param sleep waits in real time, so that the retries of a failing store end; the clock then moves by the same time
+ */
 export function createDemoClock(sleep: Clock['sleep'], start: number): DemoClock {
   let now = start;
   return {

@@ -1,6 +1,9 @@
 import { after, type DemoApplication, hoursAgo, on } from './demo-application.ts';
 
-/** Fieldnotes, a native application for notes: signed for Sparkle, with a rollout that a publisher froze. */
+/**
+ * Fieldnotes, a native application for notes. Its builds are signed for Sparkle, and a publisher froze one of its
+ * rollouts.
+ */
 
 const PRIYA = 'priya@fieldnotes';
 const SAM = 'sam@fieldnotes';

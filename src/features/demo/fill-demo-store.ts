@@ -18,32 +18,34 @@ import { harbor } from './harbor.ts';
 import { createSeededRandomness } from './seeded-randomness.ts';
 import { type DemoProgress, takeStep } from './take-step.ts';
 
-/** The applications of the demo store, in the order in which they are listed. */
+/** The applications of the demo store, in the order of the list. */
 export const DEMO_APPLICATIONS: readonly DemoApplication[] = [harbor, fieldnotes, atelier];
 
 const ADVICE =
   'The demo does not add data to a store that has applications. Set DATA_DIR to a directory that does not exist yet. Nothing was changed.';
 
 interface DemoStoreDeps extends Pick<PublishDeps, 'newestKnown'> {
-  /** The store for releases, and for counts when there is no `privateStore`. It must have no applications. */
+  /**
+   * The store for releases. Without a `privateStore`, also the store for counts. The store must have no applications.
+   */
   readonly store: PublishDeps['store'];
-  /** The store in which the service keeps its counts; absent: `store`. */
+  /** The store in which the service keeps its counts; absent when this is `store`. */
   readonly privateStore?: PublishDeps['store'];
-  /** Waits in real time between tries when the store fails. */
+  /** Waits in real time between two tries when the store fails. */
   readonly sleep: Clock['sleep'];
-  /** Called before the first write; absent: the store is known to be sound. */
+  /** The function is called before the first write; absent when the store is known to be sound. */
   readonly ensureConforming?: () => Promise<void>;
 }
 
 interface DemoStoreOptions {
   /** The time of the newest data, in milliseconds since the Unix epoch. */
   readonly endsAt: number;
-  /** Equal seeds and ends give equal catalogs and counts. */
+  /** The same seed and the same end give the same catalogs and counts. */
   readonly seed: number;
   readonly onProgress?: (done: number, of: number) => void;
 }
 
-/** The contents of the store afterwards, for the summary. */
+/** The contents of the store after the demo has filled it, for the summary. */
 export interface FilledStore {
   readonly applications: readonly FilledApplication[];
   readonly usage: Counts & { readonly days: number };
@@ -52,10 +54,10 @@ export interface FilledStore {
 }
 
 /**
- * Fills a store with three applications, their releases of four months, and six weeks of counts. Each document is
- * written by the operation of a command, at the time of a clock that moves from the first change to `endsAt`.
+ * Fills a store with three applications, their releases of four months, and six weeks of counts. The operations of the
+ * commands write each document, at the time of a clock that moves from the first change to `endsAt`.
  *
- * @throws AppError `status_forbids` when the store has applications, before anything is written
+ * @throws AppError `status_forbids` before the first write when the store has applications
  */
 export async function fillDemoStore(
   deps: DemoStoreDeps,
@@ -138,7 +140,7 @@ function countEvents(
   }));
 }
 
-/** The counter of a service on which all channels are public. A failure to store is a failure of the demo. */
+/** The counter of a service whose channels are all public. When the counter cannot store counts, the demo fails. */
 const DEMO_USAGE = {
   flushIntervalMs: 60_000,
   groupMin: 1,
@@ -157,10 +159,10 @@ interface FilledApplication {
   readonly name: string;
   readonly title: string;
   readonly channels: readonly string[];
-  /** Includes drafts and yanked releases. */
+  /** The number of releases, including drafts and yanked releases. */
   readonly releases: number;
   readonly artifacts: number;
-  /** The number of revisions of its catalog. */
+  /** The number of revisions of the application's catalog. */
   readonly changes: number;
 }
 
@@ -177,7 +179,7 @@ function describeFilled(progress: DemoProgress): FilledApplication {
   };
 }
 
-/** All counts of a store together. */
+/** The sum of all counts in a store. */
 async function sumUsage(store: PublishDeps['store'], clock: Clock): Promise<Counts> {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const { rows } = await readUsage({ store, clock, log });

@@ -1,12 +1,12 @@
 import { after, type DemoApplication, hoursAgo, on } from './demo-application.ts';
 import { HARBOR_NOTES as NOTES } from './harbor-notes.ts';
 
-/** Harbor, a mail client: an Electron application with a stepping stone, a yank and a rollout under way. */
+/** Harbor, a mail client: an Electron application with a stepping stone, a yanked release, and a rollout under way. */
 
 const CI = 'release-bot@harbor-ci';
 const MINA = 'mina@harbor';
 const JONAS = 'jonas@harbor';
-/** 4.0 migrates the mail database of 3.10. */
+/** Version 4.0 migrates the mail database that version 3.10 writes. */
 const REQUIRES = '>=3.10.0';
 const WEEKEND = 'Fri 16:00..Mon 08:00 Europe/Berlin';
 

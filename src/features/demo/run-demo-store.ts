@@ -7,14 +7,14 @@ import { openPublisher } from '../../store/open/stores.ts';
 import { demoDirectory } from './demo-directory.ts';
 import { type FilledStore, fillDemoStore } from './fill-demo-store.ts';
 
-/** Gives the same releases and counts each time, except for the time at which they end. */
+/** The seed is constant, so each run gives the same releases and counts; only the end time differs. */
 const SEED = 20;
 
-/** Fills a directory store with applications, releases and counts to look at. */
+/** Fills a directory store with applications, releases and counts that a user can look at. */
 export async function demoStore(terminal: Terminal): Promise<void> {
   const given = terminal.environment();
   const directory = demoDirectory(given, 'demo-store');
-  // Never a bucket: demo data must not get into one by a setting that was forgotten.
+  // The demo never uses a bucket, because a forgotten setting must not put demo data into it.
   const env = { ...given, DATA_DIR: directory, OBJECT_STORE: 'filesystem' };
   const { loadConfig } = await terminal.facts();
   const publisher = await openPublisher({

@@ -33,7 +33,7 @@ interface Answer {
   };
 }
 
-/** Publishes two versions of a small program, serves them, and acts as the client that runs the older one. */
+/** Publishes two versions of a small program, serves them, and acts as a client that runs the older version. */
 export async function demo(
   terminal: Terminal,
   options: { once: boolean },
@@ -45,7 +45,7 @@ export async function demo(
     DATA_DIR: demoDirectory(given, 'demo'),
     OBJECT_STORE: 'filesystem',
     DEFAULT_APP: 'desktop',
-    // An empty value counts as unset and takes precedence over a .env file.
+    // An empty value counts as unset, and replaces a value from a .env file.
     PUBLIC_URL: '',
     NODE_ENV: '',
   };
@@ -77,7 +77,7 @@ function programText(version: string): string {
   return `import { stdout } from 'node:process';\nstdout.write('Hello, I am version ${version}.\\n');\n`;
 }
 
-/** Publishes with the real command line, and prints the command. */
+/** Publishes with the real command line, and prints the command that it runs. */
 async function publish(
   terminal: Terminal,
   env: Environment,
@@ -118,7 +118,7 @@ async function startService(
   const { host } = app.config;
   await app.http
     .listen({ host, port: app.config.port })
-    // Another program may use the default port.
+    // If another program uses the default port, the demo uses a free port.
     .catch(() => app.http.listen({ host, port: 0 }));
   const { port } = app.http.server.address() as AddressInfo;
   const url = `http://${host}:${port}`;

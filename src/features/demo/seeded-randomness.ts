@@ -1,9 +1,12 @@
 import type { Randomness } from '../../core/clock.ts';
 
-/** Pseudo-random numbers from a seed, so that a run can be repeated. The ids are valid UUIDs. */
+/**
+ * Pseudo-random numbers from a seed. The same seed gives the same numbers, so a run can be repeated. The ids are valid
+ * UUIDs.
+ */
 export function createSeededRandomness(seed: number): Randomness {
   let state = seed >>> 0;
-  // Mulberry32.
+  // The algorithm is Mulberry32.
   const fraction = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let t = state;

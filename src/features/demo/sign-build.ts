@@ -1,14 +1,14 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
 /**
- * Signs builds as `tauri signer` and Sparkle's `sign_update` do, for the demo and tests. The keys
- * follow from public texts.
+ * Signs builds as `tauri signer` and Sparkle's `sign_update` do, for the demo and tests. Public texts determine the
+ * keys.
  */
 
 export interface MinisignKey {
   readonly privateKey: KeyObject;
   readonly id: Buffer;
-  /** The key as in `tauri.conf.json`. */
+  /** The public key in the form of `tauri.conf.json`. */
   readonly pubkey: string;
   /** The second line of a minisign public key file. */
   readonly line: string;
@@ -18,7 +18,7 @@ export interface MinisignKey {
 /** The DER bytes before the seed in an Ed25519 private key (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** An Ed25519 key that follows from a text. It protects nothing. */
+/** An Ed25519 key that a text determines. Everybody can compute the key, so it protects nothing. */
 export function demoKey(text: string): KeyObject {
   const seed = createHash('sha256').update(text).digest();
   const key = Buffer.concat([PKCS8_PREFIX, seed]);
@@ -41,9 +41,9 @@ export function minisignKeyOf(privateKey: KeyObject, id: number): MinisignKey {
 
 interface Signing {
   readonly comment?: string;
-  /** `Ed` signs the file itself, `ED` its hash. */
+  /** `Ed` signs the file itself; `ED` signs the hash of the file. */
   readonly algorithm?: 'Ed' | 'ED';
-  /** The comment that the file shows, when it is not the signed one. */
+  /** The comment that the signature file shows, when it differs from the signed comment. */
   readonly shown?: string;
 }
 

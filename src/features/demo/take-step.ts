@@ -15,23 +15,23 @@ import { planRollback, rollBack } from '../../releases/withdraw/roll-back.ts';
 import type { DemoApplication, DemoStep, PublishStep } from './demo-application.ts';
 import { publicKeyOf, writeBuild } from './write-build.ts';
 
-/** The progress of the publishers of one application. */
+/** The state of one application after the steps so far. */
 export interface DemoProgress {
   readonly application: DemoApplication;
-  /** The state of its channels. */
+  /** The state of the application's channels. */
   channels: ChangedChannels;
-  /** The number of its newest catalog revision. */
+  /** The number of the application's newest catalog revision. */
   revision: number;
   isSigned: boolean;
   artifacts: number;
 }
 
 interface StepDeps extends Omit<PublishDeps, 'onProgress' | 'actor'> {
-  /** The directory in which builds are written before they are published. */
+  /** The directory for the files of builds before their publication. */
   readonly directory: string;
 }
 
-/** Makes one change, with the operation of its command. */
+/** Makes the change of one step, with the operation of the command for it. */
 export async function takeStep(
   stepDeps: StepDeps,
   progress: DemoProgress,

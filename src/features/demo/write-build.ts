@@ -9,12 +9,12 @@ import { demoKey, minisignKeyOf, rawPublicKey, signMinisign } from './sign-build
 const FILE_BYTES_MIN = 2_000;
 const FILE_BYTES_MORE = 4_000;
 const KEY_ID = 0x51_1b_ab_1e;
-/** Formats that Tauri signs. */
+/** The formats that Tauri signs. */
 const TAURI_SIGNED: ReadonlySet<string> = new Set(['nsis', 'tar.gz', 'appimage']);
 
 const keyTextOf = ({ name }: DemoApplication): string => `slipway demo ${name}`;
 
-/** The public key of the application's builds, as `slipway apps set` takes it. */
+/** The public key of the application's builds, in the form that `slipway apps set` accepts. */
 export function publicKeyOf(application: DemoApplication): string {
   const key = demoKey(keyTextOf(application));
   return application.signatures === 'tauri'
@@ -49,7 +49,10 @@ export async function writeBuild(
   return (await readBuildOutput({ paths, version })).artifacts;
 }
 
-/** The bytes of a file, the same for the same name: a line of text, and bytes that look like a compressed program. */
+/**
+ * The bytes of a file: a line of text, and then bytes that look like a compressed program. The same name gives the same
+ * bytes.
+ */
 function contentOf({ title }: DemoApplication, version: string, name: string): Buffer {
   const line = Buffer.from(`${title} ${version}: ${name}, made by "slipway demo --store".\n`);
   const size =

@@ -7,11 +7,14 @@ import type { BrandConfig } from './settings.ts';
 
 /** Reads the logo that the settings name. */
 
-/** Every visitor loads it. */
+/** The maximum size of the logo. It is small, because every visitor loads the logo. */
 const LOGO_BYTES_MAX = 256 * 1024;
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** @throws AppError `invalid_configuration` for a logo that cannot be read, is too large, or is not what its name says */
+/**
+ * @throws AppError `invalid_configuration` for a logo that cannot be read, is too large, or has another format than its
+ *   file name says
+ */
 export async function openBrand({ name, logoFile, color }: BrandConfig): Promise<Brand> {
   return {
     name,
@@ -47,7 +50,10 @@ function isPng(bytes: Buffer): boolean {
   return bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
 }
 
-/** Not more: the policy of its address refuses scripts, and a page shows it as an image. */
+/**
+ * Checks only this much, because the policy of the logo's address refuses scripts, and a page shows the logo as an
+ * image.
+ */
 function isSvg(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString()).equals(bytes) && /<svg[\s>]/.test(bytes.toString());
 }

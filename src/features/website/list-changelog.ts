@@ -8,12 +8,12 @@ import type { Release } from '../../domain/release.ts';
 export interface ChangelogQuery {
   readonly application: string;
   readonly channel: string;
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
 }
 
 export interface Changelog {
-  /** The source of the answer: another revision has another object. */
+  /** The view of the channel from which the answer was made. Another revision has another object. */
   readonly channel: ChannelView;
   /** The number of rollouts of the channel that had reached every client: see `RolloutStage`. */
   readonly completed: number;
@@ -25,11 +25,11 @@ export interface Changelog {
 const RELEASES_A_PAGE = 10;
 
 /**
- * One page of the releases that every visitor is offered: not those that are yanked, paused or held back, nor those
- * whose rollout is not complete.
+ * One page of the releases that every visitor is offered. The page leaves out releases that are yanked, paused or held
+ * back, and releases whose rollout is not complete.
  *
  * @throws AppError `unknown_application`, `unknown_channel`, `not_entitled`, `no_release`, `catalog_unavailable`,
- *   `route_not_found` when there are fewer pages, and the store's
+ *   `route_not_found` when there are fewer pages; an error of the store
  */
 export async function listChangelog(
   deps: ServiceDeps,
@@ -52,7 +52,8 @@ export async function listChangelog(
   const releases: Release[] = [];
   for (const offer of shown) {
     const release = await application.release(offer);
-    // The stored release does not match its digest, so the catalog has dropped it: list the others.
+    // The stored release does not match its digest, so the catalog has dropped it. The function lists the other
+    // releases instead.
     if (release === undefined) return listChangelog(deps, query, tier);
     releases.push(release);
   }

@@ -18,7 +18,7 @@ const color = defineKind('a color such as #2f5bea', (value) =>
 
 export interface BrandConfig {
   readonly name: string | undefined;
-  /** Absolute; the file has not been read yet. */
+  /** The absolute path of the logo. The settings do not check the file. */
   readonly logoFile: string | undefined;
   /** `#rrggbb` */
   readonly color: string | undefined;

@@ -3,7 +3,10 @@ import type { Clock, Randomness } from '../../../core/clock.ts';
 import { notSignedIn } from '../identity-errors.ts';
 import { SIGNATURE_ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
-/** Access tokens: JWTs after RFC 9068, valid for ten minutes, verified without the store. */
+/**
+ * Access tokens: JWTs as RFC 9068 defines them. They are valid for ten minutes, and a service verifies them without the
+ * store.
+ */
 
 export const ACCESS_TOKEN_SECONDS = 600;
 const TOKEN_TYPE = 'at+jwt';
@@ -27,7 +30,7 @@ export interface Principal {
 export interface AccessTokens {
   issue(principal: Principal): Promise<string>;
   /**
-   * @param expiredMs the milliseconds by which it may have expired; above 0 only for signing out
+   * @param expiredMs accepts a token that expired at most this many milliseconds ago; above 0 only for signing out
    * @throws AppError `not_signed_in` for every problem of the token
    */
   verify(token: string, expiredMs?: number): Promise<Principal>;
@@ -78,7 +81,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
             return key;
           },
           {
-            // Fixed here and not taken from the token, whose header an attacker can write.
+            // The service sets the algorithm, because an attacker can write the header of a token.
             algorithms: [SIGNATURE_ALGORITHM],
             typ: TOKEN_TYPE,
             issuer,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /**
  * Private Ed25519 keys as a JWKS (RFC 7517, RFC 8037), each with its own id.
  *
- * A separate file, so that reading the configuration does not load jose.
+ * The schema has its own file, so that reading the configuration does not load jose.
  */
 export const signingKeysSchema = z.object({
   keys: z

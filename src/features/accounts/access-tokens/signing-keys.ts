@@ -6,11 +6,14 @@ import { signingKeysSchema } from './signing-keys-schema.ts';
 
 /** The keys that sign access tokens: Ed25519, configured as a private JWKS (RFC 7517, RFC 8037). */
 export interface SigningKeys {
-  /** The first key of the set. The others only verify, so that tokens stay valid during a rotation. */
+  /**
+   * The first key of the set, which signs new tokens. The other keys only verify tokens, so that tokens stay valid
+   * during a rotation.
+   */
   readonly signing: { readonly kid: string; readonly key: CryptoKey };
-  /** The public key with an id, imported beforehand; undefined for an unknown id. */
+  /** The imported public key with this id; undefined for an unknown id. */
   verifying(kid: string): CryptoKey | undefined;
-  /** The public parts of the keys, as `/.well-known/jwks.json` answers them. */
+  /** The public parts of the keys, for the answer of `/.well-known/jwks.json`. */
   readonly publicKeys: readonly JWK[];
 }
 
@@ -43,7 +46,7 @@ export async function importSigningKeys(json: string): Promise<SigningKeys> {
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, SIGNATURE_ALGORITHM);
-  // Only a symmetric key is imported as bytes.
+  // jose imports only a symmetric key as bytes.
   if (key instanceof Uint8Array) throw invalid();
   return key;
 }
@@ -70,9 +73,9 @@ export async function createSigningKeys(): Promise<string> {
 }
 
 /**
- * One step of a rotation. The steps are: `add` a key and deploy; `switch` to it and deploy; `retire` the other keys
- * and deploy. So every replica knows a key before one of them signs with it, and knows the old key while its tokens
- * are valid.
+ * One step of a rotation. The steps are: `add` a key and deploy; `switch` to it and deploy; `retire` the other keys and
+ * deploy. So every replica knows a new key before a replica signs with it, and knows the old key while tokens of the
+ * old key are valid.
  *
  * @param json the present private JWKS
  * @returns the next private JWKS
@@ -100,7 +103,7 @@ async function createKey(): Promise<JWK> {
     extractable: true,
   });
   const { x = '', d = '' } = await exportJWK(privateKey);
-  // Derived from the key, so that its id is the same wherever it is computed.
+  // The id is derived from the key, so it is the same in every place that computes it.
   const kid = createHash('sha256').update(x).digest('base64url').slice(0, 16);
   return { kty: 'OKP', crv: 'Ed25519', kid, x, d };
 }

@@ -56,19 +56,22 @@ export type Provider = AccountJson['provider'];
 
 export interface Account {
   readonly id: string;
-  /** Number of the newest document, readable or not. Readers look for changes above it. */
+  /**
+   * Number of the newest document, even if that document is not readable. Readers look for changes in documents with
+   * higher numbers.
+   */
   readonly revision: number;
   readonly provider: Provider;
   readonly subject: string;
   readonly email: string;
   readonly emailVerified: boolean;
   readonly name: string | null;
-  /** The tier that an admin set, else the one that the provider claims; null for neither. */
+  /** The tier that an admin set; without one, the tier that the provider claims; null when both are missing. */
   readonly tier: string | null;
   readonly adminTier: string | null;
   readonly providerTier: string | null;
   readonly locked: { readonly at: string; readonly reason: string | null } | null;
-  /** The sessions that began before this time have ended, except one. */
+  /** All sessions that began before the time `before` have ended; only the session `except` continues. */
   readonly sessionsEnded: { readonly before: string; readonly except: string | null } | null;
   readonly keysNotBefore: string | null;
   readonly registeredAt: string;
@@ -108,8 +111,8 @@ export function accountOf(json: AccountJson): Account {
 }
 
 /**
- * The inverse of {@link accountOf}. It leaves out the number, which the sequence states, and `tier`, which follows
- * from the two stored tiers.
+ * The inverse of {@link accountOf}. The result has no `revision`, because the sequence states the number, and no
+ * `tier`, because it follows from the two stored tiers.
  */
 export function renderAccount(account: Omit<Account, 'revision' | 'tier'>) {
   return {

@@ -23,21 +23,21 @@ import {
   renderAccount,
 } from './account-document.ts';
 
-/** Reading an account, and creating one. */
+/** Reads accounts, and creates them. */
 
 /**
  * The normal form of a mail address: in lower case, without white space around it.
  *
- * In practice, mailboxes that differ only in case belong to one person. With two accounts, that person would confuse
- * them.
+ * In practice, one person owns all mailboxes that differ only in case. With two accounts, that person would confuse the
+ * two.
  */
 export function normalizeEmail(email: string): string {
   return email.normalize('NFC').trim().toLowerCase();
 }
 
 /**
- * The id of an account, derived from the provider's identifier of the user. Every replica derives the
- * same id, so that two concurrent registrations create the same first document, and one of them fails.
+ * The id of an account, derived from the provider's identifier of the user. Every replica derives the same id. So two
+ * concurrent registrations try to create the same first document, and one of them fails.
  *
  * @param subject the mail address for `embedded`, the user's id for other providers
  * @returns 32 hex digits
@@ -52,7 +52,7 @@ export function accountIdOf(provider: Provider, subject: string): string {
 /**
  * The current state of an account; undefined when it does not exist, or was erased.
  *
- * Most accounts have one or two documents. This reads both and the end marker in one round trip.
+ * Most accounts have one or two documents. The function reads both documents and the end marker in one round trip.
  *
  * @throws AppError `document_newer`
  */
@@ -69,7 +69,7 @@ export async function readAccount(store: ObjectStore, id: string): Promise<Accou
   const { newest, last, corrupt } = await findNewest(store, sequence);
   if (newest === undefined || isLongGone(newest.number, last, corrupt.length)) return undefined;
   // The number of the last document, even if it is corrupt. A session that remembers this number does not read the
-  // corrupt document at each refresh; reading it would end the session.
+  // corrupt document at each refresh. Reading the document would end the session.
   return { ...accountOf(newest.document.signed), revision: last };
 }
 
@@ -87,7 +87,8 @@ async function readUnlessCorrupt<T>(
 }
 
 /**
- * The account's next document after a known one, in one request; undefined when nothing changed.
+ * The account's document that follows the known document `revision`. It takes one request. Undefined when nothing
+ * changed.
  *
  * @throws AppError `document_corrupt`
  */
@@ -101,8 +102,8 @@ export async function readAccountAfter(
 }
 
 /**
- * The current state of the account, searched from one of its documents on. Trimming keeps every document
- * above the lowest one that a session knows. One request if `earlier` is the newest.
+ * The current state of an account. The search starts at `earlier`. Clean-up keeps every account document that is newer
+ * than the oldest document known to a session. The search takes one request when `earlier` is the newest state.
  *
  * @returns undefined when the account was erased
  * @throws AppError `document_newer`
@@ -127,8 +128,8 @@ type NewAccount = Pick<
 /**
  * Creates the account if it does not exist.
  *
- * It makes the same requests in both cases, so that their number and order do not reveal whether an address has an
- * account.
+ * It makes the same requests in both cases, so the number and order of the requests do not reveal whether an address
+ * has an account.
  *
  * @returns `exists` also for an account that was erased within the last hour
  */

@@ -11,7 +11,7 @@ import {
   renderAccount,
 } from './account-document.ts';
 
-/** Changing an account: each change appends one document. */
+/** Changes accounts: each change appends one document. */
 
 /** The fields that one change sets. */
 interface AccountEdit
@@ -29,13 +29,13 @@ interface AccountEdit
       | 'password'
     >
   > {
-  /** A word for the record: `name`, `locked`, … */
+  /** The name of the change in the record: `name`, `locked`, … */
   readonly change: string;
 }
 
 /**
- * Checks that the session which asks for a change has not ended. Called on every try with the newest state: when
- * another writer locks the account between two tries, the second try fails.
+ * Checks that the session that requests the change has not ended. The service calls the guard on every try with the
+ * newest state: when another writer locks the account between two tries, the second try fails.
  *
  * @throws AppError `not_signed_in`
  */
@@ -49,8 +49,8 @@ export interface ChangeDeps extends AppendDeps {
 /**
  * Commits one change to an account.
  *
- * @param edit returns undefined when nothing has to change. It is called again on the newer state whenever
- *   another writer was first
+ * @param edit returns undefined when nothing has to change. When another writer commits first, the service calls `edit`
+ *   again with the newer state
  * @throws AppError `unknown_account`, `ended`; the code of the guard when it refuses the change
  */
 export async function changeAccount(
@@ -60,7 +60,7 @@ export async function changeAccount(
 ): Promise<Account> {
   const appended = await appendDocument(deps, accountSequence(id), async (base) => {
     const { newest, number, skipped } = base;
-    // The same rule as in `readAccount`: with too many corrupt documents, the state is unknown.
+    // `readAccount` has the same rule: with too many corrupt documents, the state is unknown.
     if (newest === undefined || isLongGone(newest.number, number - 1, skipped.length)) {
       throw unknownAccount();
     }
@@ -88,7 +88,7 @@ export async function changeAccount(
 /**
  * The account that an owner is about to change.
  *
- * @throws AppError `not_signed_in` when the account is locked or erased, or the guard refuses the change
+ * @throws AppError `not_signed_in` when the account is locked or erased, or when the guard refuses the change
  */
 export async function requireOpenAccount(
   { store, guard }: Pick<ChangeDeps, 'store' | 'guard'>,
@@ -108,7 +108,7 @@ export function setName(deps: ChangeDeps, id: string, name: string | null): Prom
 }
 
 /**
- * @param tier a tier of the tier table; null when the provider's claim should apply
+ * @param tier a tier of the tier table; null for the tier that the provider claims
  * @throws AppError `unknown_account`, `ended`
  */
 export function setTier(deps: AppendDeps, id: string, tier: string | null): Promise<Account> {

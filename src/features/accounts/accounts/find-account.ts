@@ -23,7 +23,7 @@ export async function findAccount(store: ObjectStore, idOrEmail: string): Promis
   const account = await readAccount(store, id);
   if (account !== undefined) return account;
   if (!isId) {
-    // With other providers, the id of an account cannot be derived from the address.
+    // With other providers, the service cannot derive the id of an account from the address.
     for await (const candidate of listAccounts(store)) {
       if (candidate.email === normalizeEmail(idOrEmail)) return candidate;
     }
@@ -31,7 +31,7 @@ export async function findAccount(store: ObjectStore, idOrEmail: string): Promis
   throw unknownAccount();
 }
 
-/** Every account, in the order of their ids. */
+/** Every account, in the order of the ids. */
 export async function* listAccounts(store: ObjectStore): AsyncIterable<Account> {
   for await (const { of } of listSequences(store, ACCOUNTS_ROOT, parseAccountKey)) {
     const account = await readAccount(store, of);

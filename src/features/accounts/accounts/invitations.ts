@@ -25,7 +25,10 @@ import {
 } from '../keys.ts';
 import { accountIdOf, readAccount } from './account.ts';
 
-/** Invitations to register: a code for one address, shown once, stored hashed, and valid for some days. */
+/**
+ * Invitations to register. Each invitation has a code for one address. The service shows the code once and stores only
+ * its hash. The code is valid for some days.
+ */
 
 export const INVITATION_DAYS_MAX = 30;
 const DAY_MS = 86_400_000;
@@ -65,7 +68,8 @@ function invitationSequence(name: InvitationName): Sequence<Sealed<InvitationJso
 }
 
 /**
- * An invitation is stored below the id that an embedded account of the address has, and is erased with that account.
+ * The service stores an invitation below the id that an embedded account of the address has, and erases it with that
+ * account.
  */
 const nameOf = (email: string, code: string): InvitationName => ({
   account: accountIdOf('embedded', email),
@@ -76,7 +80,7 @@ const nameOf = (email: string, code: string): InvitationName => ({
  * Invites an address.
  *
  * @param email see `normalizeEmail`
- * @returns the code as well, because it is not stored
+ * @returns the invitation and its code; nothing stores the code
  * @throws AppError `account_exists`, `outcome_unknown`
  */
 export async function invite(
@@ -108,7 +112,7 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
   if ((await readAccount(store, id)) !== undefined) {
     throw new AppError('account_exists', `${email} already has an account.`);
   }
-  // Completing its erasure would delete the new invitation.
+  // When the service completes the erasure of this account, it would also delete the new invitation.
   if (await isEnded(store, accountPrefix(id))) {
     const why = `The account of ${email} is being erased. Invite the address again in two hours.`;
     throw new AppError('account_exists', why);
@@ -127,7 +131,7 @@ export async function isInvited(
   return (await readOpen(deps, nameOf(email, code))) !== undefined;
 }
 
-/** Undefined for an invitation that was used, withdrawn or erased, has expired or is corrupt. */
+/** Undefined for an invitation that was used, withdrawn or erased, that has expired, or that is corrupt. */
 async function readOpen(
   { store, clock }: EndDeps,
   name: InvitationName,
@@ -143,7 +147,7 @@ async function readOpen(
 /**
  * Ends and deletes the invitations of an address. After a failure, run it again.
  *
- * @returns the number of invitations
+ * @returns the number of invitations that ended
  */
 export function endInvitations(
   deps: EndDeps,
@@ -156,7 +160,7 @@ export function endInvitations(
 /**
  * Ends and deletes invitations as {@link endInvitations} does.
  *
- * @param account the id of an embedded account with the address
+ * @param account the id that an embedded account of the address has
  */
 export async function endInvitationsOf(
   deps: EndDeps,
@@ -171,7 +175,7 @@ export async function endInvitationsOf(
   return ended;
 }
 
-/** The open invitations, the newest first. */
+/** The open invitations, with the newest first. */
 export async function listInvitations(deps: EndDeps): Promise<readonly Invitation[]> {
   const found: Invitation[] = [];
   for await (const name of listNames(deps.store, INVITATIONS_ROOT)) {

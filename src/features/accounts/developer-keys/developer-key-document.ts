@@ -49,7 +49,7 @@ export function developerKeySequence(
   });
 }
 
-/** The parts of a key. Its owner gets it as `slk_{account}_{id}_{secret}`. */
+/** The parts of a key. The owner gets the key as `slk_{account}_{id}_{secret}`. */
 export interface KeyParts {
   readonly account: string;
   readonly id: string;
@@ -71,12 +71,12 @@ export function parseKey(text: string): KeyParts | undefined {
   return { account, id, secret };
 }
 
-/** True when a bearer token has the prefix of developer keys, even if it is not valid. */
+/** True when a bearer token has the prefix of developer keys, even if the token is not valid. */
 export function isDeveloperKey(token: string): boolean {
   return token.startsWith(KEY_PREFIX);
 }
 
-/** SHA-256 in hex. A fast hash is enough: a secret of 32 random bytes cannot be guessed. */
+/** SHA-256 in hex. A fast hash is enough, because nobody can guess a secret of 32 random bytes. */
 export function secretDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

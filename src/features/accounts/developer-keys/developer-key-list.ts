@@ -9,9 +9,10 @@ import { findNewest, type Sequence } from '../../../store/sequence/sequence.ts';
 import { developerKeyListKey, developerKeysPrefix, parseDeveloperKeyKey } from '../keys.ts';
 
 /**
- * The list of an account's developer keys: a sequence, so that concurrent requests cannot create more keys
- * than the limit. The list does not say whether a key is valid; the objects of the key do. While the newest
- * list is corrupt, a listing of those objects replaces it: an older list may lack a key that is valid.
+ * The list of an account's developer keys. It is a sequence, so that concurrent requests cannot create more keys than
+ * the limit. To know whether a key is valid, the service reads the objects of the key, and not the list. While the
+ * newest list is corrupt, the service lists the objects of all keys instead, because an older list may lack a valid
+ * key.
  */
 
 export const DEVELOPER_KEYS_MAX = 20;
@@ -57,14 +58,14 @@ async function readLiveKeys(store: ObjectStore, account: string): Promise<readon
   return [...created].filter((id) => !revoked.has(id));
 }
 
-/** The state of an account's keys, from one listing of their objects. */
+/** The state of an account's developer keys. It takes one listing of their objects. */
 export async function readKeyObjects(
   store: ObjectStore,
   account: string,
 ): Promise<{
   readonly created: ReadonlySet<string>;
   readonly revoked: ReadonlySet<string>;
-  /** The day of the last use, in UTC, of each key that was used. */
+  /** For each key that was used, the day of its last use, in UTC. */
   readonly usedOn: ReadonlyMap<string, string>;
 }> {
   const created = new Set<string>();
@@ -93,7 +94,7 @@ export function requireRoom(keys: readonly string[]): void {
 /** @throws AppError `limit_reached` */
 export function addToKeyList(deps: AppendDeps, account: string, id: string): Promise<void> {
   return changeList(deps, account, (keys) => {
-    // When the keys were listed from their objects, the new one is among them already.
+    // The new key is already in `keys` when the service listed the objects of the keys.
     const others = keys.filter((key) => key !== id);
     requireRoom(others);
     return [...others, id];

@@ -17,7 +17,10 @@ import {
   secretDigest,
 } from './developer-key-document.ts';
 
-/** The time for which a key is remembered. After a key was revoked, other processes accept it for this long. */
+/**
+ * The time for which a process remembers a key, in milliseconds. After the owner revokes a key, other processes accept
+ * it for this long.
+ */
 const REMEMBERED_MS = 30_000;
 const REMEMBERED_MAX = 1_000;
 
@@ -84,12 +87,12 @@ async function readKey(
   }
   const { secret_digest: digest, scopes, expires_at: expiresAt, created_at: at } = document.signed;
   if (at < (owner.keysNotBefore ?? '')) throw notSignedIn();
-  // Digests have one length, and comparing them takes the same time for all values.
+  // All digests have the same length, and a comparison takes the same time for all values.
   if (!timingSafeEqual(Buffer.from(secretDigest(secret)), Buffer.from(digest))) throw notSignedIn();
   return { account: owner, scopes, expiresAt: Date.parse(expiresAt) };
 }
 
-/** Notes in the store on which day a key was used, without making the request wait. */
+/** Notes in the store on which day a key was used. The request does not wait for that. */
 function createUseNotes({ store, clock, log }: AppendDeps & { readonly log: Log }) {
   const noted = new Map<string, string>();
   return ({ account, id }: KeyParts): void => {

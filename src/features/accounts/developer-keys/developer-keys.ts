@@ -32,7 +32,7 @@ export interface DeveloperKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** A day in UTC, such as `2026-11-21`; null if it was never used. */
+  /** A day in UTC, such as `2026-11-21`; null if the key was never used. */
   readonly lastUsedOn: string | null;
 }
 
@@ -45,10 +45,11 @@ interface NewDeveloperKey {
 /**
  * Creates a key.
  *
- * Checks the account again after writing the key. A new password changes the account first and revokes its keys after
- * that: a key that is created between the two is either revoked there, or refused here.
+ * The service checks the account again after it writes the key. A new password changes the account first, and then
+ * revokes the keys. So for a key that is created between the two, either the password change revokes it, or this
+ * function refuses it.
  *
- * @returns the key itself as well, because it is not stored
+ * @returns the document's fields and the key; nothing stores the key
  * @throws AppError `limit_reached`, `not_signed_in` when the account is locked or erased
  */
 export async function createDeveloperKey(
@@ -80,13 +81,13 @@ export async function createDeveloperKey(
     await requireOpenAccount(deps, account);
   } catch (error) {
     await endDeveloperKeys(deps, account, [id], 'not created');
-    // The account was erased, and its list of keys with it.
+    // The account was erased, together with its list of keys.
     throw isAppError(error, 'ended') ? notSignedIn(error) : error;
   }
   return { ...summaryOf(document, null), key: renderKey({ account, id, secret }) };
 }
 
-/** The keys of an account that were not revoked, the newest first. */
+/** The keys of an account that nobody revoked, with the newest first. */
 export async function listDeveloperKeys(
   store: ObjectStore,
   account: string,
@@ -115,7 +116,7 @@ export async function revokeDeveloperKey(
   if (deps.guard !== undefined) await requireOpenAccount(deps, account);
   const isListed = (await readKeyList(deps.store, account)).includes(id);
   if (!isListed) throw new AppError('unknown_key', 'There is no such key, or it was revoked.');
-  // A key that has ended and is still listed was revoked in part: this completes the revocation.
+  // If the key has ended and is still in the list, an earlier revocation failed half way, and this call completes it.
   await endDeveloperKeys(deps, account, [id], 'revoked');
 }
 
@@ -125,7 +126,10 @@ export async function revokeAllDeveloperKeys(deps: AppendDeps, account: string):
   if (listed.length > 0) await endDeveloperKeys(deps, account, listed, 'revoked');
 }
 
-/** The keys end before they leave the list: after a failure they are still listed, and can be revoked again. */
+/**
+ * Each key ends before it leaves the list. After a failure, the list still has the key, and the owner can revoke it
+ * again.
+ */
 async function endDeveloperKeys(
   deps: AppendDeps,
   account: string,
@@ -136,7 +140,7 @@ async function endDeveloperKeys(
     await endSequence(deps, developerKeyPrefix(account, id), { reason, keptMs: END_KEPT_MS_MIN });
   }
   await removeFromKeyList(deps, account, ids).catch((error: unknown) => {
-    // The account was erased, and its list of keys with it.
+    // The account was erased, together with its list of keys.
     if (!isAppError(error, 'ended')) throw error;
   });
 }

@@ -6,26 +6,26 @@ import type { AppendDeps } from '../../../store/sequence/append.ts';
 import { LOCKOUTS_ROOT, lockoutKey } from '../keys.ts';
 
 /**
- * Limits how fast passwords can be guessed: a few tries a minute for each account, and after many
- * wrong ones a lockout. The lockout is an object in the store, so that every replica knows it.
+ * Limits how fast an attacker can guess passwords: each account allows a few tries a minute, and many wrong passwords
+ * lock the account out. The lockout is an object in the store, so that every replica knows it.
  *
- * Accounts that do not exist are limited, too. Otherwise the limit would tell which accounts exist.
+ * The limit also applies to accounts that do not exist. Otherwise the limit would reveal which accounts exist.
  */
 export interface Lockout {
   /**
-   * Is called before each try.
+   * The service calls this before each try.
    *
    * @throws AppError `too_many_requests`
    */
   admit(account: string): Promise<void>;
-  /** Is called after a wrong password. */
+  /** The service calls this after a wrong password. */
   noteFailure(account: string): Promise<void>;
-  /** Is called after the right password. It resets the count of wrong ones. */
+  /** The service calls this after the right password. It resets the count of wrong passwords. */
   noteSuccess(account: string): Promise<void>;
 }
 
 export const TRIES_PER_MINUTE = 5;
-/** The number of wrong passwords, sent to one replica within {@link WINDOW_MS}, that causes a lockout. */
+/** The number of wrong passwords within {@link WINDOW_MS} that causes a lockout. Each replica counts alone. */
 export const FAILURES_MAX = 20;
 export const WINDOW_MS = 15 * 60_000;
 
@@ -57,7 +57,8 @@ export function createLockout(deps: AppendDeps): Lockout {
     },
     noteFailure: async (account) => {
       if ((await countFailure(account)) < FAILURES_MAX) return;
-      // Locks out in the current window and in the next one, because the current one may end within a second.
+      // Locks out in the current window and also in the next window, because the current window may end within a
+      // second.
       const window = windowNow();
       await Promise.all(
         [window, window + 1].map((number) =>

@@ -14,18 +14,21 @@ export interface PasswordCost {
 }
 
 const COST: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
-/** Bounded, so that many concurrent sign-ins cannot use up the memory. The last one waits about two seconds. */
+/**
+ * The length of the queue is limited, so that many concurrent sign-ins cannot use up the memory. The last sign-in in a
+ * full queue waits about two seconds.
+ */
 const WAITING_MAX = 50;
 const RETRY_AFTER_SECONDS = 5;
-/** A hash takes one of the four threads of a process. The other threads read files meanwhile. */
+/** A process has four threads for such work, and a hash takes one thread. The other threads read files meanwhile. */
 const AT_ONCE_MAX = 2;
 
-/** Does the work when no other process of the service needs the processor for a hash. */
+/** Does the work at a time when no other process of the service computes a hash. */
 export type HashTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Computes hashes outside the event loop, a few at a time. The others wait in a bounded queue. A hash is not computed
- * when its signal is aborted before its turn.
+ * Computes hashes outside the event loop, a few at a time. Other requests wait in a queue of limited length. When a
+ * signal is aborted before the turn of its hash, the process does not compute that hash.
  */
 export interface PasswordHasher {
   /**
@@ -35,7 +38,7 @@ export interface PasswordHasher {
    */
   hash(password: string, signal?: AbortSignal): Promise<string>;
   /**
-   * True when the hash belongs to the password. Without a hash: `false`, after the same time.
+   * True when the hash belongs to the password. When `hash` is null, the answer is `false`, after the same time.
    *
    * @throws AppError `overloaded`
    */
@@ -50,9 +53,9 @@ export function hashesAtOnce(processors: number): number {
 }
 
 /**
- * @param options.atOnce the number of hashes that are computed at once: see {@link hashesAtOnce}
- * @param options.cost lower only in tests: the cost makes it slow to guess the password of a stolen hash
- * @param options.inTurn waits for a turn among the processes of one service; default: there is no other
+ * @param options.atOnce the number of hashes that the process computes at once: see {@link hashesAtOnce}
+ * @param options.cost lower only in tests: a high cost makes it slow to guess the password of a stolen hash
+ * @param options.inTurn waits for a turn among the processes of one service; default: the service has only this process
  */
 export function createPasswordHasher({
   atOnce = 1,
@@ -70,8 +73,8 @@ export function createPasswordHasher({
     if (limit.pendingCount >= WAITING_MAX) throw overloaded('Too many sign-ins are waiting.');
     const hasToWait = limit.activeCount + limit.pendingCount >= atOnce;
     return limit(() => {
-      // Clients that fill the queue and leave must not delay others. When there is no queue, the process computes the
-      // hash: the client may have closed only its side of the connection.
+      // Clients that fill the queue and then leave must not delay other clients. When the request did not have to wait,
+      // the process computes the hash, because the client may have closed only its side of the connection.
       if (hasToWait && signal?.aborted === true) {
         throw overloaded('The client closed its connection while the sign-in waited.');
       }
@@ -94,12 +97,12 @@ function overloaded(why: string): AppError {
   });
 }
 
-/** Keyboards compose accents in different ways: this makes them one text (RFC 8265, section 4.2). */
+/** Keyboards compose accents in different ways. This function gives all such forms one text (RFC 8265, section 4.2). */
 function normalize(password: string): string {
   return password.normalize('NFC');
 }
 
-/** A hash that no password has. With the same parameters, verifying it takes as long as a real one. */
+/** A hash that no password has. It has the same parameters, so verifying it takes as long as verifying a real hash. */
 function renderUnmatchedHash({
   memoryCost,
   timeCost,

@@ -1,17 +1,20 @@
 import { AppError } from '../../../core/errors.ts';
 
 /**
- * Refuses short passwords and the ones that attackers try first (NIST SP 800-63B, section 3.1.1.2): common passwords,
- * repetitions and sequences of characters, and words of the context, such as the mail address. There are no rules on
- * the kinds of characters.
+ * Refuses short passwords, and the passwords that attackers try first (NIST SP 800-63B, section 3.1.1.2): common
+ * passwords, repetitions and sequences of characters, and words of the context, such as the mail address. There are no
+ * rules on the kinds of characters.
  */
 
 export const PASSWORD_LENGTH_MIN = 8;
-/** The bytes of a password in UTF-8, at most. Hashing a longer one takes longer, and does not make it safer. */
+/**
+ * The maximum length of a password, in bytes of UTF-8. Hashing a longer password takes longer and does not make it
+ * safer.
+ */
 const PASSWORD_BYTES_MAX = 256;
 
 /**
- * @param email normalized
+ * @param email the normalized address
  * @param pointer the field of the request, for the error; a JSON Pointer
  * @throws AppError `weak_password`
  */
@@ -40,12 +43,13 @@ async function whyWeak(password: string, email: string): Promise<string | undefi
   if ([guess, bare, joined].some((form) => common.has(form) || common.has(repeatedUnit(form)))) {
     return 'This password is one of the most common ones, which attackers try first. Choose another.';
   }
-  // Checks the typed form, too: one character, such as an Arabic ligature, can stand for many.
+  // Also checks the text as the person typed it: one character, such as an Arabic ligature, can stand for many
+  // characters.
   if ([password, bare, joined].some(isPredictable)) {
     return 'The password is a repetition or a sequence, such as aaaaaaaa or 12345678, which attackers try first. Choose several unrelated words.';
   }
   const left = withoutContext(bare, email);
-  // A separator between a name and a year adds nothing: attackers try all of them.
+  // A separator between a name and a year does not make a password safer: attackers try all separators.
   if (left !== bare && isPredictable(withoutSymbols(left))) {
     return 'The password is little more than the mail address or the name of this service, which attackers try first. Choose several unrelated words.';
   }
@@ -65,7 +69,10 @@ function withoutSymbols(text: string): string {
   return text.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Removes the symbols from a text in which all are equal: `12345678` for `1-2-3-4-5-6-7-8`. Any other text stays. */
+/**
+ * Removes the symbols from a text whose symbols are all the same: `1-2-3-4-5-6-7-8` becomes `12345678`. Any other text
+ * stays.
+ */
 function withoutSeparator(text: string): string {
   const symbols = new Set(text.replace(/[\p{L}\p{N}]/gu, ''));
   return symbols.size === 1 ? withoutSymbols(text) : text;
@@ -73,7 +80,7 @@ function withoutSeparator(text: string): string {
 
 /** The unit that a text repeats: `ab` for `abababab`; the whole text when it repeats nothing. */
 function repeatedUnit(text: string): string {
-  // In the doubled text, the text is found again after one unit.
+  // The search finds the text in the doubled text again, one unit after the start.
   const unit = text.slice(0, `${text}${text}`.indexOf(text, 1));
   const isEven = text.length % unit.length === 0;
   return isEven ? unit : text;
@@ -82,7 +89,10 @@ function repeatedUnit(text: string): string {
 /** A surprise is a character that does not follow from the characters before it. */
 const SURPRISES_MIN = 5;
 const DIFFERENT_MIN = 4;
-/** The rows of common keyboards. The spaces keep the end of one row from the beginning of the next. */
+/**
+ * The rows of common keyboards. The spaces separate the rows, so that no sequence continues from the end of one row to
+ * the start of the next.
+ */
 const KEYBOARDS = [
   "`1234567890-=  qwertyuiop[]  asdfghjkl;'  zxcvbnm,./  ~!@#$%^&*()_+",
   'qwertzuiop  yxcvbnm',
@@ -127,14 +137,15 @@ function codeOf(character: string): number {
 }
 
 /**
- * For each keyboard, the place of a character. NaN for a character on no row, which therefore continues no sequence.
+ * For each keyboard, the place of a character. NaN for a character that is on no row: such a character continues no
+ * sequence.
  */
 const KEYS = KEYBOARDS.map((keyboard) => (character: string): number => {
   const at = keyboard.indexOf(character);
   return at === -1 ? Number.NaN : at;
 });
 
-/** Shorter words may occur in any password by chance. */
+/** A shorter word may occur in any password by chance. */
 const CONTEXT_LENGTH_MIN = 4;
 
 /** Removes the mail address, its parts and the name of the service from a guess. */
@@ -156,7 +167,7 @@ function withoutContext(guess: string, email: string): string {
     .reduce((left, word) => left.replaceAll(word, ''), guess);
 }
 
-/** A text without the case and width of its letters: attackers try all of them. */
+/** Removes the differences of case and width from a text, because attackers try all of them. */
 function comparable(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }

@@ -5,7 +5,7 @@ import type { PasswordHasher } from '../passwords/password-hasher.ts';
 import { checkPassword } from '../passwords/password-rule.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 
-/** Keeps accounts in the store. It sends no mail: accounts are active at once, and admins reset passwords. */
+/** Keeps accounts in the store. The provider sends no mail: accounts are active at once, and admins reset passwords. */
 export function createEmbeddedProvider(
   deps: AppendDeps & { readonly passwords: PasswordHasher },
 ): IdentityProvider {
@@ -39,7 +39,7 @@ export function createEmbeddedProvider(
         'This service sends no mail about accounts. Ask its operator to set a new password.',
       );
     },
-    // It is available when the store is.
+    // This provider is available when the store is available.
     probe: async () => {
       await readAccount(store, accountIdOf('embedded', ''));
     },

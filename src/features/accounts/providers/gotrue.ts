@@ -8,8 +8,8 @@ import { padResponseTime } from '../pad-response-time.ts';
 import type { IdentityProvider, VerifiedIdentity } from './identity-provider.ts';
 
 /**
- * Supabase Auth (GoTrue), over its REST interface. Its tokens only prove that a password is right. Clients
- * never get them.
+ * Supabase Auth (GoTrue), over its REST interface. The service uses its tokens only as proof that a password is right.
+ * Clients never get those tokens.
  */
 
 interface GotrueOptions {
@@ -19,9 +19,9 @@ interface GotrueOptions {
   readonly apiKey: Secret;
   readonly timeoutMs?: number;
   readonly clock: Clock;
-  /** The minimum response time of registering and of requesting mail; default 1.5 s. */
+  /** The minimum response time for a registration and for a request for mail, in milliseconds; default 1500. */
   readonly answerAfterMs?: number;
-  /** Called after every request, for the status page. */
+  /** The provider calls this after every request, for the status page. */
   readonly onOutcome?: (failure: AppError | undefined) => void;
 }
 
@@ -48,8 +48,8 @@ const errorSchema = z.object({
 export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   const call = createCaller(options);
   const { clock, answerAfterMs = ANSWER_AFTER_MS } = options;
-  // GoTrue sends a mail for some addresses only, and sending takes long: the answers for all other addresses are
-  // delayed to take as long.
+  // GoTrue sends a mail only for some addresses, and sending takes long. The service delays the answers for all other
+  // addresses, so that they take as long.
   const pad = <T>(work: () => Promise<T>): Promise<T> =>
     padResponseTime(clock, answerAfterMs, work);
   return {
@@ -57,7 +57,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
     passwords: undefined,
     register: ({ email, password, name }) =>
       pad(async () => {
-        // GoTrue answers a known address with 200 and a made-up user: the answer must not be used.
+        // For a known address, GoTrue answers 200 with an invented user. So the service must not use the answer.
         const data = name === null ? {} : { name };
         const answer = await call('POST', '/signup', { email, password, data });
         if (answer.ok) return 'accepted';
@@ -73,8 +73,8 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
       const parsed = tokenSchema.safeParse(answer.json);
       if (!parsed.success)
         throw unavailable('sent a response without the expected fields', parsed.error);
-      // This service does not use the provider's session. If ending it fails, it expires by itself, and
-      // `onOutcome` has reported the failure.
+      // This service does not use the provider's session. If the request that ends this session fails, the session
+      // expires by itself, and `onOutcome` has reported the failure.
       call('POST', '/logout?scope=local', {}, parsed.data.access_token).catch(() => undefined);
       return identityOf(parsed.data.user);
     },
@@ -84,7 +84,7 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
           kind === 'reset'
             ? await call('POST', '/recover', { email })
             : await call('POST', '/resend', { type: 'signup', email });
-        // Other errors may depend on whether the address is known: the client must not see them.
+        // Other errors may depend on whether the address is known, so the client must not see them.
         if (isBroken(answer.status, answer.code)) throw unavailable(`answered ${answer.status}`);
       }),
     probe: async (signal) => {
@@ -94,14 +94,14 @@ export function createGotrueProvider(options: GotrueOptions): IdentityProvider {
   };
 }
 
-/** GoTrue answers this when the address has an account, or got a mail a moment ago. */
+/** GoTrue sends these codes when the address has an account, or when it sent a mail to the address a moment ago. */
 const DEPENDS_ON_ADDRESS = new Set([
   'user_already_exists',
   'email_exists',
   'over_email_send_rate_limit',
 ]);
-// GoTrue reports a ban before it checks the password: reporting it to the client would reveal which addresses have an
-// account.
+// GoTrue reports a ban before it checks the password. If the service reported the ban to the client, the client would
+// learn that the address has an account.
 const WRONG_CREDENTIALS = new Set([
   'invalid_credentials',
   'invalid_grant',
@@ -147,7 +147,7 @@ function createCaller(options: GotrueOptions): Caller {
         throw unavailable(`sent a response larger than ${ANSWER_BYTES_MAX} bytes`);
       const json = parseJson(answer);
       const { ok, status } = response;
-      // Reads the header first: the body's shape differs between versions of GoTrue.
+      // Reads the header first, because the shape of the body differs between versions of GoTrue.
       const code = ok ? '' : (response.headers.get('x-sb-error-code') ?? codeOf(json));
       if (ok && status !== 204 && json === undefined)
         throw unavailable('sent a response that is not JSON');
@@ -162,8 +162,8 @@ function createCaller(options: GotrueOptions): Caller {
 }
 
 /**
- * True when the provider is down or set up wrong. For a wrong API key or URL, the gateway in front of GoTrue answers,
- * without an error code of GoTrue.
+ * True when the provider is down or its configuration is wrong. For a wrong API key or URL, the gateway in front of
+ * GoTrue answers, and its answer has no error code of GoTrue.
  */
 function isBroken(status: number, code: string): boolean {
   return status >= 500 || ([401, 403, 404].includes(status) && code === '');
@@ -182,9 +182,10 @@ function identityOf(user: z.output<typeof userSchema>): VerifiedIdentity {
   return {
     subject: user.id,
     email: user.email,
-    // Does not use `confirmed_at`: GoTrue also sets it when only a telephone number was confirmed.
+    // The service does not use `confirmed_at`, because GoTrue also sets it when the user confirms only a telephone
+    // number.
     emailVerified: (user.email_confirmed_at ?? null) !== null,
-    // Users write it themselves, so it must meet the rules of this service.
+    // Users write the name themselves, so the name must meet the rules of this service.
     name: typeof name === 'string' && isValidName(name) ? name : null,
     tier: typeof tier === 'string' ? tier : null,
   };

@@ -4,9 +4,10 @@ import type { PasswordHasher } from '../passwords/password-hasher.ts';
 export interface IdentityProvider {
   readonly name: 'embedded' | 'gotrue';
   /**
-   * Creates an account for the address if it has none. Does the same work, or takes the same time, in both cases.
+   * Creates an account for the address if the address has no account. In both cases, the provider does the same work,
+   * or takes the same time.
    *
-   * The result must not reach the client: it would tell which addresses are registered.
+   * The service must not send the result to the client: the result reveals which addresses are registered.
    *
    * @throws AppError `weak_password`, `not_configured` when the provider does not register users,
    *   `identity_provider_unavailable`, `too_many_requests`
@@ -21,20 +22,21 @@ export interface IdentityProvider {
    */
   verifyPassword(credentials: Credentials): Promise<VerifiedIdentity | undefined>;
   /**
-   * Asks the provider to send a mail if the address has an account. The result is the same if it has none.
+   * Asks the provider to send a mail if the address has an account. The result is the same for an address without an
+   * account.
    *
    * @throws AppError `not_configured` when the provider sends no mail, `identity_provider_unavailable`
    */
   requestMail(kind: 'verification' | 'reset', email: string): Promise<void>;
-  /** Undefined where the provider keeps the passwords. */
+  /** Undefined when the provider keeps the passwords. */
   readonly passwords: PasswordHasher | undefined;
-  /** Asks the provider for a sign of life, for the status page. It rejects when the provider does not answer. */
+  /** Asks the provider for any answer, for the status page. The promise rejects when the provider does not answer. */
   probe(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * The outcome of a registration. `accepted`: the provider does not tell whether the account is new. `not accepted`: it
- * refused for a reason that depends on the address.
+ * The outcome of a registration. `accepted`: the provider does not tell whether the account is new. `not accepted`: the
+ * provider refused for a reason that depends on the address.
  */
 type Registered = 'created' | 'exists' | 'accepted' | 'not accepted';
 
@@ -42,7 +44,7 @@ export interface Credentials {
   /** See `normalizeEmail`. */
   readonly email: string;
   readonly password: string;
-  /** Aborted when the client leaves: a provider need not begin to check the password then. */
+  /** The signal is aborted when the client leaves. The provider then does not have to check the password. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,7 +53,7 @@ export interface NewPerson extends Credentials {
 }
 
 export interface VerifiedIdentity {
-  /** The account's id follows from it: see `accountIdOf`. */
+  /** The provider's identifier of the user. The account's id follows from it: see `accountIdOf`. */
   readonly subject: string;
   readonly email: string;
   readonly emailVerified: boolean;

@@ -12,7 +12,7 @@ export function isErased(error: unknown): boolean {
 }
 
 /**
- * Translates an error, for `catch`: an access token outlives its account by some minutes.
+ * Translates an error, for `catch`: an access token stays valid for some minutes after its account was erased.
  *
  * @throws AppError `not_signed_in` for an erased account; `store_unavailable` in place of `outcome_unknown`; any other
  *   error unchanged
@@ -23,7 +23,7 @@ export function signedOutWhenErased(error: unknown): never {
 }
 
 /**
- * Translates an error, for `catch`: a person can act on "try again", and not on "unknown whether it was done".
+ * Translates an error, for `catch`: a person can act on "try again", but not on "the outcome is unknown".
  *
  * @throws AppError `store_unavailable` in place of `outcome_unknown`; any other error unchanged
  */

@@ -63,7 +63,7 @@ export function registerAccount(app: App, deps: AccountsDeps): void {
   app.get(PATH, { schema: readSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
     const account = await readAccount(openIdentity(deps).store, id);
-    // An access token outlives an erased account by some minutes.
+    // An access token stays valid for some minutes after its account was erased.
     if (account === undefined) throw notSignedIn();
     return answerOf(account, deps.tiers);
   });

@@ -9,9 +9,9 @@ export interface AccountsDeps {
   readonly identity: Identity | undefined;
   readonly tiers: TierTable;
   readonly captcha: Captcha;
-  /** Limits how often an address can try passwords and mail addresses. */
+  /** Limits how often one IP address can try passwords and mail addresses. */
   readonly tryLimit: AddressLimit;
-  /** Limits the requests of an address that need a valid token. */
+  /** Limits the requests of one IP address on routes that need a valid token. */
   readonly requestLimit: AddressLimit;
   readonly cookies: CookieSettings;
 }
@@ -20,6 +20,6 @@ export interface CookieSettings {
   /** True when clients of platform `web` get their refresh token as a cookie. */
   readonly enabled: boolean;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
-  /** The exact origins whose pages may use the cookie: the origins of the website, and the service's own. */
+  /** The exact origins whose pages may use the cookie: the origins of the website and the origin of the service. */
   readonly origins: readonly string[];
 }

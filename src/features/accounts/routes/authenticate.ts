@@ -36,8 +36,8 @@ export async function requirePrincipal(
 }
 
 /**
- * The account and the guard with which the holder of an access token makes changes. Every change is refused once the
- * session has ended or the account is locked.
+ * The account and the guard with which the holder of an access token makes changes. The guard refuses every change when
+ * the session has ended or the account is locked.
  *
  * @param options see `guardSession`
  */

@@ -58,7 +58,7 @@ function registerBilling(app: App, deps: BillingDeps): void {
   const { tiers, billingPortalUrl } = deps;
   app.get('/api/v1/billing', { schema: billingSchema }, async (request) => {
     const { account: id } = await requirePrincipal(deps, request);
-    // Reads the store: the access token may be older than the last change of the tier.
+    // Reads the account from the store, because the access token may be older than the last change of the tier.
     const account = await readAccount(openIdentity(deps).store, id);
     if (account === undefined) throw notSignedIn();
     const tier = tiers.tierNamed(account.tier);
@@ -80,7 +80,7 @@ function registerBilling(app: App, deps: BillingDeps): void {
     const { store, accessTokens } = openIdentity(deps);
     const account = await readAccount(store, id);
     if (account === undefined) throw notSignedIn();
-    // The portal can change the tier of the account: an ended session must not open it.
+    // The portal can change the tier of the account, so an ended session must not open it.
     await guardSession(store, principal)(account);
     const { token, seconds } = await accessTokens.issueForPortal({
       account: id,

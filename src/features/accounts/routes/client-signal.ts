@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * A signal that is aborted when the client closes its connection, or its side of it, before the answer is sent.
+ * A signal that is aborted when, before the service has sent the answer, the client closes the connection or only its
+ * side of the connection.
  *
- * A server cannot distinguish the two before it writes. `request.signal` is aborted in neither case once the body has
- * been read.
+ * A server cannot distinguish the two cases before it writes. Once the server has read the body, Fastify aborts
+ * `request.signal` in neither case.
  */
 export function signalOfClient(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const leaving = new AbortController();

@@ -3,7 +3,7 @@ import { READING, SIGNED_IN } from '../../../server/access/error-codes.ts';
 
 /** Error codes of routes that change accounts: see also `server/access/error-codes.ts`. */
 
-/** The codes of every route that writes to the store. Such a route reads documents first. */
+/** The codes of every route that writes to the store. Such a route reads documents before it writes. */
 export const WRITING = [
   ...READING,
   'store_full',

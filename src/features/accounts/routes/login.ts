@@ -69,7 +69,7 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
     const identity = openIdentity(deps);
     const { email, password, platform, device } = request.body;
     const isInCookie = usesCookie(deps.cookies, platform);
-    // Otherwise a page of another site could sign a visitor in to an attacker's account.
+    // Without this check, a page of another site could sign a visitor in to an attacker's account.
     if (isInCookie) requireOwnOrigin(request, deps.cookies);
     await deps.tryLimit.consume(request.ip);
     const session = await signIn(identity, {
@@ -89,7 +89,10 @@ export function registerLogin(app: App, deps: AccountsDeps): void {
   });
 }
 
-/** Ends the session of the cookie that is replaced: no client could end it afterwards. Never rejects. */
+/**
+ * Ends the session of the cookie that sign-in replaces, because no client could end that session afterwards. The
+ * promise never rejects.
+ */
 async function endReplacedSession(
   { cookies }: AccountsDeps,
   { sessions }: Identity,

@@ -39,16 +39,19 @@ const schema = {
   },
 };
 
-/** The time after its expiry in which an access token still ends every session: the user may have left a page open. */
+/**
+ * For this long after an access token expired, the token can still end every session: the user may have left a page
+ * open.
+ */
 const LATE_MS_MAX = 3_600_000;
 
-/** The session that a request belongs to, as its token proves. */
+/** The session that the token of a request proves. */
 interface ProvenSession {
   readonly account: string;
   readonly session: string;
   /** The number of the refresh token in its session; undefined for an access token. */
   readonly counter?: number;
-  /** True when the proof is too old to end more than its own session. */
+  /** True when the access token is so old that it may end only its own session. */
   readonly isStale: boolean;
 }
 
@@ -78,7 +81,7 @@ async function proveSession(
   inBody: string | undefined,
 ): Promise<ProvenSession | undefined> {
   const bearer = bearerOf(request.headers.authorization) ?? '';
-  // An invalid token proves nothing, here and below: another proof may be sent with it.
+  // An invalid token proves nothing, here and below. The request may have another proof.
   const fresh = await accessTokens.verify(bearer, LATE_MS_MAX).catch(() => undefined);
   if (fresh !== undefined) return { ...fresh, isStale: false };
   const inCookie = (): string => {
@@ -88,7 +91,7 @@ async function proveSession(
   };
   const claims = sessions.claimsOf(inBody ?? '') ?? sessions.claimsOf(inCookie());
   if (claims !== undefined) return { ...claims, isStale: false };
-  // When a user signs out late and no session ends, the answer must not claim that every session ended.
+  // Without this late proof, a user who signs out late would get 204 although no session has ended.
   const late = await accessTokens.verify(bearer, SESSION_LIFE_MS).catch(() => undefined);
   return late && { ...late, isStale: true };
 }
@@ -101,9 +104,9 @@ function endLocally({ sessions }: Identity, { account, session }: ProvenSession)
 async function endGlobally(identity: Identity, proven: ProvenSession): Promise<void> {
   const { account, session, counter, isStale } = proven;
   const standing = await standingOf(identity, account, session, counter);
-  // A session that has ended must not end another one.
+  // A session that has ended must not end another session.
   if (standing === 'ended') return;
-  // An old token, found on a discarded disk, must not end every session of its owner.
+  // Someone may find an old token on a discarded disk. Such a token must not end every session of its owner.
   if (isStale || standing === 'replaced') throw notSignedIn();
   const owner = asOwner(identity, { account, session }, { isSigningOut: true });
   await signOutEverywhere(owner, account, session).catch((error: unknown) => {

@@ -17,7 +17,7 @@ import {
   usesCookie,
 } from './session-cookie.ts';
 
-/** The client replaces the token by the one that sign-in answered. */
+/** A client that sends this example replaces the token by the token from the answer of sign-in. */
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {
@@ -58,7 +58,7 @@ export function registerRefresh(app: App, deps: AccountsDeps): void {
       const session = await sessions.refresh({ token, platform, deviceId: device.id });
       return await sessionAnswer(deps, reply, session, platform);
     } catch (error) {
-      // Only for this error: a store that does not answer says nothing about the session.
+      // Clears the cookie only for this error. When the store does not answer, the state of the session is unknown.
       if (isInCookie && isAppError(error, 'session_ended')) clearSessionCookie(reply, cookies);
       throw error;
     }

@@ -17,7 +17,7 @@ import {
 } from './request-field.ts';
 
 const INVITATION_LENGTH_MAX = 128;
-/** More than the tokens of captcha services have. */
+/** The longest token that the route accepts, in characters; tokens of captcha services are shorter. */
 const TOKEN_LENGTH_MAX = 8_192;
 
 const bodySchema = z

@@ -18,7 +18,10 @@ export const newPasswordSchema = passwordSchema.describe(
 /** The name of a person, a device or a key. */
 export const nameSchema = z.string().trim().min(1).max(100).refine(isDisplayName, NOT_A_NAME);
 
-/** The docs page sends these examples: each route accepts them once the route before it has accepted its own. */
+/**
+ * The docs page sends these examples in order. Each route accepts its example once the route before it has accepted its
+ * own example.
+ */
 export const EXAMPLE_EMAIL = 'ada@example.com';
 export const EXAMPLE_PASSWORD = 'correct horse battery staple';
 export const EXAMPLE_DEVICE = 'an-id-of-this-installation';

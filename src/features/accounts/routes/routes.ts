@@ -14,7 +14,9 @@ import { registerPassword } from './password.ts';
 import { registerRefresh } from './refresh.ts';
 import { registerRegister } from './register.ts';
 
-/** Registration, sign-in, sessions, and the routes of an account. Without accounts, all answer 501. */
+/**
+ * Registration, sign-in, sessions, and the routes of an account. While accounts are off, all these routes answer 501.
+ */
 export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
   return async (app) => {
     registerJwks(app, deps);
@@ -38,7 +40,7 @@ export function accountRoutes(deps: AccountsDeps): FastifyPluginAsyncZod {
 
 const MAX_AGE_SECONDS = 300;
 
-/** The public keys of access tokens, for services that verify them themselves (RFC 7517). */
+/** The public keys of access tokens (RFC 7517), for other services that verify access tokens. */
 function registerJwks(app: App, deps: Pick<AccountsDeps, 'identity'>): void {
   app.get('/.well-known/jwks.json', { schema: { hide: true } }, (_request, reply) => {
     const { signingKeys } = openIdentity(deps);

@@ -24,7 +24,7 @@ export const sessionAnswerSchema = z.strictObject({
   }),
 });
 
-/** Puts the refresh token into the answer, or, for a website in cookie mode, into the reply's cookie. */
+/** Puts the refresh token into the answer. For a website in cookie mode, puts it into a cookie of the reply instead. */
 export async function sessionAnswer(
   deps: Pick<AccountsDeps, 'identity' | 'tiers' | 'cookies'>,
   reply: Parameters<typeof setSessionCookie>[0],

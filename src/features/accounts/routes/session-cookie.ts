@@ -7,10 +7,13 @@ import type { CookieSettings } from './accounts-deps.ts';
 
 /** Cookie mode: a website keeps its refresh token in a cookie that no script can read. */
 
-/** `__Host-`: sent to this host only, over TLS only, and set by no other host (RFC 6265bis, 4.1.3.2). */
+/**
+ * The prefix `__Host-` tells browsers to send the cookie to this host only, over TLS only, and to let no other host set
+ * it (RFC 6265bis, 4.1.3.2).
+ */
 const SESSION_COOKIE = '__Host-slipway_session';
 
-/** The reply of any route. */
+/** The methods of a reply that set cookies; the reply of any route has them. */
 interface CookieReply {
   setCookie(name: string, value: string, options: CookieSerializeOptions): unknown;
 }
@@ -19,7 +22,7 @@ export function usesCookie(settings: CookieSettings, platform: ClientPlatform): 
   return settings.enabled && platform === 'web';
 }
 
-/** The refresh token in the request's cookie; undefined without one, and outside cookie mode. */
+/** The refresh token in the request's cookie; undefined without a cookie, and when cookie mode is off. */
 export function sessionCookieOf(
   { cookies }: Pick<FastifyRequest, 'cookies'>,
   { enabled }: CookieSettings,
@@ -46,7 +49,7 @@ export function clearSessionCookie(reply: CookieReply, settings: CookieSettings)
 }
 
 /**
- * Checks that a page of the website sent the request: browsers attach the cookie to requests of any site.
+ * Checks that a page of the website sent the request: browsers attach the cookie to requests from pages of any site.
  *
  * @throws AppError `request_forgery`
  */

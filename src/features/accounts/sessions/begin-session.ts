@@ -22,12 +22,12 @@ export interface Device {
 }
 
 /**
- * Begins a session, under an id that no client can choose.
+ * Begins a session. The service chooses its id, so that no client can choose it.
  *
- * @param provenAt the time at which the request that proved the password arrived, in milliseconds since the epoch; a
- *   new password or a sign-out everywhere after that time ends the session
- * @throws AppError `account_locked` when the account was locked meanwhile, `session_ended` when it was erased or signed
- *   out everywhere
+ * @param provenAt the arrival time of the request that proved the password, in milliseconds since the epoch. A new
+ *   password or a sign-out everywhere after that time ends the session
+ * @throws AppError `account_locked` when the account was locked meanwhile, `session_ended` when the account was erased
+ *   or signed out everywhere
  */
 export async function beginSession(
   deps: SessionDeps,
@@ -59,8 +59,8 @@ export async function beginSession(
   };
   const sequence = sessionSequence(account.id, state.session);
   await createRetrying(deps, sequence.key(1), sequence.render(seal(state)));
-  // Locking and erasing change the account first and end its sessions after that. A session that begins
-  // between the two is either listed there, or finds the change here.
+  // To lock or erase an account, the service first changes the account and then ends its sessions. When a session
+  // begins between the two, either the service lists and ends it there, or this read finds the change.
   const reason = whyEnded(account, await readAccount(deps.store, account.id), state);
   if (reason === undefined) return openSessionOf(tokens, state);
   await endSession(deps, account.id, state.session, reason);
@@ -68,8 +68,8 @@ export async function beginSession(
 }
 
 /**
- * The reason for which a new session must end, from changes to the account since it was read; undefined if it
- * continues.
+ * The reason why a new session must end, found in the changes to the account since sign-in read it; undefined if the
+ * session continues.
  */
 function whyEnded(
   then: Account,
@@ -78,7 +78,7 @@ function whyEnded(
 ): EndReason | undefined {
   if (now === undefined) return 'account_erased';
   if (now.locked !== null) return 'account_locked';
-  // Any new end counts, with any time: the clocks of two processes may differ.
+  // Any new value ends the session, whatever time it states, because the clocks of two processes may differ.
   const isNew = now.sessionsEnded?.before !== then.sessionsEnded?.before;
   const isOver = isNew || endsSession(now, session, Date.parse(startedAt));
   return isOver ? 'signed_out_everywhere' : undefined;

@@ -16,8 +16,8 @@ export type GuardedSession = Pick<Principal, 'account' | 'session'> &
   Partial<Pick<Principal, 'startedAt'>>;
 
 /**
- * A guard that refuses changes by a session that has ended. Without it, the access tokens of an ended
- * session could make changes until they expire, ten minutes later at the latest.
+ * A guard that refuses changes by a session that has ended. Without this guard, the access tokens of an ended session
+ * could make changes until they expire, ten minutes later at the latest.
  *
  * @param options.isSigningOut checks only the end marker, and not the account. Signing out everywhere changes the
  *   account first, and the same session must be able to try again after a failure
@@ -36,8 +36,8 @@ export function guardSession(
 }
 
 /**
- * Says whether a session has ended, and whether a refresh token of it is current: the newest token, or the one before
- * it within {@link REFRESH_GRACE_MS}.
+ * Says whether a session has ended, and whether a refresh token of the session is current. A token is current if it is
+ * the newest token, or if the newest token replaced it at most {@link REFRESH_GRACE_MS} ago.
  *
  * @param counter the number of the refresh token; undefined for an access token, which is always `current`
  */

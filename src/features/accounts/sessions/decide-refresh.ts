@@ -9,21 +9,21 @@ export interface RefreshFacts {
   readonly now: number;
   /** True when the session has an end marker. */
   readonly isEnded: boolean;
-  /** The state of the session that the token names; undefined once it was trimmed. */
+  /** The state of the session that the token names; undefined once clean-up has deleted it. */
   readonly presented: SessionJson | undefined;
   /** The state after `presented`. It exists when the token was exchanged before. */
   readonly successor: SessionJson | undefined;
   /** True when the successor's token was exchanged, too. */
   readonly isSuccessorExchanged: boolean;
   /**
-   * True when this process wrote the successor and could not confirm that to the client, because the store failed. See
+   * True when this process wrote the successor but could not confirm that to the client, because the store failed. See
    * `UnconfirmedRefreshes`.
    */
   readonly isUnconfirmed: boolean;
   /** True when the request comes from the device that the token was issued to. */
   readonly isSameDevice: boolean;
   readonly platform: ClientPlatform;
-  /** The account, if it changed after the state that the token names; `erased` when it is gone. */
+  /** The account, if it changed after the state that the token names; `erased` when the account is gone. */
   readonly account: Account | 'unchanged' | 'erased';
 }
 
@@ -38,17 +38,17 @@ export type RefreshDecision =
   | { readonly action: 'advance'; readonly state: Omit<SessionJson, 'change_id'> };
 
 /**
- * Decides the answer to a refresh. Pure and total.
+ * Decides the answer to a refresh. The function is pure, and it never throws.
  *
- * Refresh tokens are rotated, and reuse of an exchanged one is detected (RFC 9700, section 4.14.2). When a token is
- * stolen, either the thief or the owner presents a token that the other has exchanged. The session ends then, because
- * the service cannot distinguish the two. A token that was exchanged within {@link REFRESH_GRACE_MS}, and whose
- * successor was not, is not a sign of theft.
+ * Each refresh replaces the token, and the service detects the reuse of a replaced token (RFC 9700, section 4.14.2).
+ * When a token is stolen, either the thief or the owner later presents a token that the other person has exchanged. The
+ * session ends then, because the service cannot distinguish the thief from the owner. The reuse of a token is not a
+ * sign of theft if the token was exchanged within {@link REFRESH_GRACE_MS} and its successor was not exchanged.
  */
 export function decideRefresh(facts: RefreshFacts): RefreshDecision {
   const { now, presented, successor, account } = facts;
   if (facts.isEnded || account === 'erased') return { action: 'refuse' };
-  // Trimming deletes a state only after tokens were exchanged at least twice since that state.
+  // Clean-up deletes a state only after at least two later refreshes.
   if (presented === undefined) return end('reused');
   if (!facts.isSameDevice || presented.platform !== facts.platform) return end('other_device');
   if (account !== 'unchanged') {

@@ -18,8 +18,8 @@ export type EndReason =
   | 'expired';
 
 /**
- * Ends a session permanently. Ending it again changes nothing. Its access tokens are valid until they expire, ten
- * minutes after they were issued at the latest.
+ * Ends a session permanently. Ending it again changes nothing. The access tokens of the session are valid until they
+ * expire, at the latest ten minutes after the service issued them.
  */
 export async function endSession(
   deps: EndDeps & { readonly log?: Log },
@@ -33,7 +33,7 @@ export async function endSession(
 }
 
 /**
- * Ends one session of an account at the owner's request from another session.
+ * Ends one session of an account, when the owner requests it from another session.
  *
  * @throws AppError `unknown_session` when the account has no such session, `not_signed_in`
  */
@@ -50,7 +50,7 @@ export async function endOneSession(
 }
 
 /**
- * Ends every session of an account. After a failure, some may have ended.
+ * Ends every session of an account. After a failure, some of the sessions may have ended.
  *
  * @param except a session that continues
  */
@@ -68,7 +68,7 @@ export async function endAllSessions(
 /**
  * Signs the owner out everywhere: ends every session of the account, including one that begins meanwhile.
  *
- * @param own the session that sent the request. It ends last, so that the owner can try again after a failure
+ * @param own the session that sent the request. This session ends last, so that the owner can try again after a failure
  */
 export async function signOutEverywhere(deps: ChangeDeps, id: string, own: string): Promise<void> {
   const before = new Date(deps.clock.now()).toISOString();

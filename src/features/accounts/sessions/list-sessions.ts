@@ -6,9 +6,12 @@ import { parseSessionKey, sessionsPrefix } from '../keys.ts';
 import { type SessionJson, sessionSequence } from './session-document.ts';
 import { SESSION_IDLE_MS } from './session-lifetimes.ts';
 
-/** The sessions of one account. These are listings of the store, which a refresh never waits for. */
+/** The sessions of one account. This file lists keys of the store; a refresh never waits for such a listing. */
 
-/** The number of requests that one listing sends to the store at once: an account may have any number of sessions. */
+/**
+ * The number of requests that one listing sends to the store at once. The limit is necessary because an account may
+ * have any number of sessions.
+ */
 export const STORE_CALLS_AT_ONCE = 8;
 
 export interface SessionSummary {
@@ -22,7 +25,7 @@ export interface SessionSummary {
   readonly expiresAt: string;
 }
 
-/** The sessions of an account that have not ended, each with the newest number of its documents. */
+/** For each session of an account that has not ended, the number of its newest document. */
 export async function listOpen(
   store: ObjectStore,
   account: string,
@@ -40,7 +43,10 @@ export async function listOpen(
   return newest;
 }
 
-/** The newest document of each session that has not ended, without corrupt ones, which cannot be refreshed. */
+/**
+ * The newest document of each session that has not ended. Leaves out corrupt documents, because such a session cannot
+ * be refreshed.
+ */
 async function readOpen(store: ObjectStore, account: string): Promise<readonly SessionJson[]> {
   const open = [...(await listOpen(store, account))];
   const limit = pLimit(STORE_CALLS_AT_ONCE);
@@ -52,7 +58,7 @@ async function readOpen(store: ObjectStore, account: string): Promise<readonly S
   return documents.flatMap((document) => (document === undefined ? [] : [document.signed]));
 }
 
-/** The sessions that can be refreshed, the last refreshed first. */
+/** The sessions that can be refreshed, with the last refreshed session first. */
 export async function listSessions(
   { store, clock }: EndDeps,
   account: string,
@@ -68,7 +74,7 @@ export async function listSessions(
 }
 
 /**
- * The lowest account revision that an open session has copied: sessions need the documents above it.
+ * The lowest account revision that an open session has copied. Sessions need the account documents above this revision.
  *
  * @returns infinity when the account has no open session
  */

@@ -15,7 +15,7 @@ export interface OpenSession {
   readonly session: string;
   readonly email: string;
   readonly emailVerified: boolean;
-  /** As stored. It may be missing in the present tier table. */
+  /** The tier as the session stores it. The present tier table may lack this tier. */
   readonly tier: string | null;
   /** The time at which the owner proved their password, in milliseconds since the epoch. */
   readonly startedAt: number;

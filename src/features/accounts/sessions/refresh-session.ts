@@ -25,11 +25,12 @@ interface RefreshDeps extends SessionDeps {
 }
 
 /**
- * Exchanges a refresh token for the next one: reads the facts, has {@link decideRefresh} decide, and writes.
+ * Exchanges a refresh token for the next token: reads the facts, lets {@link decideRefresh} decide, and writes the
+ * result.
  *
- * Takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1 is the
- * creation of document N+1: when refreshes with one token are concurrent, one of them creates it, and all answer with
- * the same token.
+ * A refresh takes at most five store requests in two round trips, and more only when the account changed. Refresh N+1
+ * creates document N+1. When several refreshes use one token at the same time, one of them creates the document, and
+ * all answer with the same token.
  *
  * After an error of the store, the session continues.
  *
@@ -45,8 +46,8 @@ export async function refreshSession(
   const { account, session } = claims;
   const key = sessionSequence(account, session).key(claims.counter + 1);
   const stored = await readStored(deps, claims);
-  // Takes the time after the reads: no state that was read is in the future then, and the end of the grace is not
-  // missed.
+  // Takes the time after the reads. Then no state that was read is in the future, and the process does not miss the end
+  // of the grace time.
   const now = clock.now();
   const decision = decideRefresh({
     ...stored,
@@ -67,7 +68,8 @@ export async function refreshSession(
     case 'advance': {
       const state = { ...decision.state, change_id: deps.randomness.id() };
       await createState(deps, key, state);
-      // The client came back after an unconfirmed refresh whose write had not landed.
+      // The client came back with the old token after an unconfirmed refresh, and the store had not created the next
+      // state.
       unconfirmed.noteAnswered(key, now);
       return openSessionOf(tokens, state);
     }
@@ -90,14 +92,14 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
     readAccountAfter(store, account, accountRevision),
   ]).catch((error: unknown) => {
     if (!isAppError(error, 'document_corrupt')) throw error;
-    // Its state is lost, so that the owner has to sign in again.
+    // The state of the session is lost, so the owner has to sign in again.
     log.error({ account, session, err: error }, 'a document of a session is corrupt');
     throw sessionEnded();
   });
   const [isSuccessorExchanged, current] = await Promise.all([
     successor !== undefined && isPresent(store, sequence.key(counter + 2)),
-    // Reads the newest document instead of the next one. Otherwise an owner could keep a tier that an admin has
-    // withdrawn: with each change of the name, the session would read the withdrawal one refresh later.
+    // Reads the newest account document instead of the next document. Otherwise an owner could keep a tier that an
+    // admin has withdrawn: with each change of the name, the session would read the withdrawal one refresh later.
     changed && readAccountFrom(store, changed),
   ]);
   return {
@@ -110,9 +112,9 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
 }
 
 /**
- * It does not matter which refresh created the state: the token is the same.
+ * Any refresh may have created the state, because the token is the same for all of them.
  *
- * @throws AppError `store_unavailable`, also when the state may be there
+ * @throws AppError `store_unavailable`, even if the store may have created the state
  */
 async function createState(deps: RefreshDeps, key: string, state: SessionJson): Promise<void> {
   const sequence = sessionSequence(state.account, state.session);

@@ -4,20 +4,23 @@ import { parseJson } from '../../../core/response-body.ts';
 import type { Secret } from '../../../core/secret.ts';
 
 /**
- * The claims of a refresh token. The token names a state of its session, with a MAC that proves that this service
- * issued it: a forged token costs no store request.
+ * The claims of a refresh token. The token names a state of its session, and a MAC proves that this service issued the
+ * token, so a forged token costs no store request.
  *
- * The token is derived from the state. A client that lost the answer to a refresh gets the same token again, from any
- * replica, and no replica has to remember the tokens that it issued.
+ * The service derives the token from the state. When a client loses the answer to a refresh, it gets the same token
+ * again from any replica, and no replica has to remember the tokens that it issued.
  */
 export interface RefreshClaims {
   readonly account: string;
   readonly session: string;
   /** See {@link RefreshTokens.deviceDigest}. */
   readonly device: string;
-  /** The number of the session's document that the token names. */
+  /** The number of the session document that the token names. */
   readonly counter: number;
-  /** The number of the newest account document that the session's state knows. A refresh looks for changes above it. */
+  /**
+   * The number of the newest account document that the state of the session includes. A refresh looks for changes in
+   * account documents with higher numbers.
+   */
   readonly accountRevision: number;
   /** The time at which the session expires, in seconds since the epoch. */
   readonly expiresAt: number;
@@ -27,7 +30,7 @@ export interface RefreshTokens {
   render(claims: RefreshClaims): string;
   /** Undefined for a text that this service did not issue. */
   parse(token: string): RefreshClaims | undefined;
-  /** A keyed digest of a device's id: readers of the store cannot recognize a device that they know. */
+  /** A keyed digest of a device's id. Someone who reads the store cannot recognize a device, even with its id. */
   deviceDigest(id: string): string;
 }
 
@@ -44,7 +47,7 @@ const claimsSchema = z.tuple([
 ]);
 
 export function createRefreshTokens(secret: Secret): RefreshTokens {
-  // Derives one key for each use (NIST SP 800-108): a MAC for one use must not be valid for the other.
+  // Derives a separate key for each use (NIST SP 800-108): a MAC for one use must not be valid for another use.
   const keyFor = (use: string): Buffer =>
     createHmac('sha256', secret.reveal()).update(`slipway ${use} v1`).digest();
   const tokenKey = keyFor('refresh token');
@@ -63,7 +66,7 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
       const given = Buffer.from(mac, 'base64url');
       const right = macOf(payload);
       const isOurs = given.byteLength === right.byteLength && timingSafeEqual(given, right);
-      // Base64url can spell the same bytes in several ways. Only the spelling that the service writes is the token.
+      // Base64url can encode the same bytes in several ways. The service accepts only the encoding that it writes.
       if (rest.length > 0 || !isOurs || right.toString('base64url') !== mac) return undefined;
       return readClaims(payload);
     },
@@ -72,7 +75,7 @@ export function createRefreshTokens(secret: Secret): RefreshTokens {
   };
 }
 
-/** Undefined for claims in another format, signed with the same secret. */
+/** Undefined for claims that have another format, even if they are signed with the same secret. */
 function readClaims(payload: string): RefreshClaims | undefined {
   const parsed = claimsSchema.safeParse(parseJson(Buffer.from(payload, 'base64url')));
   if (!parsed.success) return undefined;

@@ -7,8 +7,8 @@ import type { Account } from '../accounts/account-document.ts';
 import { sessionKey, sessionPrefix } from '../keys.ts';
 
 /**
- * Session v1: one document for each refresh. It copies the account's fields that a refresh needs, so that a refresh
- * reads the account only when it has changed.
+ * Session v1: one document for each refresh. It copies the account's fields that a refresh needs, so a refresh reads
+ * the account only when the account has changed.
  */
 
 const SESSION_BYTES_MAX = 8 * 1024;

@@ -22,7 +22,7 @@ export interface Sessions {
   refresh(request: RefreshRequest): Promise<OpenSession>;
   /** See {@link endSession}. */
   end(account: string, session: string, reason: EndReason): Promise<void>;
-  /** The claims of a refresh token; undefined if this service did not issue it, or it has expired. */
+  /** The claims of a refresh token; undefined if this service did not issue the token, or if the token has expired. */
   claimsOf(token: string): RefreshClaims | undefined;
 }
 

@@ -1,17 +1,17 @@
-/** The oldest entries are forgotten first. */
+/** Above this number, the process forgets the oldest entries first. */
 const ENTRIES_MAX = 10_000;
 
 /**
- * Refreshes that this process answered with an error because the store failed, while the store may have created the
- * next state. The client returns with the old token, perhaps much later. The store's failure caused that; it is not a
- * sign of theft.
+ * Refreshes that this process answered with an error because the store failed. The store may have created the next
+ * state all the same. The client returns with the old token, perhaps much later. The cause is the failure of the store,
+ * so the return is not a sign of theft.
  */
 export interface UnconfirmedRefreshes {
-  /** The store may have created the state under this key, and no client has its token. */
+  /** The store may have created the state under this key, but no client has the token of that state. */
   note(key: string): void;
   /** True when the service may still answer the token of the previous state with the state under this key. */
   has(key: string, now: number): boolean;
-  /** A client has the token. From now on the ordinary grace applies. */
+  /** A client now has the token. From now on, the ordinary grace time applies. */
   noteAnswered(key: string, now: number): void;
 }
 

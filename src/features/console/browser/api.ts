@@ -2,7 +2,7 @@ import type { Problem } from '../answers.ts';
 
 /** Requests to the server of the console. */
 
-/** A request that failed. `status` 0: no answer came. */
+/** A request that failed. Its `status` is 0 when no answer came. */
 export class Failure extends Error {
   readonly status: number;
   readonly code: string;
@@ -22,7 +22,7 @@ export interface Answer<T> {
   readonly tag: string | null;
 }
 
-/** The headers that prove who asks. */
+/** Returns the headers that prove who sends a request. */
 type Authorize = () => Promise<Readonly<Record<string, string>>>;
 
 /** The longest wait for an answer: a diagnosis of the store takes half a minute. */
@@ -37,9 +37,9 @@ export function startApi(root: string, how?: Authorize): void {
 }
 
 /**
- * @param path `/console/api/start`
- * @param tag the entity tag of the answer that is shown
- * @returns null when that answer still holds
+ * @param path such as `/console/api/start`
+ * @param tag the entity tag of the answer that the screen shows
+ * @returns null when the shown answer is still the newest
  * @throws Failure
  */
 export async function get<T>(
@@ -67,7 +67,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   for (const [name, value] of Object.entries(await authorize())) headers.set(name, value);
   const { signal, expired, done } = bounded(init.signal ?? null);
   try {
-    // This page keeps the tags: the browser's cache would turn the server's 304 into a 200.
+    // This page keeps the tags itself, because the browser's cache would turn the server's 304 into a 200.
     return await fetch(base + path, {
       ...init,
       headers,
@@ -83,7 +83,7 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** `AbortSignal.any` is too new for some of the browsers. */
+/** The function does not use `AbortSignal.any`, because some supported browsers do not have it. */
 function bounded(outer: AbortSignal | null) {
   const controller = new AbortController();
   const abort = () => controller.abort();

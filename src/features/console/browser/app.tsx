@@ -53,12 +53,12 @@ function Starting({ failure, reload }: Pick<Polled<Start>, 'failure' | 'reload'>
   return failure === null ? loading : <Page title="Console">{loading}</Page>;
 }
 
-/** The address without an application shows the default one. */
+/** An address without an application shows the default application. */
 function routeShown(route: Route, start: Start | null): Route {
   if (route.screen === 'home' && start !== null) {
     return { screen: 'overview', app: start.defaultApplication };
   }
-  // The service does not show its store.
+  // The console of the service does not show its store.
   if (route.screen === 'doctor' && start?.mode === 'service') return { screen: 'unknown' };
   return route;
 }

@@ -4,7 +4,7 @@ import type { Start } from '../answers.ts';
 
 /** The things that every screen can use. */
 
-/** A change that was made, in words for the operator. */
+/** The result of a change, in words for the operator. */
 export interface Outcome {
   readonly title: string;
   readonly sentences: readonly string[];
@@ -16,7 +16,7 @@ export interface Outcome {
 
 export interface Surroundings {
   readonly start: Start;
-  /** Says what was done, until the operator closes it. */
+  /** Shows the outcome until the operator closes it. */
   tell(outcome: Outcome): void;
 }
 

@@ -2,13 +2,13 @@
 
 const DAY_S = 86_400;
 
-/** @param share in 1/100 %: 2550 is `25.5 %` */
+/** @param share in 1/100 %: 2550 becomes `25.5 %` */
 export function percent(share: number): string {
   const value = share / 100;
   return `${Number.isInteger(value) ? value : value.toFixed(2).replace(/0$/, '')} %`;
 }
 
-/** @param part from 0 to 1; null: none */
+/** @param part from 0 to 1; null for none */
 export function portion(part: number | null): string {
   if (part === null) return '–';
   return part > 0 && part < 0.001 ? '< 0.1 %' : `${(part * 100).toFixed(1)} %`;
@@ -28,7 +28,7 @@ const SPANS: readonly [limit: number, unit: number, one: string][] = [
   [Number.POSITIVE_INFINITY, 365 * DAY_S, 'year'],
 ];
 
-/** @param at and `now` in milliseconds since the epoch. @returns `3 minutes ago`, `in 2 days` */
+/** @param at and `now` in milliseconds since the epoch. @returns a text such as `3 minutes ago` or `in 2 days` */
 export function relative(at: number, now: number): string {
   const seconds = Math.round((now - at) / 1000);
   if (Math.abs(seconds) < 2) return 'now';
@@ -36,7 +36,7 @@ export function relative(at: number, now: number): string {
   return seconds > 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** @returns `40 seconds` */
+/** @returns a text such as `40 seconds` */
 export function span(seconds: number): string {
   const [, unit, one] = SPANS.find(([limit]) => seconds < limit) ?? [0, 1, 'second'];
   return counted(Math.floor(seconds / unit), one);
@@ -52,13 +52,15 @@ export const dayAndHour = (at: number): string => `${SHORT.format(at)} ${CLOCK.f
 export const dateOf = (at: number): string => DATE.format(at);
 export const dateAndTime = (at: number): string => `${DATE.format(at)}, ${CLOCK.format(at)}`;
 
-/** `2026-11-25 15:25:01Z` in a sentence of the server is written as {@link dateAndTime}. */
+/**
+ * Replaces each time in a sentence of the server, such as `2026-11-25 15:25:01Z`, by the result of {@link dateAndTime}.
+ */
 export const withLocalTimes = (text: string): string =>
   text.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, (time) =>
     dateAndTime(Date.parse(time.replace(' ', 'T'))),
   );
 
-/** @returns `2026-11-22 14:03:12 UTC` */
+/** @returns a text such as `2026-11-22 14:03:12 UTC` */
 export const utc = (iso: string): string => {
   const at = new Date(iso);
   return Number.isNaN(at.getTime())

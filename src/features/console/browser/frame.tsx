@@ -55,7 +55,7 @@ interface SwitcherProps {
   readonly route: Route;
 }
 
-/** Switches to another application, on the same screen when every application has it. */
+/** Switches to another application. The operator stays on the same screen when every application has that screen. */
 function AppSwitcher({ app, start, route }: SwitcherProps) {
   const names = [...new Set([...(start?.applications ?? []), app])].filter(Boolean);
   const go = (name: string) => {
@@ -103,7 +103,8 @@ function Navigation({ app, route, start }: NavigationProps) {
     route.screen === 'release' || route.screen === 'rollout' || route.screen === 'home'
       ? 'overview'
       : route.screen;
-  // The service has no doctor. Until the mode is known, the link keeps its space.
+  // The service has no doctor. While the mode is not known, the link is shown, so that the other links do not move
+  // later.
   const hasDoctor = start?.mode !== 'service';
   return (
     <nav class="tabs" aria-label="Screens">
@@ -158,7 +159,7 @@ interface OutcomeProps {
   readonly onClose: () => void;
 }
 
-/** Says what was done, on every screen, until the operator closes it. */
+/** Shows the result of a change, on every screen, until the operator closes it. */
 export function OutcomePanel({ outcome, onClose }: OutcomeProps) {
   const [asked, setAsked] = useState<Omit<AskedProps, 'onClose'> | null>(null);
   const paused = outcome?.paused;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** The addresses of the screens. An address can be shared: it names what is shown, filters included. */
+/** The addresses of the screens. An operator can share an address: it names what the screen shows, with the filters. */
 
 export type Route =
   | { readonly screen: 'home' }
@@ -18,10 +18,10 @@ export interface Address {
 
 export type Query = Readonly<Record<string, string | null | undefined>>;
 
-/** Stands in place of an application's name. No application can have this name. */
+/** This text replaces the name of the application in an address without one. No application can have this name. */
 const NO_APP = '-';
 
-/** @param path below the base: `/console/desktop/releases/1.5.0` */
+/** @param path below the base, such as `/console/desktop/releases/1.5.0` */
 export function parsePath(path: string): Route {
   const parts = path.split('/').filter((part) => part !== '');
   const [root, app, area, version, last, ...more] = parts.map(decode);
@@ -65,7 +65,7 @@ function partsOf(route: Route): readonly string[] {
 let base = '';
 const CHANGED = 'slipway:navigated';
 
-/** @param root `data-base` of the page: empty, or `/slipway` behind a proxy */
+/** @param root the page's `data-base`: empty, or a path such as `/slipway` behind a proxy */
 export function startRouter(root: string): void {
   base = root.replace(/\/$/, '');
 }
@@ -116,7 +116,7 @@ export function useAddress(): Address {
   return address;
 }
 
-/** Links between screens load no new page. The browser itself handles clicks that open a tab. */
+/** A link between screens loads no new page. The browser itself handles clicks that open a tab. */
 function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

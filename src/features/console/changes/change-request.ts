@@ -8,14 +8,14 @@ const reason = z
   .max(4_000)
   .nullable()
   .transform((text) => (text === null || text.trim() === '' ? null : text.trim()));
-/** As in a notes file of a publisher; in UTF-16 units. */
+/** The maximum length of notes, in UTF-16 units. The notes file of a publisher has the same limit. */
 const NOTES_LENGTH_MAX = 64 * 1024;
 
 const changeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.enum(['pause', 'resume', 'yank']),
     version: word,
-    /** Null: every channel. */
+    /** Null for every channel. */
     channel: word.nullable(),
     reason,
   }),
@@ -24,7 +24,10 @@ const changeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('rollout'),
     version: word,
     channel: word,
-    /** `25%`, a plan such as `5%@0h,25%@1d,100%@4d`, or one of the words `freeze`, `unfreeze`, `complete`. */
+    /**
+     * A share such as `25%`, a plan such as `5%@0h,25%@1d,100%@4d`, or one of the words `freeze`, `unfreeze`,
+     * `complete`.
+     */
     plan: z.string().min(1).max(4_000),
     freezeWindows: z.array(z.string().min(1).max(200)).max(20),
     reason,
@@ -39,15 +42,15 @@ const changeSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** The changes that the console makes. Each is a command of `slipway`, too. */
+/** The changes that the console makes. `slipway` has a command for each of these changes. */
 export type Change = z.output<typeof changeSchema>;
 
 /** The body of `POST /console/api/apps/{app}/preview` and `POST …/change`. */
 export const changeRequestSchema = z.object({
   change: changeSchema,
   /**
-   * The catalog revision that the screen showed. When the catalog has a newer one, the answer is 409 `state_changed`,
-   * and nothing is changed. Null only for a pause, which is made in every state.
+   * The catalog revision that the screen showed. When the catalog has a newer revision, the server answers 409
+   * `state_changed` and changes nothing. Null only for a pause, which the server makes in any revision.
    */
   revision: z.int().positive().nullable(),
 });

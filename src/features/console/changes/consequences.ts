@@ -9,7 +9,10 @@ import { withdrawalSentences } from '../../../releases/withdraw/withdrawal-text.
 import type { Change } from './change-request.ts';
 import type { Made } from './make-change.ts';
 
-/** Says what a change means, in whole sentences; the most important first. @param now by the store's clock */
+/**
+ * Describes the effects of a change in whole sentences, the most important first. @param now the time by the store's
+ * clock, in milliseconds since the epoch
+ */
 export function consequencesOf(change: Change, made: Made, now: number): readonly string[] {
   if (!made.changed) return ['The catalog is already in this state, so nothing would change.'];
   return [

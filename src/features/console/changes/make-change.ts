@@ -13,12 +13,12 @@ import type { Change, ChangeRequest } from './change-request.ts';
 export interface Made extends Committed {
   readonly status?: StatusChanged;
   readonly rollback?: Rollback;
-  /** The channels whose rollout was changed, with the shares before and after. */
+  /** The channels whose rollout the change has changed, with the shares before and after. */
   readonly rollouts?: Awaited<ReturnType<typeof changeRollout>>['channels'];
 }
 
 /**
- * Makes a change with the operation of the command of the same name.
+ * Makes a change with the same operation as the command for this change.
  *
  * @throws AppError `state_changed`; an error of the operation
  */
@@ -39,7 +39,7 @@ export async function makeChange(
     }
     case 'rollback': {
       const request = { application, to: change.to, channel: change.channel, reason };
-      // The plan is the one that the operator saw: a newer revision is refused.
+      // This plan equals the plan that the operator saw, because a newer revision is refused.
       const { withdrawn } = await planRollback(deps, request);
       const rollback = await rollBack(deps, request, withdrawn);
       return { ...rollback, rollback };
@@ -79,7 +79,7 @@ export function isRolloutWord(plan: string): plan is RolloutWord {
 /** Refuses the change when the catalog is newer than the revision that the operator saw. */
 export function seeing(writer: WriterDeps, { change, revision }: ChangeRequest): WriterDeps {
   if (revision !== null) return { ...writer, seenRevision: revision };
-  // A pause is safe in every state, and a bad release must be paused quickly.
+  // A pause is safe in any revision, and a bad release must be paused quickly.
   if (change.kind === 'pause') return writer;
   throw new AppError(
     'invalid_request',

@@ -19,13 +19,13 @@ import { consequencesOf } from './consequences.ts';
 import { isRolloutWord, type Made, makeChange } from './make-change.ts';
 
 interface PreviewDeps {
-  /** Keeps all writes in memory. */
+  /** The dependencies of a change whose store keeps all writes in memory. */
   readonly rehearsal: WriterDeps;
   readonly usage: UsageSource;
   readonly defaultApplication: string;
 }
 
-/** Makes the change in memory, and says what it would mean. @throws AppError an error of {@link makeChange} */
+/** Makes the change in memory, and describes its effects. @throws AppError an error of {@link makeChange} */
 export async function previewChange(
   deps: PreviewDeps,
   application: string,
@@ -56,17 +56,20 @@ async function simulated(
   try {
     return await simulateRollout({ application, channel, now }, made, await usage.read());
   } catch (error) {
-    // A channel without an earlier release has no fleet.
+    // On a channel without an earlier release, there is no fleet to simulate.
     if (isAppError(error, 'no_release')) return null;
     throw error;
   }
 }
 
-/** Enough for shares of 0.1 %, and simulated within a second: the operator waits for the answer. */
+/**
+ * The size of the simulated fleet. It is large enough for shares of 0.1 %, and small enough to simulate within a
+ * second, because the operator waits for the answer.
+ */
 const INSTALLATIONS = 10_000;
-/** The fleet follows the counts of so many days. */
+/** The number of days whose counts the fleet follows. */
 const DAYS = 14;
-/** Equal previews must show the same. */
+/** The seed is constant, so that the same preview shows the same simulation. */
 const SEED = 1;
 const STRANDED_MAX = 5;
 
@@ -108,7 +111,7 @@ async function simulateRollout(
   };
 }
 
-/** Follows the counted versions of the channel; when there are no counts, the fleet is made up. */
+/** A fleet with the counted versions of the channel. Without counts, the fleet is invented. */
 function fleetOf(
   { application, channel, now }: SimulationRequest,
   channels: Made['after'],
@@ -124,7 +127,7 @@ function fleetOf(
   }
 }
 
-/** The command that makes the same change, to copy into a terminal or a script. */
+/** The command that makes the same change. The operator can copy it into a terminal or a script. */
 function commandOf(change: Change, application: string, defaultApplication: string): string {
   const app = application === defaultApplication ? [] : ['--app', application];
   const reason = change.reason === null ? [] : ['--reason', change.reason];
@@ -163,7 +166,7 @@ function noteWords({
   return ['--file', locale === 'und' ? 'NOTES.md' : `${locale}=NOTES.md`];
 }
 
-/** For a POSIX shell. */
+/** The word, in quotes if a POSIX shell needs quotes. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,35 +7,40 @@ import type { App } from '../../../server/deps.ts';
 import { PAGE_HEADERS, renderOpeningPage } from '../console-page.ts';
 
 /**
- * Says who may use a console that listens on this machine. It can change releases, so it refuses these:
+ * Decides who may use a console that listens on this machine. The console can change releases, so the guard refuses
+ * these:
  *
- * - another user of the machine, and any other program: a token, which works once, gives one browser a cookie and a key;
- * - a server on another port of this machine, which gets the cookie as well, because cookies have no port: data and
- *   changes need the key, which the browser keeps for this port;
- * - a page of another website or port, which can send requests to this machine: by Origin and Sec-Fetch-Site;
- * - a website whose host name was rebound to this machine after it loaded (DNS rebinding): by Host.
+ * - another user of the machine, and any other program: the browser needs a cookie and a key, and it gets them with a
+ *   token that works once;
+ * - a server on another port of this machine: it gets the cookie as well, because cookies have no port. Data and
+ *   changes therefore also need the key, which the browser keeps for this port only;
+ * - a page of another website or port, which can send requests to this machine: the guard checks Origin and
+ *   Sec-Fetch-Site;
+ * - a website whose host name changed to the address of this machine after the page loaded (DNS rebinding): the guard
+ *   checks Host.
  *
- * The route that the router found decides what a request needs, and never the text of the address: an address has many
- * spellings, such as `/console/%61pi/`. A route that states nothing needs the cookie and the key.
+ * The route decides what a request needs. The text of the address does not decide, because one address has many
+ * spellings, such as `/console/%61pi/`. A request needs the cookie and the key unless its route states something else.
  */
 interface LocalGuard {
-  /** The path that opens the console, once: `/?token=…`. */
+  /** The path that opens the console: `/?token=…`. It works once. */
   readonly openingPath: string;
-  /** Call it before the routes are registered. */
+  /** Protects the routes that are registered after this call. */
   protect(app: App, port: () => number): void;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * For the console of this machine. `screen`: the answer has no data, so the cookie is enough, and a link on
-     * another page may lead to it. `opening`: the answer gives the cookie and the key.
+     * The access that a route of the local console needs. Without it, a request needs the cookie and the key. `screen`:
+     * the answer has no data, so the cookie is enough, and a link on a page of another site may lead to it. `opening`:
+     * the answer gives the browser the cookie and the key.
      */
     readonly localAccess?: 'screen' | 'opening';
   }
 }
 
-/** Carries the key of a request for data. */
+/** The header with the key, for requests for data. */
 const KEY_HEADER = 'x-slipway-console';
 
 const FRESH_START = 'Run "slipway console" again, and open the address that it prints.';
@@ -71,7 +76,8 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
         if (isUsed || !isSame(given, token)) throw wrongToken(isUsed);
         isUsed = true;
         const cookie = `${cookieName()}=${session}; Path=/; HttpOnly; SameSite=Strict`;
-        // A page and no redirect: after a link on another page, a redirect would not get the strict cookie.
+        // The answer is a page and not a redirect: when a link on a page of another site leads here, the browser would
+        // follow a redirect without the strict cookie.
         return reply
           .headers({ ...PAGE_HEADERS, 'cache-control': 'no-store', 'set-cookie': cookie })
           .send(renderOpeningPage(`/console#key=${key}`));
@@ -82,7 +88,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
 
 type Access = 'screen' | 'opening' | 'data';
 
-/** The answer to an address without a route has no data. */
+/** When an address has no route, the answer has no data. */
 function accessOf({ is404, routeOptions }: FastifyRequest): Access {
   return is404 ? 'screen' : (routeOptions.config.localAccess ?? 'data');
 }
@@ -100,7 +106,7 @@ function wrongToken(isUsed: boolean): AppError {
   );
 }
 
-/** 244 random bits. */
+/** A random text with 244 random bits. */
 function secretOf(randomness: Randomness): string {
   return `${randomness.id()}${randomness.id()}`.replaceAll('-', '');
 }

@@ -18,7 +18,7 @@ import { type ConsolePageDeps, registerConsolePage } from '../console-page.ts';
 export interface ConsoleRouteDeps extends ConsolePageDeps {
   readonly console: Console;
   readonly tiers: TierTable;
-  /** Refuses a request that may not read. It runs before every answer with data. */
+  /** Refuses a request whose sender may not read the data. The server calls it before every answer with data. */
   readonly guard: (request: FastifyRequest) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function registerConsole(app: App, deps: ConsoleRouteDeps): void {
     });
     registerViews(scope.withTypeProvider(), deps);
     if (deps.mode === 'local') registerChanges(scope.withTypeProvider(), deps);
-    // Not the page, which every other address below /console gets.
+    // Without this route, an unknown address of the API would get the page, as every other address below /console does.
     scope.all(`${API}/*`, { schema: { hide: true } }, () => {
       throw new AppError('route_not_found', 'The console has nothing at this address.');
     });
@@ -53,7 +53,7 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     { schema: { hide: true, params } },
     async (request, reply) => {
       const overview = await shown.overview(request.params.app);
-      // These times differ in each answer, so each answer would have another tag.
+      // These times differ in each answer, so they must not be part of the tag.
       const { readAt: _readAt, now: _now, ...drawn } = overview;
       const etag = etagOf(JSON.stringify(drawn));
       reply.header('etag', etag);
@@ -84,7 +84,8 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
     ({ params: { app: application }, query }) =>
       shown.explain({
         ...explainRequestOf(query, application, tierOf(query.tier, tiers)),
-        // This holds in the service, too: its operator opens the console only to the team that publishes.
+        // The audience is the same in the service, because its operator opens the console only to the team that
+        // publishes.
         audience: 'publisher',
       }),
   );
@@ -101,7 +102,7 @@ function registerViews(app: App, { console: shown, tiers }: ConsoleRouteDeps): v
   );
 }
 
-/** These routes change releases or write to the store: they are for the person at this machine alone. */
+/** These routes change releases or write to the store, so only the operator at this machine may use them. */
 function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
   const bodyLimit = BODY_BYTES_MAX.console;
   const schema = { hide: true, params: inApp, body: changeRequestSchema };
@@ -118,7 +119,7 @@ function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
       html: renderMarkdown(body.markdown),
     }),
   );
-  // Not a GET: it writes probes.
+  // The doctor is a POST, because it writes probes.
   app.post(`${API}/doctor`, { schema: { hide: true } }, () => shown.doctor());
 }
 

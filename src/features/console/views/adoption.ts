@@ -6,13 +6,13 @@ import { isoOf } from '../catalog-source.ts';
 import type { SeenUsage } from '../usage-source.ts';
 import { RECENT_DAYS } from './release.ts';
 
-/** A reader cannot distinguish more lines in a chart, so the other versions are summed. */
+/** A reader cannot distinguish more lines in a chart, so one further line shows the sum of all other versions. */
 const VERSIONS_MAX = 8;
 
 export interface AdoptionRequest {
   readonly application: string;
   readonly days: number;
-  /** Undefined: all. */
+  /** Undefined for all channels. */
   readonly channel: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function adoptionOf(
   };
 }
 
-/** More versions do not fit into a line. */
+/** The maximum number of versions in one line of text. */
 const NOW_MAX = 4;
 
 function nowOf({ versions, whole }: UsageSummary): Adoption['now'] {
@@ -71,7 +71,7 @@ function nowOf({ versions, whole }: UsageSummary): Adoption['now'] {
   return rest < 1e-9 ? sorted : [...sorted, { version: OTHER, share: rest }];
 }
 
-/** The most used versions, and one row for the others. */
+/** The most used versions, and one row for all other versions. */
 function joinRest(versions: readonly AdoptedVersion[], checks: number): readonly AdoptedVersion[] {
   const named = versions.filter(({ version }) => version !== OTHER);
   const mostFirst = named.toSorted((a, b) => b.checks - a.checks);

@@ -14,11 +14,11 @@ import {
 } from '../../../releases/list/read-history.ts';
 import type { ClientRow, DifferenceRow, History, HistoryEntry, Revision } from '../answers.ts';
 
-/** A page of the history. */
+/** The number of entries on one page of the history. */
 const ENTRIES_MAX = 50;
 
 /**
- * @param before the revision below which the page begins; undefined: the newest
+ * @param before the page has only revisions below this one; undefined for the newest page
  * @param showsKeys true when the answer may name keys of the store
  * @throws AppError `unknown_application`; an error of the store
  */
@@ -79,7 +79,7 @@ export async function revisionOf(
     return { ...entry, problem, differences: [], clients: [] };
   }
   const states = { before, after: shareChannels(before, signed.channels) };
-  // At the time of the change: rollouts may have advanced since.
+  // Compares the states at the time of the change, because rollouts may have advanced since.
   return { ...entry, ...differencesOf(states, Date.parse(signed.at)) };
 }
 
@@ -99,7 +99,7 @@ async function readBefore(deps: ReaderDeps, application: string, { previous }: R
 /**
  * Compares the states before and after a change: the channels, and the clients.
  *
- * @param now milliseconds since the epoch @param seen counted checks of the application
+ * @param now milliseconds since the epoch @param seen the checks that the services counted for the application
  */
 export function differencesOf(
   states: Parameters<typeof compareChannels>[0],
@@ -115,9 +115,9 @@ export function differencesOf(
 }
 
 /**
- * Returns the channels of a revision. Where they equal the channels of the revision before it, it returns the objects
- * of that revision. Two revisions that were read share no object, so a comparison of them would make a decision for
- * every offer of every channel.
+ * Returns the channels of a revision, and reuses the objects of the revision before it where they are equal. Two
+ * revisions from the store share no object. Without shared objects, the comparison would make a decision for every
+ * offer of every channel.
  */
 function shareChannels(before: Channels, after: Channels): Channels {
   return Object.fromEntries(

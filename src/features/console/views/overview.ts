@@ -24,7 +24,7 @@ import { channelViews, offeredNow, offersForAll } from './shown-offers.ts';
 
 type Drawn = Pick<Overview, 'channels' | 'releases'>;
 
-/** Rollouts advance slowly, so requests within this time share one list. */
+/** Rollouts advance slowly, so all requests within this time share one list. */
 const DRAWN_AGAIN_AFTER_MS = 5_000;
 const drawings = new WeakMap<RevisionJson, { readonly at: number; readonly drawn: Drawn }>();
 
@@ -79,7 +79,7 @@ function releasesOf(revision: RevisionJson, now: number): readonly OverviewRelea
     .sort((a, b) => newestFirst(a.version, b.version));
 }
 
-/** The properties that an offer and a draft both state. */
+/** The properties that offers and drafts have in common. */
 type Statement = Pick<
   OfferJson,
   'version' | 'released_at' | 'mandatory_for' | 'requires' | 'artifacts'
@@ -89,7 +89,10 @@ function targetsOf({ artifacts }: Pick<OfferJson, 'artifacts'>): readonly string
   return [...new Set(artifacts.map(({ os, arch }) => `${os}-${arch}`))].sort();
 }
 
-/** An operator does not read a longer list. The list of releases also shows the entries that this list leaves out. */
+/**
+ * The maximum length of this list: an operator does not read a longer list. The list of releases also shows the entries
+ * that this list leaves out.
+ */
 const LISTED_MAX = 12;
 
 const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];
@@ -108,7 +111,7 @@ function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attentio
   }
   const newestFirst = newestFirstIn(revision.signed);
   for (const [channel, each] of channelEntries(revision.signed.channels)) {
-    // A newer release that the channel inherits reaches the clients of a yanked one.
+    // Clients of a yanked release also get a newer release that the channel inherits.
     const newest = channelViews(revision.signed.channels).get(channel)?.offers[0];
     const isNewestOf = (version: string): boolean =>
       newest === undefined || compareVersions(parseVersion(version), newest.version) > 0;
@@ -122,7 +125,7 @@ type Channel = RevisionJson['channels'][string];
 
 interface Facts {
   readonly newestFirst: (a: string, b: string) => number;
-  /** True when the channel shows no release that is newer. */
+  /** True when the channel shows no release that is newer than this version. */
   readonly isNewestOf: (version: string) => boolean;
   readonly now: number;
 }
@@ -171,7 +174,10 @@ function inChannel(
   return found;
 }
 
-/** A screen asks every few seconds, and to compare thousands of versions takes longer than the rest of the answer. */
+/**
+ * Screens send requests every few seconds. Comparing thousands of versions takes longer than the rest of the answer, so
+ * the server keeps the order.
+ */
 const orders = new WeakMap<object, (a: string, b: string) => number>();
 
 /** Compares the versions that a revision lists, the newest first. */

@@ -8,7 +8,7 @@ import { targetName } from '../../../domain/target.ts';
 import type { ReleaseOnChannel } from '../answers.ts';
 import { isoOf } from '../catalog-source.ts';
 
-/** Says by version how each channel lists it, or holds it back. */
+/** For each version, the channels that list it or hold it back, with its state there. */
 export function releasesOnChannels(
   { channels }: Pick<RevisionJson, 'channels'>,
   now: number,
@@ -44,13 +44,16 @@ function cellOf(channel: string, offer: OfferJson, now: number): ReleaseOnChanne
   return { channel, status, reason, share, isFrozen, completeAt, missing: [] };
 }
 
-/** Describes the rollout of an offer now. The plan of a paused offer stands still: the pause read its clock. */
+/**
+ * Describes the present state of the rollout of an offer. For a paused offer, the state is the state at the pause,
+ * because a pause stops the clock of the plan.
+ */
 export function describeOffer({ status, rollout }: OfferJson, now: number): DescribedRollout {
   const isPaused = status === 'paused' && rollout !== undefined;
   return describeRollout(rollout, isPaused ? Date.parse(rollout.clock.at) : now);
 }
 
-/** The time when the rollout will have reached every client; null when it has, or never will. */
+/** The time when the rollout will reach every client; null when it has reached every client, or never will. */
 function completionOf({ rollout }: OfferJson, now: number): string | null {
   if (rollout === undefined) return null;
   const at = reachedAt(storedRamp(rollout), ALL_CLIENTS);

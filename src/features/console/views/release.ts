@@ -44,7 +44,7 @@ export async function releaseOf(
   };
 }
 
-/** English first, as on the pages for visitors. */
+/** The notes in English first, as on the pages for visitors. */
 function notesOf(notes: Release['notes']): ReleaseDetail['notes'] {
   const rank = (locale: string): number => {
     if (/^en\b/i.test(locale)) return 0;
@@ -107,9 +107,9 @@ function rolloutsOf(
   });
 }
 
-/** A week, so that every weekday counts. */
+/** The counts are of one week, so that every weekday counts. */
 const COUNTED_DAYS = 7;
-/** Today and yesterday, because today has no counts just after midnight. */
+/** The recent counts are of today and yesterday, because today has no counts just after midnight. */
 export const RECENT_DAYS = 2;
 
 function countsOf(
@@ -138,7 +138,7 @@ function countsOf(
   };
 }
 
-/** A list of more is no help. */
+/** The maximum number of versions to choose from: a longer list does not help an operator. */
 const TARGETS_MAX = 20;
 
 function rollbackTargetsOf(

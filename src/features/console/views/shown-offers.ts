@@ -10,7 +10,10 @@ import {
   versionsOf,
 } from '../../../releases/forecast/foresee-updates.ts';
 
-/** The clients of a channel see its own offers and the inherited ones. To parse thousands takes a while. */
+/**
+ * The views of a catalog's channels. The clients of a channel see its own offers and the offers that it inherits. The
+ * views are kept, because parsing thousands of offers takes a while.
+ */
 const shown = new WeakMap<ChangedChannels, ReadonlyMap<string, ChannelView>>();
 
 export function channelViews(channels: ChangedChannels): ReadonlyMap<string, ChannelView> {
@@ -19,7 +22,7 @@ export function channelViews(channels: ChangedChannels): ReadonlyMap<string, Cha
   return views;
 }
 
-/** The offers of a channel that every client gets, newest first. @param now milliseconds since the epoch */
+/** The offers of a channel that every client gets, with the newest first. @param now milliseconds since the epoch */
 export function offersForAll(
   channels: ChangedChannels,
   name: string,
@@ -29,21 +32,24 @@ export function offersForAll(
   return offers.filter((offer) => isForAllClients(offer, now));
 }
 
-/** Older than any release: a client that has never updated. */
+/** A version that is older than any release, for a client that has never updated. */
 const OLDEST = versionText(parseVersion('0.0.0-0'));
 
 interface Known {
-  /** One object for each channel. The channel returns another object after a rollout began or ended. */
+  /** One object for each channel. When a rollout begins or ends, its channel returns another object. */
   readonly stages: readonly unknown[];
   readonly versions: ReadonlySet<string>;
 }
 
-/** Screens ask every few seconds, and decisions about thousands of releases take a while. */
+/**
+ * Screens send requests every few seconds, and decisions about thousands of releases take a while, so the result is
+ * kept.
+ */
 const known = new WeakMap<ChangedChannels, Known>();
 
 /**
- * The versions that some client or visitor is offered now, by the decision of the service. The others are listed, but a
- * newer release is offered in their place.
+ * The versions that some client or visitor is offered now, as the service decides. Other versions are listed, but
+ * clients are offered a newer release instead.
  *
  * @param now by the store's clock; milliseconds since the epoch
  */
@@ -76,8 +82,8 @@ function offeredOn(
 }
 
 /**
- * Groups the versions by the requirements that they meet, and keeps the oldest version of each group. Clients of this
- * version are offered every release that other clients of the group are offered.
+ * Groups the versions by the requirements that they meet, and keeps the oldest version of each group. Clients with the
+ * oldest version are offered every release that other clients of the group are offered.
  *
  * @param versions newest first
  */

@@ -27,7 +27,7 @@ import { renderHashCommands } from './verify.ts';
 export interface ShownApplication extends PageSubject {
   readonly machine: VisitorMachine;
   readonly newest: Pick<Release, 'version' | 'releasedAt' | 'notes'>;
-  /** The files to offer first, by platform; none for a platform without files that run on the machine. */
+  /** For each platform, the files to offer first; no entry for a platform without files that run on the machine. */
   readonly suggested: Readonly<Partial<Record<Platform, readonly ListedFile[]>>>;
   /** Every file, sorted by platform. */
   readonly files: readonly ListedFile[];
@@ -91,7 +91,7 @@ function sentenceOf(platforms: readonly Platform[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
-/** One button; or two, when the browser does not tell which of two files runs. */
+/** One button; or two buttons, when the browser does not tell which of two files runs on the machine. */
 function renderButtons(
   site: Site,
   shown: ShownApplication,
@@ -127,7 +127,7 @@ function factsOf({ artifact, release }: ListedFile): string {
   return html`<p class="facts">Version !${isolated(release.version)} · !${sizeOf(artifact.size)} · ${kindOfFile(artifact)} · Released !${dayOf(release.releasedAt)}</p>`;
 }
 
-/** For a browser that does not name its platform: a choice of all three. */
+/** A choice of all three platforms, for a browser that does not name its platform. */
 function renderPlatformChoice(site: Site, shown: ShownApplication): string {
   return html`<p>Choose the system of your computer:</p>
 <ul class="platforms">

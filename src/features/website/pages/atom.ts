@@ -10,13 +10,16 @@ import { anchorOf } from './releases-page.ts';
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
 export interface ShownFeed extends PageSubject {
-  /** The origin of PUBLIC_URL: a feed names itself by absolute addresses. */
+  /** The origin of PUBLIC_URL, because a feed names itself by absolute addresses. */
   readonly origin: string;
-  /** Newest first, at least one. */
+  /** At least one release, newest first. */
   readonly releases: readonly Release[];
 }
 
-/** The ids are addresses that stay as long as PUBLIC_URL does. A release has the same id in the feed of every channel. */
+/**
+ * Renders the feed. Its ids are addresses that stay the same as long as PUBLIC_URL stays the same. A release has the
+ * same id in the feed of every channel.
+ */
 export function renderAtom(site: Site, shown: ShownFeed): string {
   const { channel, origin, releases } = shown;
   const page = origin + pagePath(site, shown, '/releases');
@@ -62,7 +65,7 @@ function textOf(text: string): string {
   return escapeXml(withoutReordering(text));
 }
 
-/** Times with different offsets in one form, so that they sort as text. */
+/** The same time in UTC, so that times with different offsets sort as text. */
 function utcOf(time: string): string {
   return new Date(time).toISOString();
 }

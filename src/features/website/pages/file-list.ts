@@ -7,7 +7,7 @@ import type { ApplicationAndChannel, Site } from '../../../web/site.ts';
 import { isolated, sizeOf } from '../../../web/text.ts';
 import { signaturesOf } from './signature.ts';
 
-/** A file with the release that it is from. */
+/** A file, with the release that contains it. */
 export interface ListedFile {
   readonly release: Pick<Release, 'version' | 'releasedAt'>;
   readonly artifact: Artifact;
@@ -27,7 +27,7 @@ export function platformsOf(files: readonly ListedFile[]): readonly Platform[] {
   return PLATFORMS.filter((platform) => files.some((file) => file.artifact.platform === platform));
 }
 
-/** `Installer · 64-bit (x64)` */
+/** A text such as `Installer · 64-bit (x64)`. */
 export function kindOfFile({ platform, arch, format }: Artifact): string {
   return `${FORMAT_NAMES[format]} · ${archName(platform, arch)}`;
 }
@@ -35,13 +35,16 @@ export function kindOfFile({ platform, arch, format }: Artifact): string {
 interface FileTable {
   readonly about: ApplicationAndChannel;
   readonly platform: Platform;
-  /** Of every platform. */
+  /** The files of all platforms. */
   readonly files: readonly ListedFile[];
-  /** The row of a file shows its version when it is another one. */
+  /** The version of the page. When the version of a file differs, the row of the file shows its own version. */
   readonly version: string;
 }
 
-/** The files of a platform. On a narrow screen each row becomes a card; the roles keep it a table for screen readers. */
+/**
+ * The table with the files of a platform. In a narrow window, each row becomes a card. The roles tell screen readers
+ * that it is still a table.
+ */
 export function renderFileTable(site: Site, table: FileTable): string {
   const { about, platform, files, version } = table;
   const rows = files.filter((file) => file.artifact.platform === platform);

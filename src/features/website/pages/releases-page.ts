@@ -12,7 +12,7 @@ import { platformsOf, renderFileTable } from './file-list.ts';
 export interface ShownReleases extends PageSubject {
   /** Newest first. */
   readonly releases: readonly Release[];
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page: number;
   readonly pages: number;
 }
@@ -33,7 +33,7 @@ export function renderReleasesPage(site: Site, shown: ShownReleases): string {
   });
 }
 
-/** The id of the element of a release, for links to it. */
+/** The id of the HTML element of a release, for links to the release. */
 export function anchorOf(version: string): string {
   return `v${version}`;
 }

@@ -12,10 +12,10 @@ const NAMES: Readonly<Record<ArtifactSignature['scheme'], string>> = {
 };
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-/** An Ed25519 public key as the commands of OpenSSL take it begins with these bytes (RFC 8410). */
+/** The first bytes of an Ed25519 public key in the form that the commands of OpenSSL read (RFC 8410), in base64. */
 const KEY_HEAD = 'MCowBQYDK2VwAyEA';
 
-/** The details are closed at first, because few visitors verify a signature. */
+/** The signatures of a file. The page shows the details only after a click, because few visitors verify a signature. */
 export function signaturesOf({
   filename,
   signatures,
@@ -32,8 +32,8 @@ export function signaturesOf({
 }
 
 /**
- * A malformed signature gets no command: its text could make the visitor's shell run something
- * else.
+ * The commands that verify a signature. A malformed signature gets no command, because its text could make the
+ * visitor's shell run something else.
  */
 function howToVerify({ scheme, value }: ArtifactSignature, file: string): string {
   const text = value.trim();

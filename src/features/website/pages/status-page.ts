@@ -7,9 +7,9 @@ import { isolated, minuteOf } from '../../../web/text.ts';
 
 export interface ShownStatus {
   readonly indicator: 'none' | 'minor' | 'major' | 'critical';
-  /** A sentence. */
+  /** A whole sentence. */
   readonly description: string;
-  /** RFC 3339, as are all times here. */
+  /** RFC 3339. All times in this file have this form. */
   readonly updatedAt: string;
   readonly components: readonly ShownComponent[];
   /** The path of the same status as JSON. */
@@ -19,7 +19,7 @@ export interface ShownStatus {
 interface ShownComponent {
   readonly name: string;
   readonly status: keyof typeof STATUS_NAMES;
-  /** A sentence. */
+  /** A whole sentence. */
   readonly description: string;
   readonly updatedAt: string;
   /** Null before the first check. */

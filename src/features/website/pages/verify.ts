@@ -3,14 +3,14 @@ import type { Platform } from '../../../domain/platform.ts';
 
 /** The commands that compute the SHA-256 of a file. */
 
-/** These characters mean the same in every shell, also between double quotes. */
+/** The characters in this pattern have no special meaning in any shell, even between double quotes. */
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}._+()@, -]*$/u;
 const BARE_NAME = /^[A-Za-z0-9._+-]+$/;
 const PLACEHOLDER = 'FILE';
 
 /**
- * The name of a file for a command line. Publishers choose names, so a name that a shell could run
- * is replaced.
+ * The name of a file for a command line. Publishers choose the names of files. When a shell could run a part of a name,
+ * the function returns a placeholder.
  */
 export function commandName(filename: string): string {
   if (!SAFE_NAME.test(filename)) return PLACEHOLDER;
@@ -28,7 +28,7 @@ const COMMANDS: Readonly<
   linux: [['Terminal of Linux', (file) => `sha256sum ${file}`]],
 };
 
-/** @param filenames of one file of each platform that has files, as examples */
+/** @param filenames for each platform with files, the name of one file as an example */
 export function renderHashCommands(filenames: readonly (readonly [Platform, string])[]): string {
   const commands = filenames.flatMap(([platform, filename]) =>
     COMMANDS[platform].map(([where, command]) => [where, command(commandName(filename))] as const),

@@ -36,12 +36,12 @@ const HEADERS = {
   'cache-control': cacheControl(false),
   vary: MACHINE_HEADERS,
   'accept-ch': ASKED_HINTS,
-  // Without this header, a browser would show the page for an unknown processor on the first visit.
+  // Without this header, a browser on its first visit would show the page for an unknown processor.
   'critical-ch': ASKED_HINTS,
 };
 
 export function registerApplicationPage(app: App, deps: PageContext): void {
-  // Not an async function: without a promise, the route answers more requests a second.
+  // The handler is not an async function: without a promise, the route can answer more requests a second.
   app.get('/apps/:app', { schema }, (request, reply) => {
     const about = pageAbout(request.params.app, request.query.channel);
     const machine = visitorMachine(request.headers);
@@ -87,7 +87,7 @@ async function make(
   return { answer: sharePage(HEADERS, html), seen };
 }
 
-/** The newest release for a machine; undefined when none runs on it. */
+/** The newest release for a machine; undefined when no release runs on the machine. */
 async function findLatest(deps: PageContext, query: LatestQuery): Promise<Latest | undefined> {
   try {
     return await listLatest(deps, query, null);

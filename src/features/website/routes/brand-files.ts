@@ -11,7 +11,7 @@ import {
   textOn,
 } from '../../../web/brand-color.ts';
 
-/** The files that the settings of the brand make: an icon, a style sheet, the logo. */
+/** The files that follow from the settings of the brand: an icon, a style sheet, the logo. */
 
 export interface Brand {
   readonly name: string | undefined;
@@ -19,7 +19,7 @@ export interface Brand {
   readonly logo: { readonly extension: 'svg' | 'png'; readonly bytes: Uint8Array } | undefined;
 }
 
-/** The addresses of the files, below the base; their names have a hash of their content. */
+/** The addresses of the files, below the base. Each name has a hash of the file's content. */
 export interface BrandFiles {
   readonly logo: string | undefined;
   readonly icon: string;
@@ -31,11 +31,11 @@ const TYPES = {
   png: 'image/png',
   css: 'text/css; charset=utf-8',
 } as const;
-/** An SVG that a visitor opens by its own address must not run scripts or load anything. */
+/** When a visitor opens an SVG by its own address, the SVG must not run scripts or load anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 const HASH_LENGTH = 8;
 
-/** Registers the files, and names them. */
+/** Registers the routes of the files, and returns their addresses. */
 export function registerBrandFiles(app: App, { color, logo }: Brand): BrandFiles {
   const register = (name: string, extension: keyof typeof TYPES, content: string | Uint8Array) => {
     const hash = createHash('sha256').update(content).digest('hex').slice(0, HASH_LENGTH);
@@ -62,7 +62,7 @@ export function registerBrandFiles(app: App, { color, logo }: Brand): BrandFiles
   };
 }
 
-/** As in pages.css. */
+/** The same color as in pages.css. */
 const DEFAULT_COLOR: Color = parseColor('#2f5bea') ?? [0, 0, 0];
 
 /** The icon of a browser tab when the service has no logo: an arrow in the color of the brand. */

@@ -6,15 +6,15 @@ import { renderPage } from '../../../web/frame.ts';
 import { pagePath, type Site } from '../../../web/site.ts';
 import { PAGE_HEADERS, pageAbout } from './page-answer.ts';
 
-/** Errors of the pages, as pages: also that nothing is released yet. */
+/** Pages for errors. The error that nothing is released yet also gets such a page. */
 
 interface Message {
   readonly title: string;
   /** Tells the visitor what to do. */
   readonly sentence: string;
-  /** Pages that may help the visitor; paths below the base. */
+  /** Links to pages that may help the visitor. The paths are below the base. */
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Identifies the request in the log; undefined when the operator does not need it. */
+  /** The id by which the operator finds the request in the log; undefined when the operator does not need it. */
   readonly requestId?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ function saidOf(code: ErrorCode, detail: string): Said {
   return { title: 'This page cannot be shown', sentence: detail };
 }
 
-/** Links to pages that exist, for a visitor whose address leads nowhere. */
+/** Links to pages that exist, for a visitor whose address does not exist. */
 function waysOf(site: Site, code: ErrorCode, app: string | undefined): Message['links'] {
   const base = { base: '' };
   if (code === 'unknown_application' && app !== site.defaultApplication) {

@@ -9,7 +9,7 @@ import { type SharedAnswer, sendShared } from '../../../server/http/shared-answe
 import type { BrowserFiles } from '../../../web/browser-files.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../../web/site.ts';
 
-/** The routes of the public pages share their headers, their subject, and how they answer. */
+/** The parts that the routes of the public pages share: headers, subject, and the way to answer. */
 
 /** A page has no script, sends no form, and loads style sheets and images only from this service. */
 const POLICY =
@@ -22,15 +22,15 @@ export const PAGE_HEADERS: HeaderRecord = {
 };
 
 export interface PageContext extends RouteDeps {
-  /** Known once the style sheet is built. */
+  /** Resolves after the style sheet is built. */
   readonly site: () => Promise<Site>;
   readonly answers: SharedAnswers<SharedAnswer>;
 }
 
 /**
- * The style sheet of the brand comes after the one of the pages, because it replaces colors of that one.
+ * The style sheet of the brand comes after the style sheet of the pages, because it replaces some of its colors.
  *
- * @param files undefined: without the style sheet of the pages
+ * @param files undefined to leave out the style sheet of the pages
  */
 export function siteOf(
   { base, defaultApplication }: Pick<Site, 'base' | 'defaultApplication'>,
@@ -42,23 +42,23 @@ export function siteOf(
   return { base, defaultApplication, brandName: brand.name, logo, icon, styleSheets };
 }
 
-/** The channel of a page, by its own name when the visitor used an alias. */
+/** The channel of a page. When the visitor used an alias, this is the channel's own name. */
 export function pageAbout(application: string, channel: string | undefined): ApplicationAndChannel {
   const name = channelNamed(channel ?? DEFAULT_CHANNEL);
   return { application, channel: { name, isDefault: name === DEFAULT_CHANNEL } };
 }
 
-/** An answer, and the states of the channels that it was made from. */
+/** An answer, and the states of the channels from which it was made. */
 export interface MadeAnswer {
   readonly answer: SharedAnswer;
   readonly seen: readonly { readonly channel: ChannelView; readonly completed: number }[];
 }
 
 /**
- * Answers from a channel as every visitor sees it: on a page, no account sees more.
+ * Answers from a channel as every visitor sees it. A page shows nothing more to a visitor with an account.
  *
- * @param question identifies what else the answer depends on; answers are kept for each, so it must
- *   have few different values
+ * @param question names everything else that the answer depends on. The service keeps one answer for each question, so
+ *   there must be few different questions
  */
 export function answerFromChannel(
   { deps, request, reply }: Asked,
@@ -69,16 +69,18 @@ export function answerFromChannel(
   const { application, channel } = about;
   const query: LatestQuery = { application, channel: channel.name, platform: null, arch: null };
   const view = seeLatest(deps, query, null);
-  // Every visitor is offered a release once its rollout is complete.
+  // Every visitor is offered a release once its rollout is complete, so the number of complete rollouts is part of the
+  // name.
   const { completed } = view.rolloutStage(deps.clock.now());
   const name = `${question} ${completed}`;
   const source = { view, artifact: undefined };
   const known = deps.answers.get(source, name);
   if (known !== undefined) return sendShared(request, reply, known);
-  // Read at once, so that the display name is of the same revision as the view.
+  // Reads the display name at once, so that the name and the view are from the same revision.
   const { displayName } = deps.catalog.application(application).snapshot().revision;
   return make({ ...about, displayName }).then(({ answer, seen }) => {
-    // The state may have changed while a release was read: the answer must not be kept under the name of another state.
+    // The state may have changed while the service read a release. The service must not keep the answer under the name
+    // of another state.
     const isSame = seen.every((each) => each.channel === view && each.completed === completed);
     sendShared(request, reply, isSame ? deps.answers.add(source, name, answer) : answer);
   });

@@ -15,7 +15,7 @@ import {
   pageAbout,
 } from './page-answer.ts';
 
-/** The releases of an application as pages, and the newest of them as a feed. */
+/** Pages with the releases of an application, and a feed with the newest releases. */
 
 const params = z.object({ app: word });
 const pageSchema = {
@@ -38,7 +38,8 @@ export function registerReleasePages(app: App, deps: PageContext): void {
   app.get('/apps/:app/releases', { schema: pageSchema }, (request, reply) => {
     const about = pageAbout(request.params.app, request.query.channel);
     const page = Number(request.query.page ?? 1);
-    // The number of kept answers is bounded: a page that does not exist throws, and errors are not kept.
+    // The page number is part of the question. The number of kept answers is still limited, because a page that does
+    // not exist throws, and the service keeps no errors.
     return answerFromChannel({ deps, request, reply }, about, `releases ${page}`, (named) =>
       makePage(deps, named, page),
     );

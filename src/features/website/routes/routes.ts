@@ -23,7 +23,7 @@ export interface PageRouteDeps extends RouteDeps, BrowserFileDeps {
   readonly basePath: string;
 }
 
-/** The pages for visitors: downloads, releases, status. They have no scripts. */
+/** The pages for visitors: downloads, releases, status. The pages have no scripts. */
 export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
   const { brand, basePath: base, browserFiles, defaultApplication, load } = deps;
   return async (app) => {
@@ -31,7 +31,7 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
     const siteWith = (files: BrowserFiles | undefined): Site =>
       siteOf({ base, defaultApplication }, brand, brandFiles, files);
     const site = async (): Promise<Site> => siteWith(await browserFiles());
-    // An error is shown without its style when the style sheet cannot be built.
+    // When the style sheet cannot be built, the service shows errors without it.
     const siteOfErrors = (): Promise<Site> => site().catch(() => siteWith(undefined));
     app.get('/', { schema: { hide: true } }, (_request, reply) =>
       reply.redirect(`${base}/apps/${defaultApplication}`),
@@ -50,7 +50,7 @@ export function pageRoutes(deps: PageRouteDeps): FastifyPluginAsyncZod {
   };
 }
 
-/** Addresses that visitors type, and the pages that they mean. */
+/** Addresses that visitors type, with the page that each address means. */
 const TYPED = {
   '/apps': '/',
   '/apps/': '/',
@@ -66,8 +66,8 @@ const typedSchema = {
 };
 
 /**
- * Redirects to a page. The location is made from the parsed values and never from the address as the client wrote it,
- * which can name another host: `GET http://evil.example/apps/x/` or `//evil.example/`.
+ * Redirects to a page. The location comes from the parsed values. The text of the client's address can name another
+ * host: `GET http://evil.example/apps/x/` or `//evil.example/`.
  */
 function registerTyped(app: App, base: string): void {
   for (const [typed, page] of Object.entries(TYPED)) {

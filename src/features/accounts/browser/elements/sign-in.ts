@@ -31,8 +31,7 @@ details form { margin-top: .75em }
 const sessions = new Map<string, Session>();
 
 /**
- * All elements of a page share the session of their service, which stays when a script removes
- * them.
+ * All elements of a page that use one service share one session. The session stays when a script removes the elements.
  */
 function sessionOf(service: string): Session {
   const session = sessions.get(service) ?? createSession({ service });
@@ -59,7 +58,7 @@ class SignInElement extends ServiceElement {
     this.#submit,
   );
   readonly #signOut = button('Sign out', { id: 'sign-out', type: 'button' });
-  /** Tells a password manager whose password changes. */
+  /** This field tells a password manager whose password changes. */
   readonly #user = make('input', { autocomplete: 'username', hidden: true, readonly: true });
   readonly #change = make(
     'form',
@@ -109,7 +108,7 @@ class SignInElement extends ServiceElement {
   }
 
   /**
-   * For the page's own requests: `authorization: Bearer …`.
+   * The access token for the page's own requests: `authorization: Bearer …`.
    *
    * @returns undefined while the visitor is not signed in
    */
@@ -201,7 +200,7 @@ class SignInElement extends ServiceElement {
   }
 }
 
-/** The fields of errors whose sentence is the whole answer. */
+/** For each error code, the field to mark. The sentence of the error is the whole answer. */
 const WRONG_FIELDS = new Map([
   ['invalid_credentials', 'password'],
   ['weak_password', 'new_password'],

@@ -6,8 +6,8 @@ import { startRouter } from '../router.ts';
 import { SignedIn } from '../screens/sign-in.tsx';
 
 /**
- * The key of a console on this machine. A cookie goes to every port of the machine, and so to servers of others; what
- * is stored here stays with this port.
+ * The name under which the browser stores the key of a console on this machine. A browser sends a cookie to every port
+ * of the machine, and so also to servers of other people. It gives a stored key only to pages from this port.
  */
 const STORED_KEY = 'slipway-console-key';
 const KEY_HEADER = 'x-slipway-console';
@@ -17,7 +17,7 @@ if (root !== null) {
   const { base = '', mode } = root.dataset;
   startRouter(base);
   if (mode === 'service') {
-    // The base is empty, or `/slipway` behind a proxy.
+    // The base is empty, or a path such as `/slipway` behind a proxy.
     const service = location.origin + base.replace(/\/$/, '');
     const session = createSession({ service, client: 'Console' });
     startApi(base, async () => {
@@ -32,7 +32,10 @@ if (root !== null) {
   }
 }
 
-/** Takes the key out of the address, where the opening page put it, and returns the stored one; null without one. */
+/**
+ * Moves the key from the address, where the opening page put it, to the storage of the browser. Returns the stored key;
+ * null when no key is stored.
+ */
 function takeKey(): string | null {
   const [, key] = /^#key=([0-9a-f]{64})$/.exec(location.hash) ?? [];
   if (key !== undefined) {

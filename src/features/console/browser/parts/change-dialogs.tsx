@@ -8,18 +8,18 @@ import { ReasonField, SelectField, TextField } from './field.tsx';
 import { Icon } from './icon.tsx';
 import { Review } from './review.tsx';
 
-/** The dialogs of changes: resume, state the reason of a pause, yank, roll back. */
+/** The dialogs for changes: to resume a release, to give the reason of a pause, to yank, and to roll back. */
 
 /** The properties that every dialog of a change has. */
 interface DialogProps {
   readonly app: string;
-  /** The state that the screen shows, on which the change is made. */
+  /** The state that the screen shows. The change applies to this state. */
   readonly seen: Seen;
   readonly reload: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Offers a paused release again. Clients will get it, so the dialog shows the consequences first. */
+/** Offers a paused release again. Clients will get the release, so the dialog shows the consequences first. */
 export function ResumeDialog({ version, ...shown }: DialogProps & { readonly version: string }) {
   const change: Change = { kind: 'resume', version, channel: null, reason: null };
   return (
@@ -38,7 +38,7 @@ interface ReasonProps extends DialogProps {
   readonly cells: readonly ReleaseOnChannel[];
 }
 
-/** States why a release is paused, after the pause. */
+/** Lets the operator give the reason of a pause, after the pause. */
 export function ReasonDialog({ version, cells, ...shown }: ReasonProps) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState('');
@@ -174,14 +174,14 @@ interface ChangeProps extends DialogProps {
   readonly children?: ComponentChildren;
 }
 
-/** The wait before a preview: several quick choices cause one request. */
+/** The wait before a preview, in milliseconds: several quick choices cause only one request. */
 const PAUSE_MS = 150;
 
-/** A change in a dialog. It shows the preview when the change is complete, and again after each edit. */
+/** A dialog for one change. The dialog shows the preview when the change is complete, and again after each edit. */
 function ChangeDialog(props: ChangeProps) {
   const { change, seen, reload, app, onClose } = props;
   const state = useChange({ app, seen, reload });
-  // A reason changes no consequence.
+  // An edit of the reason needs no new preview, because a reason changes no consequence.
   const asked = change === null ? null : JSON.stringify({ ...change, reason: null });
   useEffect(() => {
     state.forget();
@@ -217,11 +217,14 @@ interface ModalProps {
   readonly onClose: () => void;
 }
 
-/** A modal dialog: the browser keeps the focus in it, closes it with Escape, and gives the focus back. */
+/**
+ * A modal dialog. The browser keeps the focus in the dialog, closes the dialog with Escape, and then gives the focus
+ * back.
+ */
 function Dialog({ title, children, onClose }: ModalProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // Before the next paint: a key that is pressed at once is for the dialog.
+  // The dialog opens before the next paint, so that it gets a key that the operator presses at once.
   useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;

@@ -5,11 +5,11 @@ import { DARK, useMedia } from '../state/media.ts';
 import { type Layer, stack } from './stack.ts';
 
 interface Props {
-  /** Describes the picture, for screen readers. */
+  /** A description of the picture, for screen readers. */
   readonly label: string;
   /** Milliseconds since the epoch, ascending. */
   readonly times: readonly number[];
-  /** The first is at the top. */
+  /** The layers, from top to bottom. */
   readonly layers: readonly Layer[];
   readonly format: (value: number) => string;
   readonly height?: number;
@@ -20,7 +20,10 @@ const COLORS = 8;
 /** @returns the name of a custom property in theme.css */
 export const colorOf = (index: number): string => `--series-${(index % COLORS) + 1}`;
 
-/** A stacked area chart with a legend whose entries can be switched off. A table beside it has the numbers. */
+/**
+ * A stacked area chart. The operator can hide each layer with its entry in the legend. A table beside the chart has the
+ * numbers.
+ */
 export function StackedChart(props: Props) {
   const { label, times, layers, format, height = 260, max } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -88,14 +91,14 @@ const Legend = ({ names, hidden, toggle }: LegendProps) => (
 interface AreaOptions {
   /** Ascending; seconds since the epoch. */
   readonly times: readonly number[];
-  /** The first is at the top. */
+  /** The layers, from top to bottom. */
   readonly layers: readonly (Layer & { readonly color: string })[];
   readonly height: number;
   readonly format: (value: number) => string;
   readonly max?: number;
 }
 
-/** Draws with uPlot, which is loaded when the first chart is shown. @returns a function that removes the chart */
+/** Draws with uPlot. The page loads uPlot when it shows the first chart. @returns a function that removes the chart */
 async function drawAreas(place: HTMLElement, options: AreaOptions): Promise<() => void> {
   const { default: Plot } = await import('uplot');
   const stacked = stack(options.layers);
@@ -118,7 +121,7 @@ async function drawAreas(place: HTMLElement, options: AreaOptions): Promise<() =
 
 const DAY_S = 86_400;
 
-/** Labels with days; with hours, too, when the ticks are closer than a day. */
+/** Labels with the day, and also the hour when two ticks are closer than a day. */
 function timeLabels(splits: readonly number[]): string[] {
   const [first = 0, second = DAY_S] = splits;
   const write = second - first < DAY_S ? dayAndHour : shortDate;

@@ -30,7 +30,7 @@ interface FailureProps {
   readonly what: string;
 }
 
-/** Screen readers read it aloud at once. */
+/** Screen readers read this notice aloud at once. */
 export const FailureNotice = ({ failure, what }: FailureProps) => (
   <div role="alert">
     {failure !== null && (
@@ -41,7 +41,7 @@ export const FailureNotice = ({ failure, what }: FailureProps) => (
   </div>
 );
 
-/** Says that the page shows old data, since when, and why. */
+/** Tells the operator that the page shows old data, since when, and why. */
 export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
   const { value, failure, failingSince } = polled;
   const problem = value?.problem ?? null;
@@ -70,7 +70,7 @@ export function FreshnessBanner({ polled }: { readonly polled: Polled<Seen> }) {
   );
 }
 
-/** For an answer without a catalog revision: says that the console's server does not answer. */
+/** Tells the operator that the console's server does not answer. For screens whose data has no catalog revision. */
 export function LostBanner({ polled }: { readonly polled: Polled<unknown> }) {
   const { value, failure, failingSince } = polled;
   return (

@@ -4,7 +4,7 @@ import type { Failure } from '../api.ts';
 import { Button } from './button.tsx';
 
 interface PageProps {
-  /** Also the title of the tab. */
+  /** The heading, which is also the title of the tab. */
   readonly title: string;
   readonly above?: ComponentChildren;
   readonly below?: ComponentChildren;
@@ -45,7 +45,7 @@ interface LoadingProps {
   readonly rows?: number;
 }
 
-/** Stands in place of the first data: a placeholder, or why the data cannot be loaded. */
+/** The text before the first data: a placeholder, or the reason why the data cannot be loaded. */
 export function Loading({ failure, reload, what, rows = 8 }: LoadingProps) {
   if (failure !== null && failure.code === 'not_entitled') return <NotEntitled failure={failure} />;
   if (failure !== null) {

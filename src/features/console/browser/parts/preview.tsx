@@ -5,7 +5,7 @@ import { Notice } from './notice.tsx';
 import { Table } from './table.tsx';
 import { Sentence } from './time.tsx';
 
-/** Says what a change would do. */
+/** Shows what a change would do. */
 export function PreviewSummary({ preview }: { readonly preview: Preview }) {
   const { changes, consequences, simulation } = preview;
   return (
@@ -23,16 +23,16 @@ export function PreviewSummary({ preview }: { readonly preview: Preview }) {
   );
 }
 
-/** A longer table hides what comes after it. */
+/** The maximum number of rows that a table shows at first. A longer table would hide the content below it. */
 const ROWS_OPEN_MAX = 4;
 
 interface DetailsProps {
   readonly preview: Preview;
-  /** As it is typed now: it may be newer than the preview. */
+  /** The reason as the operator typed it. It may be newer than the preview. */
   readonly reason: string | null;
 }
 
-/** The details of a change, for those who want to read them before they decide. */
+/** The details of a change, for operators who want to read them before they decide. */
 export function PreviewDetails({ preview, reason }: DetailsProps) {
   const { clients, differences, command } = preview;
   return (
@@ -101,7 +101,7 @@ export const Differences = ({ rows }: { readonly rows: readonly DifferenceRow[] 
   </ul>
 );
 
-/** For a POSIX shell. */
+/** Adds the reason to the command, in quotes for a POSIX shell. */
 function withReason(command: string, reason: string | null): string {
   if (reason === null || command.includes(' --reason ')) return command;
   return `${command} --reason '${reason.replaceAll("'", `'\\''`)}'`;
@@ -115,7 +115,7 @@ interface SimulationProps {
 function Simulation({ simulation }: SimulationProps) {
   const { fleet, installations, times, versions, stranded } = simulation;
   const moments = times.map((time) => Date.parse(time));
-  // A share without a plan changes nothing later: there is nothing to draw over time.
+  // A share without a plan stays the same, so a chart over time would show nothing.
   const isOnce = moments.length < 2;
   const fleetSize = counted(installations, 'installation');
   return (

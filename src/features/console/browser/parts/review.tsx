@@ -12,13 +12,16 @@ interface Props {
   readonly change: Change | null;
   readonly confirmLabel: string;
   readonly danger?: boolean;
-  /** Told when the change was made. */
+  /** The title of the message after the change. */
   readonly doneTitle: string;
   readonly onDone: () => void;
   readonly children?: ComponentChildren;
 }
 
-/** Shows a preview, then confirms exactly that change. When the catalog is newer, a new preview is needed. */
+/**
+ * Shows a preview. When the operator confirms, makes exactly the change of the preview. When the catalog is newer than
+ * the preview, the operator needs a new preview.
+ */
 export function Review(props: Props) {
   const { state, change, confirmLabel, danger = false, doneTitle, onDone, children } = props;
   const { tell } = useSurroundings();

@@ -6,7 +6,7 @@ export interface Layer {
 }
 
 /**
- * Each layer on top of those after it in the list: the first is drawn at the top.
+ * Adds to each layer the layers that follow it in the list, so the chart draws the first layer at the top.
  *
  * @returns one list for each layer, in the same order
  */

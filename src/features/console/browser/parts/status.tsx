@@ -75,11 +75,11 @@ interface Cells {
   readonly cells: readonly ReleaseOnChannel[];
 }
 
-/** True when clients can be offered the release on a channel. */
+/** True when some channel offers the release to clients. */
 export const isOffered = ({ cells }: Cells): boolean =>
   cells.some(({ status }) => status === 'active');
 
-/** The channels on which a pause stops the release. */
+/** The channels that offer the release; a pause stops it there. */
 export const offeringChannels = ({ cells }: Cells): readonly string[] =>
   cells.filter(({ status }) => status === 'active').map(({ channel }) => channel);
 

@@ -5,13 +5,13 @@ import { count } from '../format.ts';
 interface Props {
   readonly caption: string;
   readonly heads: readonly string[];
-  /** The heads whose columns hold numbers. */
+  /** The indexes of the columns with numbers. */
   readonly numeric?: readonly number[];
   readonly children: ComponentChildren;
   readonly showCaption?: boolean;
 }
 
-/** A table that scrolls sideways when it is too wide for the page. The keyboard scrolls it, too. */
+/** A table that scrolls sideways when it is too wide for the page. An operator can also scroll it with the keyboard. */
 export function Table({ caption, heads, numeric = [], children, showCaption = false }: Props) {
   const id = useId();
   return (
@@ -37,7 +37,7 @@ export function Table({ caption, heads, numeric = [], children, showCaption = fa
 }
 
 interface NumbersProps {
-  /** Names and counts, or shares. */
+  /** Pairs of a name and a count or share. */
   readonly numbers: readonly (readonly [string, number | string])[];
   readonly isCard?: boolean;
 }

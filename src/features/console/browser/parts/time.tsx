@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { dateAndTime, relative, span, utc, withLocalTimes } from '../format.ts';
 
-/** Times, and what changes with the time. One timer updates all relative times on the page. */
+/** Times, and texts that change as time passes. One timer updates all relative times on the page. */
 
 interface Props {
   readonly at: string;
-  /** Says how long ago it is as well. */
+  /** True to say also how long ago the time was. */
   readonly ago?: boolean;
 }
 
@@ -28,7 +28,7 @@ interface ElapsedProps {
   readonly after?: string;
 }
 
-/** The time that has passed. Screen readers skip it: they would read each second aloud. */
+/** The time that has passed. Screen readers skip it, because they would read every second aloud. */
 export function Elapsed({ since, before = ', ', after }: ElapsedProps) {
   const now = useNow();
   return (
@@ -40,17 +40,17 @@ export function Elapsed({ since, before = ', ', after }: ElapsedProps) {
   );
 }
 
-/** A sentence of the server, with its times in the form that the console writes. */
+/** A sentence from the server. Its times get the form in which the console writes times. */
 export const Sentence = ({ text }: { readonly text: string }) => <bdi>{withLocalTimes(text)}</bdi>;
 
 const listeners = new Set<(now: number) => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /**
- * A value that is computed from the visitor's time every second. A component is rendered again only when
- * the value changes, so a thousand texts such as "3 months ago" cost almost nothing.
+ * A value that depends on the time of the visitor's computer. The function computes it every second. Preact renders a
+ * component again only when its value changes, so a thousand texts such as "3 months ago" cost almost nothing.
  *
- * @param value of the time in milliseconds since the epoch
+ * @param value computes the value from the time in milliseconds since the epoch
  */
 function useTicking<T extends string | number>(value: (now: number) => T): T {
   const latest = useRef(value);
@@ -73,6 +73,9 @@ function useTicking<T extends string | number>(value: (now: number) => T): T {
   return value(Date.now());
 }
 
-/** @returns the visitor's time in milliseconds since the epoch, in whole steps. @param stepMs at least a second */
+/**
+ * @returns the time of the visitor's computer in milliseconds since the epoch, rounded down to a multiple of `stepMs`.
+ *   @param stepMs at least a second
+ */
 export const useNow = (stepMs = 1_000): number =>
   useTicking((now) => Math.floor(now / stepMs) * stepMs);

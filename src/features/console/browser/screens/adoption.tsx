@@ -94,7 +94,7 @@ function Counts({ adoption }: { readonly adoption: Adoption }) {
   );
 }
 
-/** Shows which versions clients run now: the counts of a period are mostly from the past. */
+/** Shows which versions clients run now, because most of the counts of a period are from the past. */
 function Now({ now }: Pick<Adoption, 'now'>) {
   if (now.length === 0) return null;
   return (
@@ -108,7 +108,7 @@ function Now({ now }: Pick<Adoption, 'now'>) {
 
 const VERSIONS = 7;
 
-/** The most used versions; the rest as one. */
+/** One layer for each of the most used versions, and one layer for all other versions. */
 function layersOf({ versions, days }: Adoption): readonly Layer[] {
   const named = versions.slice(0, VERSIONS);
   const rest = versions.slice(VERSIONS);

@@ -16,7 +16,9 @@ const OUTCOMES: Readonly<Record<DoctorCheck['outcome'], readonly [IconName, stri
   skipped: ['skip', 'skipped', 'muted'],
 };
 
-/** Checks the store only on demand: the checks take half a minute and send many requests. */
+/**
+ * Checks the store only when the operator asks for it, because the checks take half a minute and send many requests.
+ */
 export function DoctorScreen() {
   const [doctor, setDoctor] = useState<Doctor | null>(null);
   const { isBusy, error, start } = useTask(async () => {

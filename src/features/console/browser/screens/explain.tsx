@@ -215,7 +215,7 @@ function ExplainAnswer({ app, explained }: AnswerProps) {
 interface RulesProps {
   readonly app: string;
   readonly release: Explained['explanation']['releases'][number];
-  /** For each rule of the release, what it compared. */
+  /** For each rule of the release, a sentence about the values that the rule compared. */
   readonly sentences: readonly string[];
   readonly isOpen: boolean;
 }

@@ -4,7 +4,7 @@ import { apiOf, get } from '../api.ts';
 import { type Polled, usePolled } from '../state/polled.ts';
 import { type Task, useTask } from '../state/task.ts';
 
-/** The history, page by page. Only the newest page is polled, because older ones never change. */
+/** The history, page by page. The screen polls only the newest page, because older pages never change. */
 
 interface Pages {
   readonly polled: Polled<History>;
@@ -15,7 +15,10 @@ interface Pages {
   readonly more: Task;
 }
 
-/** Each revision once. @param newer wins when both have a revision */
+/**
+ * Joins two lists so that each revision occurs once. @param newer the list whose entry is used when both lists have a
+ * revision
+ */
 export function joinPages(
   newer: readonly HistoryEntry[],
   older: readonly HistoryEntry[],
@@ -31,7 +34,7 @@ export function usePages(app: string): Pages {
   const [kept, setKept] = useState<readonly HistoryEntry[]>([]);
   const [next, setNext] = useState<number | null | undefined>(undefined);
   const first = polled.value;
-  // Keeps entries that newer ones have moved off the first page.
+  // Keeps entries that newer entries have moved off the first page.
   useEffect(() => {
     if (first !== null) setKept((before) => joinPages(first.entries, before));
   }, [first]);

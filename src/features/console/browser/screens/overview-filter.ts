@@ -1,6 +1,6 @@
 import type { OverviewRelease, ReleaseOnChannel } from '../../answers.ts';
 
-/** The filter of the overview: by text, status and channel. The address has it. */
+/** The filter of the overview: by text, status and channel. The filter is part of the address. */
 
 export const STATUSES = ['active', 'rolling_out', 'paused', 'yanked', 'draft'] as const;
 export type StatusFilter = (typeof STATUSES)[number];

@@ -9,7 +9,7 @@ import { hrefOf } from '../router.ts';
 import { usePause } from '../state/change.ts';
 import { PHONE, useMedia } from '../state/media.ts';
 
-/** The releases of the overview, and the button that pauses one. */
+/** The releases of the overview, each with a button that pauses the release. */
 
 interface ListProps {
   readonly overview: Overview;
@@ -172,8 +172,8 @@ interface RowProps {
 }
 
 /**
- * One click pauses a release that clients are offered now. The release's own screen has the other changes: an old
- * release is hardly the one that must be stopped.
+ * One click pauses a release that some client is offered now. For any other release, a link leads to the release's own
+ * screen, because an old release rarely has to be stopped quickly.
  */
 function RowAction({ app, release, reload }: RowProps) {
   const { version, isOfferedNow } = release;
@@ -218,7 +218,7 @@ interface LinkProps {
   readonly kind?: 'plain' | 'quiet';
 }
 
-/** Leads to the release. */
+/** A link to the screen of the release. */
 const ReleaseLink = ({ app, version, verb, kind = 'plain' }: LinkProps) => (
   <a
     class={`button ${kind} small`}

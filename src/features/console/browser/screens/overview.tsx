@@ -60,7 +60,7 @@ export function OverviewScreen({ app, query }: Props) {
   );
 }
 
-/** The list shows this many rows at first. The search goes through all rows. */
+/** The number of rows that the list shows at first. The search goes through all rows. */
 const ROWS = 50;
 
 interface ReleasesProps {
@@ -109,7 +109,7 @@ const NoRelease = ({ app }: { readonly app: string }) => (
   </div>
 );
 
-/** More are behind a button. */
+/** The number of entries that the list shows at first. A button shows the other entries. */
 const ATTENTION_SHOWN = 4;
 const LEVELS: Readonly<Record<Attention['severity'], readonly [IconName, string]>> = {
   info: ['info', 'For information'],

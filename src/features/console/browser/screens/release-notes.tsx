@@ -75,7 +75,7 @@ interface EditorProps extends Props {
   readonly onClose: () => void;
 }
 
-/** Edits the notes in one language. A failed request keeps the typed text. */
+/** Edits the notes in one language. After a failed request, the typed text stays. */
 function NotesEditor({ app, detail, reload, locale: first, onClose }: EditorProps) {
   const { notes, version } = detail;
   const textIn = (wanted: string) => notes.find(({ locale }) => locale === wanted)?.markdown ?? '';
@@ -167,7 +167,10 @@ interface Rendered {
   readonly problem: string | null;
 }
 
-/** The HTML that the server renders, requested a moment after the operator stops typing. The last text wins. */
+/**
+ * The HTML that the server renders. The page requests it a moment after the operator stops typing. The page ignores the
+ * answers to earlier texts.
+ */
 function useMarkdown(markdown: string): Rendered {
   const [rendered, setRendered] = useState<Rendered>({ html: '', problem: null });
   useEffect(() => {
@@ -192,8 +195,8 @@ function useMarkdown(markdown: string): Rendered {
 }
 
 /**
- * Notes as the server rendered them. Only this component puts HTML into the page: the server removes
- * everything that could run or load something, and the page's Content-Security-Policy forbids it, too.
+ * Notes as the server rendered them. Only this component puts HTML into the page. The server removes everything that
+ * could run or load something, and the page's Content-Security-Policy also forbids such content.
  */
 const SafeHtml = ({ html, locale }: { readonly html: string; readonly locale: string }) => (
   <div
@@ -204,7 +207,7 @@ const SafeHtml = ({ html, locale }: { readonly html: string; readonly locale: st
   />
 );
 
-/** @param locale BCP 47; `und`: not stated. @returns `German (de)` */
+/** @param locale BCP 47; `und` when no language is stated. @returns a text such as `German (de)` */
 function languageName(locale: string): string {
   if (locale === 'und') return 'Any language';
   try {

@@ -85,7 +85,7 @@ function Detail({ app, detail, reload }: DetailProps) {
         </Notice>
       ))}
       <div class="columns release">
-        {/* First, so that the keyboard reaches it first: a bad release must be paused quickly. */}
+        {/* This panel is first, so that the keyboard reaches it first: a bad release must be paused quickly. */}
         {start.mayChange && <StopPanel app={app} detail={detail} reload={reload} />}
         <div class="main-column">
           <OfferedCard app={app} detail={detail} />
@@ -98,7 +98,9 @@ function Detail({ app, detail, reload }: DetailProps) {
   );
 }
 
-/** The changes for a bad release. The big button pauses at once, because Resume undoes it. */
+/**
+ * The changes for a bad release. The big button pauses the release without a question, because Resume undoes the pause.
+ */
 function StopPanel({ app, detail, reload }: DetailProps) {
   const [dialog, setDialog] = useState<'resume' | 'reason' | 'yank' | 'rollback' | null>(null);
   const { version } = detail;
@@ -168,7 +170,7 @@ function NotOffered({ detail }: { readonly detail: ReleaseDetail }) {
   );
 }
 
-/** Shows where the release is offered, and to how many clients. */
+/** Shows which channels offer the release, and to how many clients. */
 function OfferedCard({ app, detail }: Omit<DetailProps, 'reload'>) {
   const { start } = useSurroundings();
   const { cells, version, rollouts } = detail;
@@ -212,7 +214,7 @@ interface RunningProps {
   readonly channel: string;
 }
 
-/** Says how many clients run the release. Services count checks, not clients. */
+/** Shows the share of clients that run the release. It is a share of checks, because services do not count clients. */
 function Running({ counts, channel }: RunningProps) {
   if (counts === null || counts.recentChecks === 0) return null;
   const { recentChecks, recentChecksOnVersion: own } = counts;
@@ -301,7 +303,7 @@ const Hash = ({ name, value }: { readonly name: string; readonly value: string }
   </div>
 );
 
-/** Shows the other statements of the publisher. */
+/** Shows other facts that the publisher states about the release. */
 function ReleaseFacts({ detail }: { readonly detail: ReleaseDetail }) {
   const { provenance, requires, mandatoryFor, endsNative, manifest } = detail;
   const { commit, buildUrl } = provenance;
@@ -335,7 +337,7 @@ function ReleaseFacts({ detail }: { readonly detail: ReleaseDetail }) {
   );
 }
 
-/** A publisher states the address: only a web address becomes a link. */
+/** The publisher states the address, so only a web address becomes a link. */
 const BuildLink = ({ address }: { readonly address: string }) =>
   /^https?:\/\//.test(address) ? (
     <a href={address} rel="noreferrer noopener" target="_blank" class="wrap">
@@ -357,7 +359,7 @@ const Fact = ({ name, children }: FactProps) => (
   </div>
 );
 
-/** @param what what is copied, for the name of the button: `SHA-256` */
+/** @param what the name of the copied text, for the label of the button: `SHA-256` */
 function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [state, setState] = useState<'' | 'Copied' | 'Not copied'>('');
   const copy = async () => {

@@ -12,7 +12,10 @@ interface Span {
 
 const HOUR_MS = 3_600_000;
 
-/** The time that the picture shows: the ramp and the present, with a margin at both ends. */
+/**
+ * The time that the picture shows: from the earliest to the latest of the points and the present, with a margin at both
+ * ends.
+ */
 export function spanOf({ points }: Ramp, now: number): Span {
   const times = [...points.map(({ at }) => Date.parse(at)), now];
   const from = Math.min(...times);
@@ -21,7 +24,7 @@ export function spanOf({ points }: Ramp, now: number): Span {
   return { from: from - room / 3, to: to + room };
 }
 
-/** The share at a time. @returns in 1/100 % */
+/** The share at the time `at`. @returns in 1/100 % */
 export function shareAt({ points, isLinear }: Ramp, at: number): number {
   let share = 0;
   for (const [index, point] of points.entries()) {
@@ -36,7 +39,7 @@ export function shareAt({ points, isLinear }: Ramp, at: number): number {
   return share;
 }
 
-/** @returns corners of the line, `x` and `y` from 0 to 1, `y` upwards */
+/** @returns the corners of the line. `x` and `y` are from 0 to 1, and `y` grows upwards */
 export function cornersOf(ramp: Ramp, { from, to }: Span): readonly (readonly [number, number])[] {
   const x = (at: number) => (at - from) / (to - from);
   const corners: [number, number][] = [];
@@ -52,9 +55,9 @@ export function cornersOf(ramp: Ramp, { from, to }: Span): readonly (readonly [n
 }
 
 /**
- * The freeze windows of a linear ramp, in which it keeps its share.
+ * The freeze windows of a linear ramp: during a freeze window, the share stays the same.
  *
- * @returns from left to right, from 0 to 1
+ * @returns the left and the right end of each freeze window, from 0 to 1
  */
 export function plateausOf(ramp: Ramp, span: Span): readonly (readonly [number, number])[] {
   if (!ramp.isLinear) return [];

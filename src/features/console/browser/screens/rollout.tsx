@@ -179,11 +179,11 @@ const MINUTE_MS = 60_000;
 
 /** The shares of a rollout over time, with the present time. */
 function RampPicture({ rollout }: { readonly rollout: RolloutDetail }) {
-  // Once a minute is enough: smaller steps are not visible.
+  // The picture changes once a minute, because smaller steps are not visible.
   const time = useNow(MINUTE_MS);
   const [first] = rollout.points;
   if (first === undefined) return null;
-  // A plan that was just started may begin after the last tick of this page's clock.
+  // When a plan was just started, its first point may be later than the last tick of this page's clock.
   const now = Math.max(time, Date.parse(first.at));
   const span = spanOf(rollout, now);
   const corners = cornersOf(rollout, span).map(([x, y]) => [x * WIDTH, (1 - y) * HEIGHT] as const);
@@ -275,11 +275,14 @@ const MEANINGS: Readonly<Partial<Record<Way, string>>> = {
   complete: 'Every client is offered the release.',
 };
 
-/** The rest of the plan, to begin now: the whole plan would begin with its smallest share again. */
+/**
+ * A plan that begins now with the present share and continues with the later steps. The whole plan would begin with its
+ * smallest share again.
+ */
 function remainingPlan({ plan, share, points, isLinear }: RolloutDetail): string {
   const later = points.filter(({ at, share: next }) => Date.parse(at) > Date.now() && next > share);
   if (plan === null || later.length === 0) return '';
-  // Plans have whole seconds.
+  // The times of a plan have whole seconds.
   const steps = later.map((point) => `${point.share / 100}%@${point.at.replace(/\.\d+Z$/, 'Z')}`);
   return `${isLinear ? 'linear ' : ''}${[`${share / 100}%@0h`, ...steps].join(',')}`;
 }

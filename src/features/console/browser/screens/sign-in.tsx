@@ -10,7 +10,9 @@ interface Props {
   readonly session: Session;
 }
 
-/** The service shows its console only to accounts: without a session, it shows a form to sign in. */
+/**
+ * The service shows its console only to accounts. While there is no session, this component shows a form to sign in.
+ */
 export function SignedIn({ session }: Props) {
   const [state, setState] = useState(() => session.state());
   const [isReady, setReady] = useState(false);

@@ -5,11 +5,13 @@ import { apiOf, type Failure, failureOf, post } from '../api.ts';
 import { useSurroundings } from '../context.ts';
 import { useTask } from './task.ts';
 
-/** The changes that an operator makes: a pause at once, and any other change after a preview. */
+/** The changes that an operator makes: a pause without a preview, and any other change after a preview. */
 
 interface Reviewed {
   readonly preview: Preview;
-  /** The revision that the preview was made from: the change is refused when there is a newer one. */
+  /**
+   * The revision from which the preview was made. The server refuses the change when the catalog has a newer revision.
+   */
   readonly revision: number;
 }
 
@@ -18,10 +20,10 @@ export interface ChangeState {
   readonly isPreviewing: boolean;
   readonly isSending: boolean;
   readonly failure: Failure | null;
-  /** A sentence about a newer catalog than the previewed one; null when there is none. */
+  /** A sentence that the catalog is newer than the preview; null when it is not newer. */
   readonly meanwhile: string | null;
   preview(change: Change): Promise<void>;
-  /** Makes the previewed change. @returns null when it failed */
+  /** Makes the previewed change. @returns null after a failure */
   confirm(change: Change): Promise<Changed | null>;
   /** Drops the preview, because the operator typed another change. */
   forget(): void;
@@ -45,7 +47,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
   const latest = useRef(seen);
   latest.current = seen;
   const isChanging = useRef(false);
-  // Counts the requests: the answer to an earlier one is dropped.
+  // Counts the requests, so that the page ignores the answer to an earlier request.
   const turn = useRef(0);
 
   const send = <T>(verb: 'preview' | 'change', change: Change, revision: number): Promise<T> =>
@@ -90,7 +92,7 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
     }
   };
 
-  // The screen follows the catalog, so a preview can become old before it is confirmed.
+  // The screen polls the catalog, so a preview can become outdated before the operator confirms it.
   useEffect(() => {
     if (reviewed === null || reviewed.revision >= seen.revision || busy === 'change') return;
     setReviewed(null);
@@ -116,12 +118,12 @@ export function useChange({ app, seen, reload }: Source): ChangeState {
 
 interface Pausing {
   readonly isSending: boolean;
-  /** A sentence about a pause that failed; null when it did not, or when the surroundings told it. */
+  /** A sentence about a pause that failed; null after a success, and when `tell` has shown the failure. */
   readonly failure: string | null;
   pause(): Promise<void>;
 }
 
-/** Pauses a release at once on every channel, without a question and whatever the revision is. */
+/** Pauses a release on every channel at once, without a question and in any revision of the catalog. */
 export function usePause(
   app: string,
   version: string,
@@ -138,7 +140,7 @@ export function usePause(
       tell({ title: `${version} is paused`, sentences, paused: { app, version } });
       await reload();
     } catch (failed) {
-      // A cell of a table has no room for the sentence.
+      // A cell of a table has no space for the sentence.
       if (!tellsFailure) throw failed;
       tell({ title: failureText(failed), sentences: [], isFailure: true });
     }

@@ -4,11 +4,11 @@ import { type Failure, failureOf, get } from '../api.ts';
 /** Follows an answer of the server while the page is visible. */
 
 export interface Polled<T> {
-  /** The last answer; it stays while later requests fail. */
+  /** The last answer. It stays when later requests fail. */
   readonly value: T | null;
   /** The reason why the last request failed. */
   readonly failure: Failure | null;
-  /** The time of the first request of those that failed in a row; milliseconds since the epoch. */
+  /** The time of the first failure since the last answer, in milliseconds since the epoch. */
   readonly failingSince: number | null;
   /** The time of the last answer; milliseconds since the epoch. */
   readonly answeredAt: number | null;
@@ -19,7 +19,7 @@ export interface Polled<T> {
 const EVERY_MS = 3_000;
 const EVERY_MS_MAX = 30_000;
 
-/** Doubles with each failure in a row. */
+/** The wait before the next request, in milliseconds. It doubles with each failure in a row, up to a maximum. */
 export const waitAfter = (failures: number): number =>
   Math.min(EVERY_MS * 2 ** failures, EVERY_MS_MAX);
 
@@ -33,12 +33,12 @@ const empty = (path: string | null) => ({
   answeredAt: null,
 });
 
-/** @param path null: no request is sent */
+/** @param path null to send no request */
 export function usePolled<T>(path: string | null, { once = false } = {}): Polled<T> {
   const [kept, setKept] = useState<Kept<T>>(() => empty(path));
   const asks = useRef<() => Promise<void>>(() => Promise.resolve());
   const reload = useCallback(() => asks.current(), []);
-  // Sends the request before the browser paints, so that both happen at the same time.
+  // Sends the request before the browser paints, so that the browser paints while the server works.
   useLayoutEffect(() => {
     setKept((before) => (before.path === path ? before : empty(path)));
     if (path === null) return undefined;
@@ -48,7 +48,7 @@ export function usePolled<T>(path: string | null, { once = false } = {}): Polled
     asks.current = poll.ask;
     return poll.stop;
   }, [path, once]);
-  // Until the effect has run, the kept answer belongs to the previous path.
+  // Until the effect has run, the kept answer is the answer for the previous path.
   return { ...(kept.path === path ? kept : empty(path)), reload };
 }
 

@@ -2,12 +2,12 @@ import { useRef, useState } from 'preact/hooks';
 
 export interface Task {
   readonly isBusy: boolean;
-  /** The error of the last run; null when it succeeded. */
+  /** The error of the last run; null after a success. */
   readonly error: unknown;
   start(): Promise<void>;
 }
 
-/** Work that the operator starts. However often the button is pressed, it runs once at a time. */
+/** Work that the operator starts. However often the operator presses the button, only one run is active at a time. */
 export function useTask(work: () => Promise<void>): Task {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

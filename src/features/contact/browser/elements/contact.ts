@@ -17,7 +17,7 @@ import { FORM } from '../../../../web/browser/shared/style.ts';
 const FIELDS = ['name', 'email', 'subject', 'message'] as const;
 const TIMEOUT_MS = 20_000;
 
-/** The widgets are 65 to 78 pixels high. */
+/** A captcha widget is 65 to 78 pixels high. */
 const CSS = `${FORM}
 :host { min-height: var(--slipway-min-height, 33em) }
 :host([captcha]) { min-height: var(--slipway-min-height, 39em) }
@@ -42,7 +42,8 @@ class ContactElement extends ServiceElement {
     }),
     field('Subject', { name: 'subject', maxlength: 150 }),
     field('Message', { name: 'message', rows: 8, maxlength: 5000 }),
-    // A trap for spam programs: the service accepts a message with this field filled in, and discards it.
+    // This field is a trap for spam programs: when a message has text in it, the service accepts the message and
+    // discards it.
     make(
       'div',
       { hidden: true },
@@ -54,7 +55,10 @@ class ContactElement extends ServiceElement {
   );
   #captcha: CaptchaWidget | undefined;
   #signal: AbortSignal | undefined;
-  /** The message that was sent last, and its key. Sent again with the same key, it is stored once. */
+  /**
+   * The text of the last message that was sent, and its key. When the visitor sends the same text again, the key is the
+   * same, and the service stores the message only once.
+   */
   #lastTry = { text: '', key: '' };
 
   constructor() {
@@ -100,7 +104,7 @@ class ContactElement extends ServiceElement {
     }
   }
 
-  /** Loads the captcha when that failed while the page loaded. */
+  /** Loads the captcha again after a failure during the load of the page. */
   async #loadAgain(): Promise<void> {
     if (this.#signal) await this.#loadCaptcha(this.#signal);
     if (this.#captcha) setText(this.#note, 'Solve the captcha, then send your message.');
@@ -124,7 +128,7 @@ class ContactElement extends ServiceElement {
     setText(this.#note, 'Thank you. Your message has arrived.');
   }
 
-  /** Shows the error, and waits for the time that the service asks for. */
+  /** Shows the error, and then waits for the time that the service states. */
   async #showFailure(error: unknown): Promise<void> {
     if (!(error instanceof Refused) || error.status === 0) {
       const text = 'The service did not answer. Send the message again: it is stored only once.';
@@ -135,7 +139,8 @@ class ContactElement extends ServiceElement {
     if (code === 'idempotency_key_reused') this.#lastTry = { text: '', key: '' };
     markFields(this.#form, errors);
     const wait = waitSeconds ? ` You can send it again in ${waitSeconds} seconds.` : '';
-    // With errors, the message names the fields as the service does.
+    // The service's message names the fields as the API does. So when fields are marked, the element shows its own
+    // text.
     const text =
       errors.length > 0
         ? 'Correct the marked fields, then send the message again.'

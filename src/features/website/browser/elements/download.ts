@@ -12,11 +12,11 @@ import { plain } from '../../../../web/browser/shared/plain.ts';
 import { size } from '../../../../web/browser/size.ts';
 import { FORMAT_NAMES, MAC_ARCH_NAMES, PLATFORM_NAMES, WHICH_MAC } from '../../../../web/label.ts';
 
-/** `<slipway-download app channel format>`: a button for the visitor's machine, and all other downloads. */
+/** `<slipway-download app channel format>`: a button for the visitor's machine, and links to all other downloads. */
 
 interface Artifact extends ArtifactIdentity, FileIdentity {
   readonly version: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
 }
 
@@ -26,7 +26,7 @@ interface Download {
 
 type Computer = Extract<VisitorMachine, { kind: 'computer' }>;
 
-/** Which file of a platform a link gives; the service chooses what is not stated. */
+/** The file of a platform that a link leads to. The service chooses a value for each missing property. */
 interface Link {
   readonly arch?: string | null;
   readonly format?: string;
@@ -52,7 +52,7 @@ class DownloadElement extends ServiceElement {
   static readonly observedAttributes = ['service', 'app', 'channel', 'format'];
 
   readonly #button = make('a', { id: 'download', class: 'button', part: 'button' });
-  /** For the second of two files. */
+  /** The button for the second of two files. */
   readonly #other = make('a', { id: 'download-other', class: 'button', part: 'button' });
   readonly #buttons = make('div', {}, this.#button, this.#other);
   readonly #facts = make('span', {
@@ -76,7 +76,7 @@ class DownloadElement extends ServiceElement {
   }
 
   async #load(here: Computer | undefined, signal: AbortSignal): Promise<void> {
-    // Shown before the answers, so that the links work also without them.
+    // The element shows the links before the answers, so that the links also work when no answer comes.
     this.#showLinks(here);
     if (this.shadowRoot === null) this.open(CSS, this.#buttons, this.#facts, this.#others);
     try {
@@ -139,7 +139,7 @@ class DownloadElement extends ServiceElement {
     setText(this.#facts, files.length === 0 ? reason : factsOf(files));
   }
 
-  /** @param files the platform, what the link states, and the name on the button; at most two */
+  /** @param files for each button, the platform, the properties of the link, and the name on the button; at most two */
   #showButtons(files: readonly (readonly [Platform, Link, string | undefined])[]): void {
     this.#buttons.className = files.length < 2 ? 'one' : 'two';
     for (const [index, button] of [this.#button, this.#other].entries()) {
@@ -158,7 +158,7 @@ class DownloadElement extends ServiceElement {
       this.#showButtons([]);
       this.#others.hidden = true;
     }
-    // Short enough for one line of a phone, for which there is space.
+    // The text fits into one line of a phone, because the element has space for only one line.
     const text = isEmpty
       ? 'Nothing is released yet.'
       : 'The version cannot be shown at the moment.';
@@ -170,7 +170,7 @@ class DownloadElement extends ServiceElement {
     return make('li', { part: 'item' }, make('a', { part: 'link', href }, name));
   }
 
-  /** The link names no version: on a page that was open for days it still gives the newest one. */
+  /** The link names no version. So on a page that was open for days, it still leads to the newest version. */
   #address(platform: Platform, { arch, format }: Link): string {
     const query = this.#query({ arch, format });
     return `${this.service}/api/v1/desktop/download/${encodeURIComponent(platform)}${query}`;
@@ -193,7 +193,7 @@ function nameOf({ platform, arch, format }: Artifact): string {
   return plain(`${PLATFORM_NAMES[platform]}${machine ? ` (${machine})` : ''}, ${kind}`);
 }
 
-/** @param files one; or two for a Mac with an unknown processor, with a sentence about how to choose */
+/** @param files one file; or two for a Mac with an unknown processor, and the text then says how to choose */
 function factsOf(files: readonly Download[]): string {
   const isSure = files.length < 2;
   const facts = files.map(({ artifact: { arch, version, size: bytes } }) => {
@@ -207,7 +207,7 @@ function factsOf(files: readonly Download[]): string {
 const missing = (platform: Platform): string =>
   `There is no download for this ${PLATFORM_NAMES[platform]} machine yet. The others are below.`;
 
-/** @returns `This is a program for Windows and macOS.` */
+/** @returns a sentence such as `This is a program for Windows and macOS.` */
 function purposeOf(all: readonly Download[]): string {
   const names = [...new Set(all.map(({ artifact }) => PLATFORM_NAMES[artifact.platform]))];
   return `This is a program for ${new Intl.ListFormat('en-GB').format(names)}.`;

@@ -54,13 +54,13 @@ class StatusElement extends ServiceElement {
 
   async #check(signal: AbortSignal): Promise<void> {
     clearTimeout(this.#timer);
-    // No checks while the page is hidden; visibilitychange starts them again.
+    // The element does not check while the page is hidden. The event visibilitychange starts the checks again.
     if (document.hidden) return;
     this.#checkedAt = performance.now();
     const pauseMs = await this.#ask(signal);
     if (signal.aborted) return;
     clearTimeout(this.#timer);
-    // So that not all visitors ask at once after an outage.
+    // The pause has a random part, so that not all visitors send a request at the same time after an outage.
     const pause = pauseMs * (0.9 + 0.2 * Math.random());
     this.#timer = setTimeout(() => this.#check(signal), pause);
   }
