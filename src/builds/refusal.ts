@@ -6,8 +6,8 @@ export function refusal(path: string, reason: string, cause?: unknown): AppError
 }
 
 /**
- * An `invalid_artifact` error for a file that is not as its build wrote it. A publisher builds again; an import says to
- * copy the file again from the other server.
+ * An `invalid_artifact` error for a file that is not as its build wrote it. The error tells a publisher to build again.
+ * In an import, it says to copy the file again from the other server.
  *
  * @param reason without a full stop
  * @param otherwise another way out, such as `remove it`

@@ -11,7 +11,7 @@ import { describeFile, type SourceFile } from './source-file.ts';
 /** Links found in a directory are skipped: they could lead to files outside the build. */
 export const LINK_REASON = 'a link, which is not followed; name the file itself';
 
-/** A pipe would block, and a device has no end. */
+/** Reading a pipe would block, and a device has no end. */
 export const OTHER_REASON = 'not a regular file';
 
 /** Build output is shallow: a deeper tree is a whole project, or mounts that form a loop. */

@@ -1,6 +1,8 @@
 import type { Build, FoundTool } from './project.ts';
 
-/** Keeps names out of CI files that mean something to a shell, or to the expressions of a CI service. */
+/**
+ * Keeps names out of CI files when a shell, or the expressions of a CI service, would read more into them than a name.
+ */
 
 /** Letters of any language, digits, spaces, and marks that are inert between double quotes. */
 const PLAIN = /^(?!-)[\p{L}\p{N}\p{M} _./@+()-]+$/u;

@@ -1,4 +1,4 @@
-/** Finds values in configurations that are programs, without running them. */
+/** Finds values in the text of configurations that are programs. Does not run the programs. */
 
 /** The text that is assigned to a key or a variable: `productName: 'My App'`. Undefined when it is computed. */
 export function textInSource(source: string, key: string): string | undefined {
@@ -18,7 +18,7 @@ export function wordsInSection(source: string, key: string): readonly string[] {
   return [...section.matchAll(ARCH_WORDS)].map(([, word]) => word ?? '');
 }
 
-/** From a bracket to the one that closes it. */
+/** The text from its first bracket to the matching bracket. */
 function balanced(text: string): string {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

@@ -78,7 +78,7 @@ async function findConfiguration(directory: string) {
   return undefined;
 }
 
-/** Tauri 1 has everything below `package` and `tauri`. */
+/** A configuration of Tauri 1 has everything below `package` and `tauri`. */
 function factsOf(value: JsonRecord): Facts {
   const first = recordOf(value.tauri);
   if ('tauri' in value || 'package' in value) {
@@ -120,7 +120,10 @@ function platformsOf(targets: unknown): readonly Platform[] {
   return named.size === 0 ? PLATFORMS : PLATFORMS.filter((platform) => named.has(platform));
 }
 
-/** The version in the configuration, which may be the path of a package.json; else the version of the Rust package. */
+/**
+ * The version in the configuration, else the version of the Rust package. Undefined when the configuration names a
+ * package.json.
+ */
 async function versionOf(
   directory: string,
   folder: string,

@@ -2,7 +2,9 @@ import { nativeArches } from '../../domain/compatible-arches.ts';
 import { archOf, type Platform } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
 
-/** The architectures of the usual CI machines: a tool builds for them when its configuration names none. */
+/**
+ * The architectures of the usual CI machines: a tool builds for these architectures when its configuration names none.
+ */
 const USUAL: Readonly<Record<Platform, Target['arch']>> = {
   windows: 'x64',
   macos: 'arm64',
