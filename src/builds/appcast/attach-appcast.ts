@@ -168,7 +168,7 @@ function describe(
 
 /**
  * Clients compare their version with the stated version. When appcasts state two versions for one file, one version is
- * wrong: with it, clients get the update again and again, or never.
+ * wrong. With the wrong version, clients get the update again and again, or never.
  */
 function refuseTwoVersions(
   path: string,

@@ -59,7 +59,7 @@ export async function attachFeed(
       // A publisher may leave out deltas: clients then download the full package.
       (!isDeltaName(entry.name) || findCompanion(entry, near) !== undefined),
   );
-  // A signed document may list files of other servers: a release carries the document unchanged.
+  // A release carries a signed document unchanged, so the document may list files of other servers.
   const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
   let used = 0;
   for (const entry of current) {
