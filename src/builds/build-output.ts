@@ -78,16 +78,14 @@ export interface SkippedFile {
 
 export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
-  /** The publisher sees these files, so that no file is left out unnoticed. */
+  /** The publisher sees these files, so the publisher notices every file that Slipway leaves out. */
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
   /**
    * The path of a package of electron-builder without an update document beside it; absent: there is no such package.
    */
   readonly withoutFeed?: string | undefined;
-  /**
-   * The share of the installations that gets the release first, as the build tool's feeds state; null: they state none.
-   */
+  /** The share of the installations that gets the release first, as the build tool's feeds state; null: not stated. */
   readonly staged: StagedShare | null;
   /** The name and the notes that the build tool's feeds state for the release. */
   readonly described: { readonly name: string | null; readonly notes: string | null };

@@ -48,7 +48,7 @@ export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
   return skipped;
 }
 
-/** Compares names without case: Windows and macOS save two names that differ only in case as one file. */
+/** Ignores case in names, because Windows and macOS save two names that differ only in case as one file. */
 export function checkUnique(artifacts: readonly BuiltArtifact[]): void {
   const seen = new Map<string, string>();
   for (const artifact of artifacts) {

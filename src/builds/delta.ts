@@ -83,7 +83,7 @@ function fullPackageOf(delta: SourceFile, drafts: ReadonlyMap<string, Draft>): D
 interface ListedPackage {
   readonly id: string;
   readonly name: string;
-  /** As the tool writes it. */
+  /** The version as the tool writes it. */
   readonly version: string;
   readonly isDelta: boolean;
 }

@@ -45,8 +45,8 @@ export function checkFilename(path: string, name: string): string {
 }
 
 /**
- * Adds the architecture to a name that states none. Otherwise builds of two architectures would have the same name.
- * Names for x64 do not change: electron-builder writes them without an architecture too.
+ * Adds the architecture to a name that states none. Otherwise builds of two architectures would have the same name. A
+ * name for x64 does not change, because electron-builder writes no architecture into such names either.
  *
  * The architecture goes before the version, because Squirrel reads the text after a version as a pre-release.
  */

@@ -87,7 +87,9 @@ export function isWebPackage(name: string): boolean {
   return /\.nsis\.7z$/i.test(name);
 }
 
-/** The architecture that a name states: the last one after the version, else the only one in the name. */
+/**
+ * The architecture that a name states: the last architecture after the version, else the only architecture in the name.
+ */
 export function archInName(name: string): Arch | undefined {
   const version = /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(name);
   const after = version === null ? undefined : lastArch(name.slice(version.index));

@@ -5,9 +5,9 @@ import { squirrelTextOf } from '../domain/squirrel-version.ts';
 const PRERELEASE_WORD =
   'alpha|beta|rc|pre|preview|prerelease|next|canary|nightly|dev|insiders?|snapshot|staging';
 /**
- * A version in a name: three or four numbers, and a pre-release only with one of the usual words: `-arm64`, `-mac`,
- * `-full` and the `-1` of an RPM look like pre-releases and are not. Tauri writes an underscore after a numeric
- * pre-release.
+ * A version in a name: three or four numbers, and a pre-release only with one of the usual words. Texts such as
+ * `-arm64`, `-mac`, `-full` and the `-1` of an RPM look like pre-releases, but are no pre-releases. Tauri writes an
+ * underscore after a numeric pre-release.
  */
 const STATED = new RegExp(
   `(?<![\\d.])v?(\\d{1,9}\\.\\d{1,9}\\.\\d{1,9})(?:\\.\\d{1,9})?` +

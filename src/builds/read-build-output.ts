@@ -41,8 +41,8 @@ import { describeFile, type SourceFile } from './source-file.ts';
 const SKIPPED_SHOWN_MAX = 20;
 
 /**
- * Reads build output: the packages to publish as `version`, and the files that are left out and why. It hashes nothing;
- * publishing compares the digests in `stated`.
+ * Reads build output: the packages to publish as `version`, and each file that is left out, with the reason. This
+ * function hashes nothing; publishing compares the digests in `stated`.
  *
  * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
  * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`,

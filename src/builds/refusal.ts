@@ -1,13 +1,13 @@
 import { AppError } from '../core/errors.ts';
 
-/** An `invalid_artifact` error that begins with the file's path. The reason may be one sentence or more. */
+/** An `invalid_artifact` error that begins with the file's path. The reason has one or more sentences. */
 export function refusal(path: string, reason: string, cause?: unknown): AppError {
   return new AppError('invalid_artifact', sentence(path, reason), { cause });
 }
 
 /**
  * An `invalid_artifact` error for a file that is not as its build wrote it. The error tells a publisher to build again.
- * In an import, it says to copy the file again from the other server.
+ * In an import, the error tells the publisher to copy the file again from the other server.
  *
  * @param reason without a full stop
  * @param otherwise another way out, such as `remove it`

@@ -135,7 +135,7 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
   const covered = await readBlockmapCoverage(path);
   if (covered === undefined) return { path, reason: 'it is not a block map' };
   if (covered !== file.size) {
-    // With a map of other bytes every updater downloads useless blocks first, then the whole file.
+    // With a map of other bytes, every updater first downloads useless blocks, and then the whole file.
     throw brokenFile(
       path,
       `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}`,

@@ -19,12 +19,12 @@ export interface SourceFile {
   readonly statement: Statement | null;
   /** Set for a file of another update server; absent for a file of a build. */
   readonly imported?: {
-    /** The architecture when nothing states one. */
+    /** The architecture that counts when nothing states an architecture. */
     readonly usualArch: Arch | undefined;
   };
 }
 
-/** Describes a file. Reads its directory unless `siblings` is given. */
+/** Describes a file. Reads the directory of the file, unless the caller gives `siblings`. */
 export async function describeFile(
   path: string,
   statement: Statement | null,

@@ -18,8 +18,8 @@ interface YamlProblem {
 /**
  * The value of a YAML document, or why it was not read.
  *
- * The library compares each key with all others, and describes each error with the text around it: both take quadratic
- * time. So this function compares the keys itself, and describes only the first error.
+ * The library compares each key with all other keys, and describes each error with the surrounding text. Both take
+ * quadratic time. So this function compares the keys itself, and describes only the first error.
  */
 export function parseYaml(text: string): { readonly value: unknown } | YamlProblem {
   if (text.length > LENGTH_MAX) {

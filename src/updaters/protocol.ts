@@ -11,15 +11,15 @@ import type { ChannelFeed, SetUp } from './set-up.ts';
 import type { StaticAddress, StaticChannel } from './static-address.ts';
 
 /**
- * An updater dialect: one file that parses its requests and renders its answers, and one line in
- * `registry.ts`. A dialect sees neither the store nor the HTTP framework.
+ * An updater dialect: one file that parses its requests and renders its answers, and one line in `registry.ts`. A
+ * dialect sees neither the store nor the HTTP framework.
  *
- * Its shape states what its answers are made from. A poll answers one client with one release. A feed lists releases
- * of a channel.
+ * The shape of a dialect says which facts its answers contain. A poll answers one client with one release. A feed lists
+ * releases of a channel.
  */
 export type Protocol = PollProtocol | FeedProtocol;
 
-/** Query → decision: the server decides, and the client installs what it is offered. */
+/** Query → decision: the server decides, and the client installs the offered release. */
 export interface PollProtocol extends Dialect {
   readonly shape: 'poll';
   renderOffer(offer: PollOffer): ProtocolResponse;
@@ -102,7 +102,8 @@ interface Dialect {
   readonly expectedSignature?: SignatureScheme;
   /**
    * True for a dialect whose clients install the usual installers of other applications. A release does not show
-   * whether its application has such a client, so the service offers files, but reports do not count them as served.
+   * whether its application has such a client, so the service offers files, but reports do not count these files as
+   * served.
    */
   readonly takesAnyInstaller?: boolean;
   /** The side that compares versions of the system. */
@@ -254,7 +255,7 @@ export interface ProtocolResponse {
    * `cache-control`, `etag` and `vary`.
    */
   readonly headers: Readonly<Record<string, string>>;
-  /** Text, or stored bytes that are served unchanged. */
+  /** Text, or stored bytes that the service sends unchanged. */
   readonly body: string | Uint8Array;
 }
 

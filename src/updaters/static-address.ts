@@ -2,11 +2,11 @@ import type { CompanionKind } from '../domain/companion.ts';
 import type { ArtifactIdentity } from '../domain/release.ts';
 
 /**
- * The addresses of a dialect's documents, one by one: `slipway export` asks the service for each of them, as a client
- * without credentials or an id does, and writes the answers into a bucket or a directory.
+ * The addresses of a dialect's documents, one by one. `slipway export` asks the service for each address like a client
+ * without credentials and without an id, and writes the answers into a bucket or a directory.
  */
 
-/** The facts that the addresses of a channel are made from. */
+/** The facts of a channel from which a dialect makes its addresses. */
 export interface StaticChannel {
   /** The name of the channel in the address of the feed. */
   readonly name: string;

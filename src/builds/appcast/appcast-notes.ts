@@ -6,7 +6,7 @@ import { type AppcastItem, fileNameOf } from './appcast.ts';
 
 /** The notes that an appcast has for a version. */
 
-/** The limit of a file of `--notes-file` too: every client downloads the notes. */
+/** The same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /**

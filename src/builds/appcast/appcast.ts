@@ -75,7 +75,7 @@ export function readAppcast(text: string): readonly AppcastItem[] | undefined {
     .map(itemOf);
 }
 
-/** Like {@link readAppcast}, and undefined also for text that is not well-formed. */
+/** Like {@link readAppcast}, but returns undefined for text that is not well-formed. */
 export function readAppcastOrUndefined(text: string): readonly AppcastItem[] | undefined {
   try {
     return readAppcast(text);
@@ -85,7 +85,7 @@ export function readAppcastOrUndefined(text: string): readonly AppcastItem[] | u
   }
 }
 
-/** The last part of an address, decoded: the name of its file. */
+/** The decoded last part of an address, which is the name of a file. */
 export function fileNameOf(address: string): string {
   const last =
     address
@@ -128,7 +128,7 @@ function itemOf(item: XmlElement): AppcastItem {
   const text = (name: string): string | undefined => stated(textOf(item, name));
   const enclosures = enclosuresOf(item, 'enclosure');
   const [first] = childrenOf(item, 'enclosure');
-  // Older feeds state the versions on the enclosure, and Sparkle reads them there first.
+  // Older feeds state the versions on the enclosure, so Sparkle looks there first.
   const version = (name: string) => stated(first?.attributes[name]) ?? text(name);
   const description = localized(childrenOf(item, 'description'));
   const [critical] = childrenOf(item, 'sparkle:criticalUpdate');

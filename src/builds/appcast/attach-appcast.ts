@@ -131,7 +131,9 @@ function refuseMissing(
   );
 }
 
-/** With an informational update, clients only show a page. With a generated appcast, they would install the update. */
+/**
+ * For an informational update, clients only show a page. With a generated appcast, clients would install the update.
+ */
 function refuseInformational(path: string, { isInformational }: AppcastItem): void {
   if (!isInformational) return;
   throw refusal(

@@ -34,7 +34,7 @@ export function machineOfHeader(bytes: Buffer): Machine | undefined {
   return peMachine(bytes) ?? elfMachine(bytes) ?? machOMachine(bytes);
 }
 
-/** Like {@link machineOfHeader}, for a file. */
+/** Reads the header of a file, like {@link machineOfHeader}. */
 export async function machineOfFile(path: string): Promise<Machine | undefined> {
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }
@@ -85,7 +85,10 @@ function machOMachine(bytes: Buffer): Machine | undefined {
   return machine('macos', fatArch(bytes, big === 0xcafebabf ? 32 : 20));
 }
 
-/** Java classes have the same magic number. They have their version in the place of the count, and it is 45 or more. */
+/**
+ * Java classes have the same magic number. In the place of the count, they have their version, and every version is 45
+ * or more.
+ */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);
   if (count === 0 || count > 16 || 8 + count * entryBytes > bytes.length) return undefined;

@@ -55,7 +55,8 @@ export async function readAppTar(path: string): Promise<ApplicationArch> {
   try {
     for await (const entry of archive) {
       const isProgram = entry.header.type === 'file' && isMacProgram(entry.header.name);
-      // Archivers write the files of a directory one after another, so no more programs follow the first other file.
+      // Archivers write the files of a directory one after another. After the programs, the first other file shows that
+      // no more programs follow.
       if (programs.length === PROGRAMS_MAX || (programs.length > 0 && !isProgram)) break;
       if (isProgram) programs.push(await readStart(entry));
       else entry.resume();

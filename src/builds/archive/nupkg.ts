@@ -70,7 +70,7 @@ function isNuspec(name: string): boolean {
   return /^[^/]+\.nuspec$/i.test(name);
 }
 
-/** Leaves out updater stubs: they are 32-bit also in 64-bit packages. */
+/** Leaves out updater stubs, because a stub is 32-bit even in a 64-bit package. */
 function isProgram(name: string): boolean {
   return (
     isMacProgram(name) ||

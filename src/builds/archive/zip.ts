@@ -14,7 +14,7 @@ interface ZipEntry {
 /**
  * Reads the beginnings of some files in a zip (a `.nupkg` is one). Unpacks nothing else, so a zip bomb takes no memory.
  *
- * @param bytesWanted how many bytes to read of the file with this name; 0 for none
+ * @param bytesWanted returns the number of bytes to read of the file with this name; 0: the file is not wanted
  * @returns the files with wanted bytes, or the reason why the zip cannot be read
  * @throws the system's error when the file itself cannot be read
  */

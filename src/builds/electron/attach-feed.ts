@@ -176,7 +176,7 @@ function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
   return needsAdminRights === true ? { needsAdminRights } : {};
 }
 
-/** @param actual the size of the block map in the file or beside it; undefined when there is none */
+/** @param actual the size of the block map in the file or beside the file; undefined when there is no block map */
 function checkMapSize(
   path: string,
   { blockMapSize: stated }: FeedEntry,

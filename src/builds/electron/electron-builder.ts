@@ -61,7 +61,7 @@ function archivePlatform(file: SourceFile): Platform | undefined {
 /**
  * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. When there is
  * only one unpacked application, its architecture counts. On Windows, one installer may contain several unpacked
- * applications: its architecture is `universal`.
+ * applications. Then its architecture is `universal`.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
   if (isWeb(file)) return archOfPackages(file);
@@ -79,8 +79,8 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
 }
 
 /**
- * With `buildUniversalInstaller: false` each architecture has its own installer, and every name except the name for x64
- * has a suffix.
+ * With `buildUniversalInstaller: false`, each architecture has its own installer, and every name except the name for
+ * x64 has a suffix.
  */
 function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   const stem = name.slice(0, -'.exe'.length).toLowerCase();

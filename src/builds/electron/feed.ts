@@ -12,7 +12,7 @@ import { parseYaml } from '../yaml.ts';
  */
 
 export interface FeedEntry {
-  /** As the feed writes it: a name, or an address. */
+  /** A name or an address, as the feed writes it. */
   readonly address: string;
   readonly name: string;
   /** Bytes; undefined when the feed does not state the size. */
@@ -129,7 +129,7 @@ function nameOf(path: string, value: unknown): string | undefined {
 /** The same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
-/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older one. */
+/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older version. */
 function notesOf(path: string, value: unknown): string | undefined {
   const text = Array.isArray(value) ? joinNotes(value.filter(isRecord)) : textOf(value);
   const bytes = Buffer.byteLength(text ?? '');

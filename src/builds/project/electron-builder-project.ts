@@ -234,8 +234,8 @@ function platformsOf({ arches }: Facts, scripts: readonly string[]): readonly Pl
 }
 
 /**
- * The folder of the packages. A path may have macros such as `${os}`: then the folder above the macros contains all
- * packages.
+ * The folder of the packages. When a path has macros such as `${os}`, this is the folder above the macros, which
+ * contains all packages.
  */
 function outputOf(stated: string | undefined): string {
   const path = (stated ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\//, '');

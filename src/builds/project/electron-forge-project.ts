@@ -15,8 +15,8 @@ import { textInSource } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
 /**
- * Reads how a project uses Electron Forge. The configuration of Forge is mostly a program: then this file searches only
- * its text.
+ * Reads how a project uses Electron Forge. When the configuration is a program, as in most projects, this file searches
+ * only its text.
  */
 
 const RUNS = /\belectron-forge\b/;

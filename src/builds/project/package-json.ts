@@ -41,7 +41,7 @@ const LOCK_FILES: Readonly<Record<string, PackageManager['name']>> = {
   'bun.lockb': 'bun',
 };
 
-/** Recognizes the package manager by the lock file in the first of these directories that has one. */
+/** Recognizes the package manager by its lock file, in the first of these directories that has a lock file. */
 export async function findPackageManager(directories: readonly string[]): Promise<PackageManager> {
   for (const directory of directories) {
     const names = await namesIn(directory);

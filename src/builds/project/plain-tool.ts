@@ -1,7 +1,8 @@
 import type { Build, FoundTool } from './project.ts';
 
 /**
- * Keeps names out of CI files when a shell, or the expressions of a CI service, would read more into them than a name.
+ * Keeps some names out of CI files: names with characters that have a meaning for a shell or in the expressions of a CI
+ * service.
  */
 
 /** Letters of any language, digits, spaces, and marks that are inert between double quotes. */

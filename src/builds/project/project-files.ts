@@ -120,7 +120,7 @@ export function withoutComments(text: string): string {
   );
 }
 
-/** The names in a directory, sorted; none when it cannot be read. */
+/** The names in a directory, sorted; empty when the directory cannot be read. */
 export async function namesIn(directory: string): Promise<readonly string[]> {
   return (await readdir(directory).catch(() => [])).sort();
 }

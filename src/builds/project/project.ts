@@ -6,9 +6,9 @@ import type { Target } from '../../domain/target.ts';
 export interface Project {
   /** Absolute. */
   readonly directory: string;
-  /** The directory of the Git repository, absolute; `directory` when it is in none. */
+  /** The directory of the Git repository, absolute; `directory` when the project is in no repository. */
   readonly root: string;
-  /** The build tool; undefined: none is known. */
+  /** The build tool; undefined: no build tool is known. */
   readonly tool: FoundTool | undefined;
   /** Further build tools that the files show. */
   readonly others: readonly FoundTool[];
@@ -26,12 +26,12 @@ export interface Stated {
   readonly source: string;
 }
 
-/** A value with its source; undefined for none. */
+/** A value with its source; undefined for a missing or empty value. */
 export function stated(text: string | undefined, source: string): Stated | undefined {
   return text === undefined || text === '' ? undefined : { text, source };
 }
 
-/** A list of one value; empty for none. */
+/** A list of one value with its source; empty for a missing or empty value. */
 export function statedAll(text: string | undefined, source: string): readonly Stated[] {
   const one = stated(text, source);
   return one === undefined ? [] : [one];

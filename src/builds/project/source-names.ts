@@ -47,7 +47,7 @@ async function readFlutter(directory: string): Promise<SourceNames> {
   const { name, version } = (await readConfiguration(directory, file)) ?? {};
   return {
     names: statedAll(textOf(name), `the name of ${file}`),
-    // `1.4.0+12`: the build number is for app stores.
+    // Leaves out the build number in `1.4.0+12`, because only app stores need it.
     version: stated(textOf(version)?.replace(/\+.*$/s, ''), file),
   };
 }

@@ -1,6 +1,9 @@
 /** Finds values in the text of configurations that are programs. Does not run the programs. */
 
-/** The text that is assigned to a key or a variable: `productName: 'My App'`. Undefined when it is computed. */
+/**
+ * The text that is assigned to a key or a variable: `productName: 'My App'`. Undefined when the program computes the
+ * text.
+ */
 export function textInSource(source: string, key: string): string | undefined {
   const found = new RegExp(`\\b${key}['"]?\\s*[:=]\\s*(['"\`])((?:(?!\\1)[^\\n$])+)\\1`).exec(
     source,

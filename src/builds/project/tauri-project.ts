@@ -107,7 +107,7 @@ function factsOf(value: JsonRecord): Facts {
   };
 }
 
-/** Tauri takes keys in camel case and in kebab case, which Tauri.toml usually has. */
+/** Tauri takes keys in camel case and in kebab case. Tauri.toml usually has kebab case. */
 function productNameIn(value: JsonRecord): string | undefined {
   return textOf(value.productName ?? value['product-name']);
 }
@@ -135,7 +135,7 @@ async function versionOf(
   return readCargoVersion(directory, folder, root);
 }
 
-/** In a Cargo workspace, the output of all packages is in one place. */
+/** The folder with the output. In a Cargo workspace, the output of all packages is in the folder of the workspace. */
 async function targetFolder(directory: string, folder: string): Promise<string> {
   const above = folder === '' ? undefined : await readConfiguration(directory, 'Cargo.toml');
   return above?.workspace === undefined ? folder : '';

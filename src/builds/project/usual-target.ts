@@ -11,7 +11,10 @@ const USUAL: Readonly<Record<Platform, Target['arch']>> = {
   linux: 'x64',
 };
 
-/** @param arches words of a configuration, such as `arm64` and `universal`; empty: the architecture of the machine */
+/**
+ * @param arches words of a configuration, such as `arm64` and `universal`; when it is empty, a tool builds for the
+ *   architecture of its machine
+ */
 export function targetsOf(platform: Platform, arches: readonly string[]): readonly Target[] {
   const known = arches.flatMap((word) => archOf(word) ?? []);
   const native = known.length === 0 ? [USUAL[platform]] : known.flatMap(nativeArches);

@@ -92,8 +92,8 @@ function suffixOf(name: string): string {
 }
 
 /**
- * The letters and digits of a name that identify the product. It uses only the ASCII characters when there are any,
- * because GitHub replaces other characters by dots.
+ * The letters and digits of a name that identify the product. When the name has ASCII letters or digits, only these
+ * count, because GitHub replaces other characters by dots.
  */
 function productOf(name: string, version: string): string {
   const stem = name.normalize('NFC').toLowerCase().replace(SUFFIX, '');

@@ -43,7 +43,10 @@ export function appArchiveName(name: string, arch: Arch): string {
   return name.replace(APP_ARCHIVE, (suffix) => `_${word}${suffix}`);
 }
 
-/** The architecture in the name of the only disk image of the same build: the last resort for `App.app.tar.gz`. */
+/**
+ * The architecture in the name of the only disk image of the same build: this is the last evidence for
+ * `App.app.tar.gz`.
+ */
 export function diskImageEvidence(
   file: SourceFile,
   diskImages: readonly string[],

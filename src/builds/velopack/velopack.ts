@@ -44,7 +44,7 @@ export async function cluesOfVelopack(
     format,
     ...(platform === undefined ? {} : { platform }),
     ...(arch === undefined ? {} : { arch }),
-    // Outside macOS, x64 is the default of vpk. It counts for a package that states no architecture.
+    // Outside macOS, vpk builds for x64 by default. So x64 counts for a package that states no architecture.
     ...(platform === undefined || platform === 'macos' ? {} : { usualArch: 'x64' }),
   };
 }

@@ -80,8 +80,8 @@ function archOf(word: string | undefined): Arch | null {
 }
 
 /**
- * The error for a request for the signature of an appcast without one. Only the publisher can sign an appcast, because
- * the service has no private key.
+ * The error for a client that asks for the signature of an unsigned appcast. Only the publisher can sign an appcast,
+ * because the service has no private key.
  */
 export function noAppcastSignature(): AppError {
   return new AppError(

@@ -76,7 +76,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /**
- * A variable that electron-builder replaces in most configurations. It stays in an address from a file that
+ * A variable that electron-builder replaces in most configurations. The variable stays in an address from a file that
  * electron-builder did not write. An installed application cannot be corrected, so the variable counts as no
  * architecture.
  */

@@ -42,7 +42,7 @@ export interface LegacyMachine {
   readonly formats: readonly Format[] | null;
 }
 
-/** The settings that decide how addresses are read. */
+/** The settings that decide what an address means. */
 export interface LegacyFacts {
   readonly defaultApplication: string;
   /** Applications by `owner/repo`, or by a name in the address. */
@@ -111,8 +111,8 @@ export function parseLegacyMachine(word: string): LegacyMachine | undefined {
 }
 
 /**
- * The application that LEGACY_APPS has for an address; undefined for none. Ignores case, because names on GitHub have
- * no case, and because Squirrel.Windows asks again in lower case after a failure.
+ * The application that LEGACY_APPS has for an address; undefined when LEGACY_APPS has no such application. Ignores
+ * case, because names on GitHub have no case, and because Squirrel.Windows asks again in lower case after a failure.
  */
 export function mappedApplication(
   { applications }: Pick<LegacyFacts, 'applications'>,

@@ -17,7 +17,10 @@ interface LegacyChannels extends LegacyFacts {
 export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
-  /** Set for `RELEASES`: the version of the client, and a name that all versions of the same clients share. */
+  /**
+   * Set for `RELEASES`: the version of the client, and a name of its group. Addresses for all versions of the same
+   * clients have the same group.
+   */
   readonly releases?: { readonly version: string; readonly group: string };
 }
 

@@ -42,9 +42,9 @@ import { describeNetSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
 /**
  * NetSparkle, for .NET applications on Windows, macOS and Linux.
  *
- * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. It compares neither
- * architectures nor versions of the system, so the server does. Without `platform` in the query, the document is for
- * every system, and states one release that every system gets: see `findCommonRelease`.
+ * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. The client compares neither
+ * architectures nor versions of the system, so the server compares both. Without `platform` in the query, the document
+ * is for every system, and states one release that every system gets: see `findCommonRelease`.
  *
  * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document
  * that the publisher signed has such a signature.

@@ -49,7 +49,7 @@ export const omaha: PollProtocol = {
   takesPost: true,
   postExample: {
     path: 'v1/update',
-    // As text/xml, the documentation page would wrap the body into an element.
+    // The first type is text/plain, because the documentation page would wrap a text/xml body into an element.
     contentTypes: ['text/plain', 'text/xml', 'application/json'],
     body: '<request protocol="3.0"><os platform="win" arch="x64" version="10.0"/><app appid="desktop" version="1.0.0"><updatecheck/></app></request>',
   },

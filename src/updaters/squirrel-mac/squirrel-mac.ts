@@ -86,7 +86,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 interface AskedMachine {
   readonly platform: Platform;
   readonly arch: Arch | null;
-  /** As the client states it. */
+  /** The version as the client states it. */
   readonly version: string;
   readonly formats: readonly Format[];
 }
@@ -112,7 +112,7 @@ export function askSquirrelUpdate(
   };
 }
 
-/** The error for a version of an installed application that cannot be compared with others. */
+/** The error for a version of an installed application that the service cannot compare with other versions. */
 function invalidVersion(text: string): AppError {
   const detail = `${JSON.stringify(text.slice(0, 80))} is not a version that can be compared; send it like 1.4.0.`;
   return new AppError('invalid_version', detail, { issues: [{ pointer: '/version', detail }] });
@@ -168,7 +168,8 @@ const ARCHES = ['x64', 'arm64', 'universal'];
 
 /**
  * Lists an address for each version and architecture, and the documents for `serverType: 'json'`. The address of the
- * newest version has no document, because the client would install it. So the client reports an error.
+ * newest version has no document, because the client would install any update there. Without a document, the client
+ * reports an error.
  */
 function listSquirrelMacAddresses({
   versions,

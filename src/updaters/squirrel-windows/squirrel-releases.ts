@@ -32,7 +32,7 @@ export type SquirrelAddresses = typeof SQUIRREL_BARE | typeof SQUIRREL_ABSOLUTE;
 /** The facts that a document depends on beside the machine. */
 interface ReleasesDocument {
   readonly addresses: SquirrelAddresses;
-  /** The version that the client states, as the client writes it; null: none. */
+  /** The version that the client states, as the client writes it; null: the client states no version. */
   readonly from: string | null;
 }
 

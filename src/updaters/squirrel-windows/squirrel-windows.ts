@@ -122,7 +122,7 @@ interface LocalVersion {
   readonly parsed: Version;
   /** See `Question.versions`. */
   readonly meant: readonly Version[];
-  /** As Squirrel writes it. */
+  /** The version as Squirrel writes it. */
   readonly text: string;
 }
 

@@ -89,7 +89,7 @@ const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
   nsis: 'nsis',
   rpm: 'rpm',
 };
-/** Texts in the place of a bundle type that state none. */
+/** Texts in the place of a bundle type that state no bundle type. */
 const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
 
 /** The words that the client has for operating systems and architectures. */
@@ -185,7 +185,7 @@ interface TargetWord {
  * Parses `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`.
  * The words of such a target take precedence over the other variables, because the application chose the target.
  *
- * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`: the client tries its next address
+ * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`; the client then tries its next address
  */
 function parseTargetWord(word: string): TargetWord {
   const [system = '', arch, ...bundle] = word.split('-');

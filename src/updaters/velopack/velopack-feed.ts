@@ -26,7 +26,7 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../pro
 interface AssetsDocument {
   /** The channel of Velopack. */
   readonly channel: string;
-  /** The version that the client states; null: none. */
+  /** The version that the client states; null: the client states no version. */
   readonly from: string | null;
 }
 

@@ -30,8 +30,8 @@ import { describeVelopackSetUp } from './velopack-set-up.ts';
  * `GET {base}/releases.{channel}.json`, and files at `{base}/{name}`. The channel is Velopack's own, which `vpk pack`
  * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … The words of the channel state the platform and the
  * architecture. For a channel with another name, the query must state platform and architecture, and only the C#
- * library states them there. When nothing states them, the client gets the package when the release has packages for
- * one platform only, or when one package has the client's channel in its name.
+ * library states them there. When neither the channel nor the query states them, the client gets the package when the
+ * release has packages for one platform only, or when one package has the client's channel in its name.
  *
  * | library | query |
  * | --- | --- |
@@ -178,7 +178,7 @@ function usualChannels(platform: Platform): readonly string[] {
 }
 
 /**
- * The machines of a channel: the first of its words that names a platform, and the first word that names an
+ * The machines of a channel: the first word of the channel that names a platform, and the first word that names an
  * architecture.
  */
 function parseVelopackChannel(text: string): ChannelWords {
