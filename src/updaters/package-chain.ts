@@ -148,7 +148,7 @@ export function deltasTo(
 
 /**
  * Chooses one of several deltas to a package. When the client states its version, this is the delta with the oldest
- * base that is not older than the client: one such delta has fewer bytes than several. Otherwise it is the delta with
+ * base that is not older than that version: one such delta has fewer bytes than several. Otherwise it is the delta with
  * the newest base.
  */
 function deltaTo(

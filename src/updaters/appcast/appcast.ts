@@ -207,8 +207,9 @@ interface Wanted {
 }
 
 /**
- * The file of a release for a machine; undefined for none. Native builds come first. Then signed files come first,
- * because an application with a public key refuses other files. Then the best format comes first.
+ * The file of a release for a machine; undefined for none. The first criterion is a native build. The second criterion
+ * is a signature, because an application with a public key refuses files without a signature. The third criterion is
+ * the format.
  *
  * When the client states no architecture, a build that runs on every Mac comes first, because an Intel Mac with a
  * Sparkle before 2.9 would install an arm64 build.

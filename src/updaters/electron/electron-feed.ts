@@ -42,7 +42,7 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
   return yaml({
     version,
     files,
-    // For clients before 2.15, and for other clients that imitate them.
+    // For clients before 2.15, and for other clients that imitate such clients.
     path: files[0]?.url,
     sha512: files[0]?.sha512,
     ...packages,
@@ -204,8 +204,8 @@ function base64(hex: string): string {
 }
 
 /**
- * The minimum that the client compares with `os.release()`: the version of the kernel. On macOS, the version of the
- * product is another version.
+ * The minimum that the client compares with `os.release()`: the version of the kernel. On macOS, this is not the
+ * version of the product.
  *
  * This is the highest minimum of all files, because an update that cannot start breaks the application. It always has
  * three numbers, because the client installs the update when it cannot parse the minimum.

@@ -132,7 +132,10 @@ function isNamedFor(filename: string, version: string): boolean {
   return BARE_NAME.test(filename) && versionsInName(filename).includes(bare);
 }
 
-/** The Rust library reads a name as a relative address, and the C# library does not. */
+/**
+ * Names that mean the same as an address and as a text: the Rust library reads a name as a relative address, but the C#
+ * library reads it as a text.
+ */
 const BARE_NAME = /^[\p{L}\p{N}._+~ -]+$/u;
 
 /** A package of the channel that the client asks for comes before packages of other channels. */

@@ -71,8 +71,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   const [, name, suffix] = NAME.exec(file) ?? [];
   if (name === undefined || rest.length > 0) return undefined;
   if (name.length > NAME_LENGTH_MAX || NO_NAME.test(name)) return undefined;
-  // This address means the file of that version: a client that got its zsync file elsewhere must not get another
-  // version.
+  // A name with a version means the file of that version, and not the newest AppImage: a client that got its zsync file
+  // elsewhere must not get another version.
   if (suffix === undefined && versionsInName(name).length > 0) return undefined;
   const { arch } = request.query;
   return {
@@ -114,7 +114,7 @@ function renderOffer({ document, release, artifact, bytes, fileUrl }: PollOffer)
   const header = zsyncHeader([
     ...stored.fields.filter(([field]) => field !== 'Filename' && field !== 'URL'),
     ['Filename', document],
-    // A too long address becomes relative: every feed of a channel has the files below its own address.
+    // An address that is too long becomes relative: every feed of a channel has the files below its own address.
     ['URL', fitsInLine('URL', location) ? location : filePath(release.version, artifact.filename)],
   ]);
   return {
