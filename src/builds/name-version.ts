@@ -49,7 +49,7 @@ export function statedVersions(name: string): string[] {
 }
 
 /**
- * True when a name contains the version, not as part of a longer number or version. Squirrel's packages contain
+ * True when a name contains the version, but not inside a longer number or version. Squirrel's packages contain
  * `1.0.0-beta1` for `1.0.0-beta.1`.
  */
 export function containsVersion(name: string, version: string): boolean {

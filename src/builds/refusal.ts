@@ -10,7 +10,7 @@ export function refusal(path: string, reason: string, cause?: unknown): AppError
  * In an import, the error tells the publisher to copy the file again from the other server.
  *
  * @param reason without a full stop
- * @param otherwise another way out, such as `remove it`
+ * @param otherwise another step that helps, such as `remove it`
  */
 export function brokenFile(path: string, reason: string, otherwise?: string): AppError {
   const or = otherwise === undefined ? '' : `, or ${otherwise}`;

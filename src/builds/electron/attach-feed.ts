@@ -106,7 +106,7 @@ function isOfVersion({ name, siblings }: SourceFile, entry: FeedEntry, version: 
     : compareSquirrelVersions(read, squirrelTextOf(version)) === 0;
 }
 
-/** Leaves out build metadata: comparisons of versions ignore it. */
+/** Ignores build metadata, as every comparison of versions does. */
 function isSameVersion(a: string, b: string): boolean {
   return a.replace(/^v/, '').split('+', 1)[0] === b.split('+', 1)[0];
 }

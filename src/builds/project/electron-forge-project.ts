@@ -152,7 +152,10 @@ function runsOf(manifest: Manifest): readonly PackageRun[] {
   ];
 }
 
-/** Electron's own updater, unless the application has electron-updater. */
+/**
+ * The updaters of the application: electron-updater when the application has this package, else Electron's own
+ * updaters.
+ */
 function updatersOf(makers: readonly Maker[], { packages }: Manifest): readonly string[] {
   if (packages.has('electron-updater')) return ['electron'];
   const has = (name: string) => makers.some((maker) => maker.name === name);

@@ -106,7 +106,7 @@ function productOf(name: string, version: string): string {
     .flatMap((word) => (MODE.test(word) ? [] : word.split('-')))
     .filter((word) => archOf(word) === undefined && !MODE.test(word));
   const isPlatform = (word: string): boolean => platformOf(word) !== undefined;
-  // A product may be called App, or Mac.
+  // When the name has no other words, words such as App and Mac count, because a product may have such a name.
   const letters =
     words.filter((word) => !isPlatform(word) && !KIND.test(word)).join('') ||
     words.filter((word) => !isPlatform(word)).join('') ||

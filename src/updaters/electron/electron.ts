@@ -23,7 +23,7 @@ import { describeElectronSetUp, LINUX_SUFFIXES } from './electron-set-up.ts';
  *
  * `GET {base}/{channel}{suffix}.yml`; the suffix is empty on Windows, `-mac` on macOS, `-linux` on Linux x64, and
  * `-linux-{arch}` on any other Linux. `latest` is the channel of the feed's own address; any other name is a channel of
- * the same application. Files are at `{base}/{version}/{filename}` of their channel.
+ * the same application. The files of a channel are at `{base}/{version}/{filename}` below the feed of that channel.
  *
  * When a release has only a web installer, the document also lists its `packages`. The client downloads a package and
  * passes it to the installer. An ordinary installer takes precedence, because an application can disable web

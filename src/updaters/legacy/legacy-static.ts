@@ -18,7 +18,7 @@ export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
   /**
-   * Set for `RELEASES`: the version of the client, and a name of its group. Addresses for all versions of the same
+   * Set for `RELEASES`: the version of the client, and the name of a group. Addresses for all versions of the same
    * clients have the same group.
    */
   readonly releases?: { readonly version: string; readonly group: string };

@@ -82,7 +82,7 @@ function isReleases(name: string): boolean {
 /**
  * The question of a client for `RELEASES`, whatever its path: the version and the machine are in the query.
  *
- * @param addresses how the document names its files
+ * @param addresses the kind of addresses that the document has for its files
  * @param arch of the application; absent: as the client states it
  * @throws AppError `invalid_version`
  */

@@ -39,9 +39,9 @@ import { describeTauriSetUp } from './tauri-set-up.ts';
  *   states its version only when its address ends with `?current_version={{current_version}}`; without it, the client
  *   gets no release with `requires`.
  *
- * The signature is the build's own `.sig` file, served verbatim and never with another file or version: newer clients
- * compare the version with the signed version. The service never offers a build without a signature, because the client
- * would refuse it.
+ * The signature is the build's own `.sig` file. The service serves it unchanged, and never with another file or
+ * version: newer clients compare the version with the signed version. The service never offers a build without a
+ * signature, because the client would refuse it.
  */
 export const tauri: PollProtocol = {
   shape: 'poll',

@@ -133,8 +133,8 @@ function isNamedFor(filename: string, version: string): boolean {
 }
 
 /**
- * Names that mean the same as an address and as a text: the Rust library reads a name as a relative address, but the C#
- * library reads it as a text.
+ * Names with the same meaning in both libraries: the Rust library reads a name as a relative address, and the C#
+ * library reads a name as plain text.
  */
 const BARE_NAME = /^[\p{L}\p{N}._+~ -]+$/u;
 
