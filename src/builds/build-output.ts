@@ -5,7 +5,7 @@ import type { ArtifactSignature } from '../domain/signature.ts';
 
 /** The output of a build tool on disk, as inferred from names, sidecars and magic numbers. */
 
-/** A digest that a feed (`latest.yml`, `RELEASES`, …) states of a file. Publishing checks it. */
+/** A digest that a feed (`latest.yml`, `RELEASES`, …) states for a file. Publishing checks the digest. */
 export interface StatedDigest {
   readonly algorithm: DigestAlgorithm;
   readonly hex: string;
@@ -16,12 +16,12 @@ export interface StatedDigest {
 export interface BuiltFile {
   /** Absolute. */
   readonly path: string;
-  /** The name that it is published under, unique within the release. */
+  /** The published name, unique within the release. */
   readonly filename: string;
   /** Bytes. */
   readonly size: number;
   readonly stated: readonly StatedDigest[];
-  /** Absent: none is known. */
+  /** Absent: no facts are known. */
   readonly facts?: UpdaterFacts;
 }
 
@@ -31,7 +31,7 @@ export interface BuiltCompanion extends BuiltFile {
   readonly arch?: Arch;
   /** Set for a delta: see `Companion.base`. */
   readonly base?: string;
-  /** Absent: none. */
+  /** Absent: no signatures. */
   readonly signatures?: readonly ArtifactSignature[];
 }
 
@@ -40,7 +40,7 @@ export interface BuiltArtifact extends BuiltFile {
   readonly arch: Arch;
   readonly format: Format;
   /**
-   * True when the build tool gives the file the same name in every version: the file may be left over from another
+   * True when the build tool gives the file the same name in every version. Then the file may be left over from another
    * version.
    */
   readonly hasUnversionedName: boolean;
@@ -49,7 +49,7 @@ export interface BuiltArtifact extends BuiltFile {
   readonly companions: readonly BuiltCompanion[];
 }
 
-/** A document that the build tool signed, such as `latest.yml`. It is small, and stored byte for byte. */
+/** A document that the build tool signed, such as `latest.yml`. The service stores the small document byte for byte. */
 export interface BuiltDocument {
   readonly path: string;
   /** The name that clients ask for. */
@@ -59,31 +59,33 @@ export interface BuiltDocument {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
-  /** From 0 to 100; clients apply it. Null: the document states none. */
+  /** A percentage from 0 to 100, which clients apply; null: the document states none. */
   readonly stagingPercentage: number | null;
-  /** In seconds, for an appcast; clients apply it. Absent: the document states none. */
+  /** Seconds in an appcast, which clients apply; absent: the document states none. */
   readonly phasedRolloutInterval?: string | undefined;
-  /** The published names of the files that it lists. */
+  /** The published names of the files that the document lists. */
   readonly lists: readonly string[];
-  /** The addresses in it that are not of this service, each with the name of its file. */
+  /** The addresses of other servers in the document, each with the name of its file. */
   readonly elsewhere: readonly { readonly address: string; readonly name: string }[];
 }
 
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
-  /** True when clients lack something that the skipped file states or contains: publish warns. */
+  /** True when clients miss a fact or a part of the skipped file. Then the command `publish` warns. */
   readonly isLoss?: true;
 }
 
 export interface BuildOutput {
   readonly artifacts: readonly BuiltArtifact[];
-  /** The publisher sees these files, so that no file is left out unnoticed. */
+  /** The publisher sees these files, so the publisher notices every file that Slipway leaves out. */
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
-  /** The path of a package of electron-builder without an update document beside it; absent: there is none. */
+  /**
+   * The path of a package of electron-builder without an update document beside it; absent: there is no such package.
+   */
   readonly withoutFeed?: string | undefined;
-  /** The share of the installations that the build tool's feeds state for the release; null for none. */
+  /** The share of the installations that gets the release first, as the build tool's feeds state; null: not stated. */
   readonly staged: StagedShare | null;
   /** The name and the notes that the build tool's feeds state for the release. */
   readonly described: { readonly name: string | null; readonly notes: string | null };

@@ -15,7 +15,7 @@ const DIRECTORIES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Folders in Tauri's `bundle/` with staging directories that are named like the package. */
+/** Folders in Tauri's `bundle/` that contain staging directories with the name of the package. */
 const TAURI_STAGES = new Set(['deb', 'rpm', 'appimage', 'appimage_deb']);
 
 const FILES: readonly (readonly [RegExp, string])[] = [
@@ -54,9 +54,9 @@ export function fileByProduct(name: string): string | undefined {
 interface DirectoryFacts {
   readonly name: string;
   readonly parent: string;
-  /** The names in it. */
+  /** The names in the directory. */
   readonly children: readonly string[];
-  /** The names beside it. */
+  /** The names beside the directory. */
   readonly siblings: readonly string[];
 }
 

@@ -8,8 +8,8 @@ import type { SourceFile } from './source-file.ts';
 /** Checks that concern all packages of a build. */
 
 /**
- * Refuses a file without a version in its name when all files beside it are of another version. The publisher forgot
- * to raise the version, and clients would be updated to the version that they have.
+ * Refuses a file without a version in its name when all files beside it are of another version. Then the publisher
+ * forgot to raise the version, and clients would update to the version that they already have.
  */
 export function refuseForgottenVersion(
   sources: readonly SourceFile[],
@@ -28,7 +28,10 @@ export function refuseForgottenVersion(
   );
 }
 
-/** Drops an `.appx` beside an `.msix` for the same target: both have the same format, and a release has one of each. */
+/**
+ * Drops an `.appx` beside an `.msix` for the same target. Both have the same format, and a release has one file for
+ * each target and format.
+ */
 export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
   const skipped: SkippedFile[] = [];
   for (const [path, { package: own }] of drafts) {
@@ -45,7 +48,7 @@ export function dropOlderPackages(drafts: Map<string, Draft>): SkippedFile[] {
   return skipped;
 }
 
-/** Compares names without case: Windows and macOS save two names that differ only in case as one file. */
+/** Ignores case in names, because Windows and macOS save two names that differ only in case as one file. */
 export function checkUnique(artifacts: readonly BuiltArtifact[]): void {
   const seen = new Map<string, string>();
   for (const artifact of artifacts) {
@@ -67,7 +70,10 @@ function claim(seen: Map<string, string>, reason: string, path: string): void {
   seen.set(reason, path);
 }
 
-/** @throws AppError `invalid_artifact` when two jobs signed a document each, of which clients could get only one */
+/**
+ * @throws AppError `invalid_artifact` when two jobs signed different documents with one name: clients could get only
+ *   one of the documents
+ */
 export function refuseTwoOfOneName(signed: readonly BuiltDocument[]): void {
   for (const [index, { path, name }] of signed.entries()) {
     const other = signed.slice(0, index).find((each) => each.name === name);

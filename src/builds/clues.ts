@@ -4,13 +4,16 @@ import type { Arch, Format, Platform } from '../domain/platform.ts';
 export interface Clues {
   readonly platform?: Platform;
   readonly format?: Format;
-  /** Names its source: the error for contradicting evidence lists the sources. */
+  /** The architecture, with its source: the error for contradicting evidence lists the sources. */
   readonly arch?: Evidence;
-  /** The architecture that the tool leaves out of names, for a file that states none. */
+  /** The architecture of a file that states none, because the tool leaves this architecture out of names. */
   readonly usualArch?: Arch;
-  /** The tool leaves the architecture out of the name, so that builds of two targets have the same name. */
+  /** True when the tool leaves the architecture out of the name. Then builds for two targets have the same name. */
   readonly nameLacksArch?: boolean;
-  /** Its header tells nothing about the program inside: self-extracting programs are 32-bit for every target. */
+  /**
+   * True for a self-extracting program: it is 32-bit for every target, and its header says nothing about the program
+   * inside.
+   */
   readonly isSelfExtracting?: boolean;
   /** Says why the file is not published although it is a package. */
   readonly skip?: string;

@@ -22,9 +22,10 @@ export interface ArchFindings {
 }
 
 /**
- * The architecture that name, folder, channel and contents agree on, else the usual one of the tool.
+ * The architecture on which name, folder, channel and contents agree. When no source states an architecture, it is the
+ * usual architecture of the tool.
  *
- * @throws AppError `invalid_artifact` when they contradict each other, or none of them states an architecture
+ * @throws AppError `invalid_artifact` when these sources contradict each other, and when nothing states an architecture
  */
 export async function decideArch(
   file: SourceFile,
@@ -37,7 +38,7 @@ export async function decideArch(
   const stated = archInName(nupkg?.runtime ?? '') ?? machine?.arch;
   const { arch: inside, problem } =
     stated === undefined ? await readInside(file, nupkg, platform, format) : { arch: stated };
-  // The name of a bundle may list some of its architectures: `App_1.0.0_x64_arm64.msixbundle`.
+  // The name of a bundle may list only some of the bundle's architectures: `App_1.0.0_x64_arm64.msixbundle`.
   if (inside === 'universal' && isBundle(file.name)) return inside;
   const evidence: Evidence[] = [
     ...(named === undefined ? [] : [{ arch: named, source: 'its name' }]),
@@ -68,7 +69,7 @@ function checkAgreement(file: SourceFile, format: Format, evidence: readonly Evi
       arch !== first.arch && !(arch === 'universal' && source === sourceInside(format)),
   );
   if (other === undefined) return;
-  // An import reads the files of many releases, and describes none of them on the command line.
+  // An import reads the files of many releases, and its command line cannot describe a file.
   const advice =
     file.imported === undefined ? `Add "${file.path},arch=…".` : 'Replace or rename the file.';
   throw refusal(
@@ -81,7 +82,7 @@ function sourceInside(format: Format): string {
   return format === 'msix' ? 'its manifest' : 'the program in it';
 }
 
-/** A corrupt archive is no evidence; it is reported when nothing else states the architecture. */
+/** A corrupt archive is no evidence. The error mentions the archive only when nothing else states the architecture. */
 async function readInside(
   file: SourceFile,
   nupkg: NupkgClues | undefined,
@@ -104,8 +105,8 @@ async function lastResort(
   version: string,
 ): Promise<Arch | undefined> {
   if (isAppArchive(file.name)) {
-    // The disk image is in `dmg/` beside `macos/`, where Tauri writes it, or in the same directory, where CI jobs
-    // collect files. A directory that is missing or cannot be read has no evidence.
+    // Tauri writes the disk image into `dmg/` beside `macos/`. CI jobs may collect all files in one directory. A
+    // directory that is missing or cannot be read has no evidence.
     const images = await readdir(join(dirname(file.path), '..', 'dmg')).catch(() => []);
     const current = [...images, ...file.siblings].filter(
       (name) => /\.dmg$/i.test(name) && !fileByProduct(name) && containsVersion(name, version),

@@ -17,8 +17,8 @@ import { beside, type SourceFile } from './source-file.ts';
 
 /**
  * Deltas of Squirrel and Velopack: `App-1.1.0-delta.nupkg` turns the full package of an older version into
- * `App-1.1.0-full.nupkg`. A delta does not state that version. Both tools make a delta from the newest older full package
- * that their own feed lists, so the version is read from that feed.
+ * `App-1.1.0-full.nupkg`. A delta does not state that version. Each tool makes the delta from the newest older full
+ * package in the tool's own feed, so this file reads the version from that feed.
  */
 
 const SUFFIX = /-delta\.nupkg$/i;
@@ -83,7 +83,7 @@ function fullPackageOf(delta: SourceFile, drafts: ReadonlyMap<string, Draft>): D
 interface ListedPackage {
   readonly id: string;
   readonly name: string;
-  /** As the tool writes it. */
+  /** The version as the tool writes it. */
   readonly version: string;
   readonly isDelta: boolean;
 }
@@ -94,7 +94,7 @@ interface Tool {
   readonly feed: string;
   list(text: string): readonly ListedPackage[];
   compare(a: string, b: string): number;
-  /** The semantic version of a release; undefined for a text that is none. */
+  /** The semantic version of a release; undefined for a text that is no version. */
   release(version: string): string | undefined;
 }
 
@@ -121,7 +121,7 @@ const VELOPACK: Tool = {
   release: (text) => (tryParseVersion(text) === undefined ? undefined : text),
 };
 
-/** @returns the version that the delta is applied to, or why it is not known */
+/** @returns the version that the delta changes, or the reason why this version is not known */
 async function findBase(
   delta: SourceFile,
   tool: Tool,

@@ -14,7 +14,7 @@ import { hasCode, misuse } from './refusal.ts';
 
 /** `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`: a file and what the publisher states about it. */
 
-/** The facts that the publisher stated. Everything else is inferred. */
+/** The facts that the publisher stated. Slipway infers all other facts. */
 export interface Statement {
   readonly platform?: Platform;
   readonly arch?: Arch;
@@ -34,8 +34,8 @@ const KEYS = ['os', 'arch', 'format', 'name', 'minimum_os_version'] as const;
 type Key = (typeof KEYS)[number];
 
 /**
- * Parses an argument of the command line. When the whole argument is an existing path, it is that path, even with
- * commas. Otherwise the file is the longest existing path before a `,key=`. Links are followed.
+ * Parses an argument of the command line. An argument that is an existing path means that path, even when the path
+ * contains commas. Otherwise the file is the longest existing path before a `,key=`. Follows links.
  *
  * @throws AppError `invalid_request`, `unknown_platform`, `unknown_arch`, `unknown_format`
  */

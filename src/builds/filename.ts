@@ -30,7 +30,7 @@ export function whyUnpublishable(name: string): string | undefined {
 }
 
 /**
- * Returns a name in NFC: macOS returns decomposed names, so the same build would have two names.
+ * Returns a name in NFC. macOS returns decomposed names, so without NFC the same build would have two names.
  *
  * @throws AppError `invalid_artifact` for a name that cannot be published
  */
@@ -45,10 +45,10 @@ export function checkFilename(path: string, name: string): string {
 }
 
 /**
- * Adds the architecture to a name that lacks it, because builds of two architectures would have the same name. Names
- * for x64 stay without it, as electron-builder writes them.
+ * Adds the architecture to a name that states none. Otherwise builds of two architectures would have the same name. A
+ * name for x64 does not change, because electron-builder writes no architecture into such names either.
  *
- * The architecture goes before the version: Squirrel reads what follows a version as a pre-release.
+ * The architecture goes before the version, because Squirrel reads the text after a version as a pre-release.
  */
 export function insertArch(name: string, arch: Arch): string {
   if (arch === 'x64' || archInName(name) !== undefined) return name;

@@ -22,7 +22,7 @@ import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri/tauri.ts';
 import { cluesOfVelopack } from './velopack/velopack.ts';
 
-/** The reasons begin so for files that may be packages. */
+/** The beginning of the reason why a file that may be a package is skipped. */
 export const NOT_KNOWN = 'not a known package';
 
 /** A file that will be published. */
@@ -41,11 +41,10 @@ interface Findings extends ArchFindings {
 /**
  * Identifies a file: by its descriptor, else by the conventions of its tool, its name and its contents.
  *
- * A file that is not a known package is skipped when it was found in a directory, and refused when the publisher named
- * it.
+ * Skips a file that is not a known package. Refuses such a file only when the publisher named it.
  *
- * @param listedFor the platform for which an appcast lists the file, when nothing else states one
- * @throws AppError `invalid_artifact`, which says what is unclear and which descriptor would state it
+ * @param listedFor the platform for which an appcast lists the file; it counts when nothing else states a platform
+ * @throws AppError `invalid_artifact`, which names the unclear fact and the descriptor that would state this fact
  */
 export async function identify(
   file: SourceFile,
@@ -75,7 +74,7 @@ export async function identify(
 function whyUnwanted(file: SourceFile, version: string): string | undefined {
   const other = otherVersionIn(file.statement?.filename ?? file.name, version);
   if (other !== undefined) return `it is of version ${other}, not ${version}`;
-  // With a stated format the publisher means to publish a by-product.
+  // A publisher who states the format of a by-product wants to publish the file.
   return file.statement?.format === undefined ? fileByProduct(file.name) : undefined;
 }
 
@@ -84,7 +83,10 @@ function skipOrRefuse(file: SourceFile, reason: string): { skip: string } {
   throw refusal(file.path, reason);
 }
 
-/** True when the publisher did not name the file. The index of another server may state facts about a file. */
+/**
+ * True when the publisher did not name the file. An imported file may have a statement from the index of the other
+ * server.
+ */
 function isFound({ statement, imported }: SourceFile): boolean {
   return statement === null || imported !== undefined;
 }
@@ -100,7 +102,7 @@ async function findOut(
   const isNupkg = /\.nupkg$/i.test(file.name);
   const nupkg = isNupkg ? await readNupkg(file.path) : undefined;
   const packaged = isNupkg && (nupkg?.isVelopack ? 'velopack' : 'squirrel');
-  // In a directory a bare program is more likely a tool of the build than a release.
+  // A bare program that was found in a directory is more likely a tool of the build than a release.
   const isBare = statement !== null && !looksLikePackage(file.name);
   const isBinary = isBare || (statement?.format ?? clues.format) === 'binary';
   const machine = isBinary ? await machineOfProgram(file, clues) : nupkg?.machine;
@@ -134,8 +136,8 @@ async function machineOfProgram(file: SourceFile, clues: Clues): Promise<Machine
 }
 
 /**
- * Several tools may share a directory. The clues of electron-builder are the least specific, so the other tools
- * override them.
+ * Several tools may share a directory. The clues of electron-builder are the least specific, so the clues of other
+ * tools override them.
  */
 async function cluesOf(file: SourceFile, version: string): Promise<Clues> {
   const particular = (await cluesOfVelopack(file, version)) ?? cluesOfElectronForge(file);

@@ -1,6 +1,6 @@
 import { type Arch, archOf, type Format, type Platform, platformOf } from '../domain/platform.ts';
 
-/** Reads what a file name alone tells, for every build tool. */
+/** Reads the facts that a file name alone states, for every build tool. */
 
 interface NameClues {
   readonly platform?: Platform;
@@ -8,10 +8,11 @@ interface NameClues {
   readonly format?: Format;
 }
 
-/** Longest suffix first. The platform is stated where only one platform has the format. */
+/** Longest suffix first. An entry states a platform when only one platform has the format. */
 const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undefined])[] = [
   ['.app.tar.gz', 'macos', 'tar.gz'],
-  // Updater bundles of Tauri 1: an archive of an installer is not a package of either format.
+  // Updater bundles of Tauri 1 are archives of an installer. They are neither installers nor archives of an
+  // application.
   ['.appimage.tar.gz', 'linux', undefined],
   ['.nsis.zip', 'windows', undefined],
   ['.msi.zip', 'windows', undefined],
@@ -40,10 +41,10 @@ const SUFFIXES: readonly (readonly [string, Platform | undefined, Format | undef
   ['.nupkg', undefined, undefined],
 ];
 
-/** Aliases that are too common in names of applications. */
+/** Aliases of architectures that are too common in names of applications. */
 const NOT_AN_ARCH = new Set(['386', 'arm']);
 
-/** Pure and total: any string gives a result, an empty one when the name tells nothing. */
+/** Pure and total: any string gives a result; the result is empty when the name states no fact. */
 export function inferFromName(name: string): NameClues {
   const lower = name.toLowerCase();
   const suffix = SUFFIXES.find(([end]) => lower.endsWith(end) && lower.length > end.length);
@@ -65,7 +66,7 @@ export function looksLikePackage(name: string): boolean {
 
 /**
  * `…Setup….exe` is an NSIS installer of electron-builder or Tauri, and `…portable….exe` a program that runs without
- * installation. Any other name may be either, so that the publisher has to state it.
+ * installation. A file with any other name may be either, so the publisher has to state its format.
  */
 function formatOfExe(lower: string): Format | undefined {
   if (/portable/.test(lower)) return 'binary';
@@ -73,17 +74,22 @@ function formatOfExe(lower: string): Format | undefined {
   return /setup|installer/.test(lower) ? 'nsis' : undefined;
 }
 
-/** `App Web Setup 1.0.0.exe`, as electron-builder names it: it downloads the package that it installs. */
+/**
+ * True for a name such as `App Web Setup 1.0.0.exe`, which electron-builder gives a web installer. A web installer
+ * downloads the package that it installs.
+ */
 export function isWebInstaller(name: string): boolean {
   return /\.exe$/i.test(name) && /(?:^|[ _.-])web[ _.-]?setup/i.test(name);
 }
 
-/** `app-1.0.0-x64.nsis.7z`: what a web installer downloads. */
+/** True for a package that a web installer downloads, such as `app-1.0.0-x64.nsis.7z`. */
 export function isWebPackage(name: string): boolean {
   return /\.nsis\.7z$/i.test(name);
 }
 
-/** The architecture that a name states: the last one after the version, else the only one in the name. */
+/**
+ * The architecture that a name states: the last architecture after the version, else the only architecture in the name.
+ */
 export function archInName(name: string): Arch | undefined {
   const version = /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(name);
   const after = version === null ? undefined : lastArch(name.slice(version.index));

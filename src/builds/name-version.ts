@@ -1,12 +1,13 @@
 import { squirrelTextOf } from '../domain/squirrel-version.ts';
 
-/** Which version a file name states, so that left-over builds of older versions are not published. */
+/** Reads versions in file names, so that Slipway publishes no left-over builds of older versions. */
 
 const PRERELEASE_WORD =
   'alpha|beta|rc|pre|preview|prerelease|next|canary|nightly|dev|insiders?|snapshot|staging';
 /**
- * Three or four numbers, and a pre-release only with one of the usual words: `-arm64`, `-mac`, `-full` and the `-1`
- * of an RPM look like pre-releases and are not. Tauri writes an underscore after a numeric pre-release.
+ * A version in a name: three or four numbers, and a pre-release only with one of the usual words. Texts such as
+ * `-arm64`, `-mac`, `-full` and the `-1` of an RPM look like pre-releases, but are no pre-releases. Tauri writes an
+ * underscore after a numeric pre-release.
  */
 const STATED = new RegExp(
   `(?<![\\d.])v?(\\d{1,9}\\.\\d{1,9}\\.\\d{1,9})(?:\\.\\d{1,9})?` +
@@ -14,9 +15,12 @@ const STATED = new RegExp(
   'gi',
 );
 
-/** The other version that a name states; undefined when it states `version` or none. Build metadata is ignored. */
+/**
+ * A version other than `version` that a name states; undefined when the name states `version` or no version. Build
+ * metadata is ignored.
+ */
 export function otherVersionIn(fullName: string, version: string): string | undefined {
-  // Otherwise the 7 would be read as a fourth number.
+  // Otherwise the pattern would read the 7 as a fourth number.
   const name = fullName.replace(/\.7z$/i, '');
   const wanted = withoutBuild(version).toLowerCase();
   if (containsVersion(name, version) && !name.toLowerCase().endsWith('.nupkg')) {
@@ -31,13 +35,13 @@ export function otherVersionIn(fullName: string, version: string): string | unde
   return statedVersions(name).find((stated) => squash(stated) !== squash(wanted));
 }
 
-/** Without dots in the pre-release: Squirrel's packages write `1.0.0-beta1` for `1.0.0-beta.1`. */
+/** Removes the dots from the pre-release, because Squirrel's packages state `1.0.0-beta1` for `1.0.0-beta.1`. */
 function squash(version: string): string {
   const [core, ...prerelease] = version.toLowerCase().split('-');
   return `${core}-${prerelease.join('').replaceAll('.', '')}`;
 }
 
-/** The versions that a name states, with the usual words of pre-releases only. */
+/** The versions that a name states. A pre-release counts only with one of the usual words. */
 export function statedVersions(name: string): string[] {
   return [...name.matchAll(STATED)].map(([, core, prerelease]) =>
     prerelease === undefined ? (core as string) : `${core}-${prerelease}`,
@@ -45,7 +49,7 @@ export function statedVersions(name: string): string[] {
 }
 
 /**
- * True when a name contains the version, not as part of a longer number or version. Squirrel's packages contain
+ * True when a name contains the version, but not inside a longer number or version. Squirrel's packages contain
  * `1.0.0-beta1` for `1.0.0-beta.1`.
  */
 export function containsVersion(name: string, version: string): boolean {

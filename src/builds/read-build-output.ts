@@ -41,20 +41,23 @@ import { describeFile, type SourceFile } from './source-file.ts';
 const SKIPPED_SHOWN_MAX = 20;
 
 /**
- * Reads build output: the packages to publish as `version`, and the files that are left out and why. It hashes
- * nothing; publishing compares the digests in `stated`.
+ * Reads build output: the packages to publish as `version`, and each file that is left out, with the reason. This
+ * function hashes nothing; publishing compares the digests in `stated`.
  *
  * Each path is a directory as electron-builder, Electron Forge, Tauri or Velopack write it, a file, or
  * `FILE,os=…,arch=…,format=…,name=…,minimum_os_version=…`. Sidecars beside a named file (`FILE.sig`,
- * `FILE.edSignature`, `FILE.blockmap`) are read too; a feed beside it (`latest.yml`, `appcast.xml`) is not.
+ * `FILE.edSignature`, `FILE.blockmap`) are read too; a feed beside a named file (`latest.yml`, `appcast.xml`) is not.
  *
- * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`,
- * `unknown_arch`, `unknown_format` for a descriptor
+ * @throws AppError `invalid_artifact` (also when there is nothing to publish), and `unknown_platform`, `unknown_arch`,
+ *   `unknown_format` for a descriptor
  */
 export async function readBuildOutput(request: {
   readonly paths: readonly string[];
   readonly version: string;
-  /** The files of one release in directories with many. They are read instead of the paths, which messages name. */
+  /**
+   * The files of one release, when the directories contain many releases. This function reads these files instead of
+   * `paths`; messages still name `paths`.
+   */
   readonly files?: readonly SourceFile[];
 }): Promise<BuildOutput> {
   const { version } = request;
@@ -94,7 +97,7 @@ export async function readBuildOutput(request: {
     if (attached.skipped !== undefined) skipped.push(attached.skipped);
     if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
-    // Each platform may have notes of its own, and a release has one text: the one in the first feed.
+    // Each platform may have notes of its own, but a release has one text: the first feed with notes counts.
     described = {
       name: described.name ?? attached.releaseName ?? null,
       notes: described.notes ?? attached.releaseNotes ?? null,
@@ -120,7 +123,9 @@ export async function readBuildOutput(request: {
   };
 }
 
-/** electron-builder writes block maps always, and an update document only when its configuration has `publish`. */
+/**
+ * electron-builder always writes block maps. It writes an update document only when its configuration has `publish`.
+ */
 function findWithoutFeed(
   drafts: ReadonlyMap<string, Draft>,
   sources: readonly SourceFile[],
@@ -149,12 +154,12 @@ function joinStaged(
   );
 }
 
-/** With a stated format even a YAML file is a package. */
+/** A file with a stated format is a package, even a YAML file. */
 function isFeed(source: SourceFile): boolean {
   return isFeedName(source.name) && source.statement?.format === undefined;
 }
 
-/** Every file once. A file that the publisher named replaces the same file found in a directory. */
+/** Collects every file once. A file that the publisher named replaces the same file found in a directory. */
 async function collect(paths: readonly string[], skipped: SkippedFile[]): Promise<SourceFile[]> {
   const byRealPath = new Map<string, SourceFile>();
   const add = async (source: SourceFile) => {

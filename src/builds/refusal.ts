@@ -1,16 +1,16 @@
 import { AppError } from '../core/errors.ts';
 
-/** An `invalid_artifact` error that begins with the file's path. The reason may be one sentence or more. */
+/** An `invalid_artifact` error that begins with the file's path. The reason has one or more sentences. */
 export function refusal(path: string, reason: string, cause?: unknown): AppError {
   return new AppError('invalid_artifact', sentence(path, reason), { cause });
 }
 
 /**
- * An `invalid_artifact` error for a file that is not as its build wrote it. A publisher builds again; an import says to
- * copy the file again from the other server.
+ * An `invalid_artifact` error for a file that is not as its build wrote it. The error tells a publisher to build again.
+ * In an import, the error tells the publisher to copy the file again from the other server.
  *
  * @param reason without a full stop
- * @param otherwise another way out, such as `remove it`
+ * @param otherwise another step that helps, such as `remove it`
  */
 export function brokenFile(path: string, reason: string, otherwise?: string): AppError {
   const or = otherwise === undefined ? '' : `, or ${otherwise}`;

@@ -8,10 +8,10 @@ import { describeFile, type SourceFile } from './source-file.ts';
 
 /** Finds files in a directory that may be packages or sidecars. */
 
-/** Links found in a directory are skipped: they could lead to files outside the build. */
+/** The scan skips links in a directory, because a link could lead to files outside the build. */
 export const LINK_REASON = 'a link, which is not followed; name the file itself';
 
-/** A pipe would block, and a device has no end. */
+/** Reading a pipe would block, and a device has no end. */
 export const OTHER_REASON = 'not a regular file';
 
 /** Build output is shallow: a deeper tree is a whole project, or mounts that form a loop. */

@@ -16,9 +16,13 @@ import { readTauriSignature } from './tauri/tauri-signature.ts';
 import { attachZsync } from './zsync.ts';
 
 /**
- * Sidecars: files that belong to a package and are useless without it. `FILE.sig` is Tauri's signature of FILE,
- * `FILE.edSignature` Sparkle's, `FILE.blockmap` electron-builder's block map of it, `FILE.zsync` appimagetool's,
- * `….nsis.7z` what a web installer downloads, and `…-delta.nupkg` what turns an older package into the package.
+ * Sidecars: files that belong to a package and are useless without it.
+ * - `FILE.sig`: Tauri's signature of FILE
+ * - `FILE.edSignature`: Sparkle's signature of FILE
+ * - `FILE.blockmap`: electron-builder's block map of FILE
+ * - `FILE.zsync`: appimagetool's zsync file of FILE
+ * - `….nsis.7z`: a package that a web installer downloads
+ * - `…-delta.nupkg`: a delta that turns an older package into the package
  */
 
 const SUFFIX = /\.(sig|edSignature|blockmap|zsync)$/i;
@@ -28,7 +32,7 @@ export function isSidecarName(name: string): boolean {
   return SUFFIX.test(name) || isWebPackage(name) || isDeltaName(name);
 }
 
-/** The sidecars in the directory of a package; links are skipped, as everywhere in a directory. */
+/** The sidecars in the directory of a package. Skips links, as every search in a directory does. */
 export async function findSidecars(
   file: SourceFile,
 ): Promise<{ readonly files: readonly SourceFile[]; readonly skipped: readonly SkippedFile[] }> {
@@ -86,7 +90,7 @@ export async function attachSidecar(
   return undefined;
 }
 
-/** The web installer is in the same directory, under a name that does not mention its packages. */
+/** Finds the web installer by its directory, because its name does not mention its packages. */
 async function attachWebPackage(
   sidecar: SourceFile,
   drafts: ReadonlyMap<string, Draft>,
@@ -131,7 +135,7 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
   const covered = await readBlockmapCoverage(path);
   if (covered === undefined) return { path, reason: 'it is not a block map' };
   if (covered !== file.size) {
-    // With a map of other bytes every updater downloads useless blocks first, then the whole file.
+    // With a map of other bytes, every updater first downloads useless blocks, and then the whole file.
     throw brokenFile(
       path,
       `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}`,
@@ -150,8 +154,9 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
 }
 
 /**
- * Finds the block map at the end of a file. Clients download an AppImage or a package differentially only when the
- * feed states the size of that map, and a file may be published without the build tool's feed.
+ * Finds the block map at the end of a file. Clients download an AppImage or a package differentially only when the feed
+ * states the size of that map, and a publisher may publish a file without the build tool's feed. So this function reads
+ * the size from the file.
  */
 export async function readEmbeddedFacts(path: string): Promise<UpdaterFacts> {
   const blockMapSize = await readEmbeddedBlockmapSize(path);

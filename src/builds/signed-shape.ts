@@ -5,14 +5,14 @@ import { refusal } from './refusal.ts';
  * The shape of electron-builder's signed update documents ("EBUM1"): an Ed25519 signature covers the version, the
  * staging percentage, the minimum system, and the address, hash and size of every file and package.
  *
- * This file checks what the client checks before it verifies a signature. The signature itself is not verified: the
- * public key is in the application.
+ * This file checks what the client checks before it verifies a signature. It does not verify the signature itself,
+ * because only the application has the public key.
  */
 
 /** The client refuses control characters. */
 const signedText = z.string().regex(/^[^\p{Cc}]+$/u, 'is empty or has a control character');
 const bytes = z.number().optional();
-/** Of Ed25519. */
+/** The size of an Ed25519 signature. */
 const SIGNATURE_BYTES = 64;
 
 const signedFeedSchema = z
@@ -51,7 +51,7 @@ export function isSigned({ signature, signatures }: Readonly<Record<string, unkn
   return ((isBlank ? null : signature) ?? (isEmpty ? null : signatures) ?? null) !== null;
 }
 
-/** @throws AppError `invalid_artifact` for a document that the client would refuse, whatever its key */
+/** @throws AppError `invalid_artifact` for a document that a client with any key would refuse */
 export function checkSignedShape(path: string, info: object): void {
   const checked = signedFeedSchema.safeParse(info);
   if (checked.success) return;

@@ -11,20 +11,20 @@ export interface SourceFile {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Names of the folders above it, outermost first. */
+  /** Names of the folders above the file, outermost first. */
   readonly folders: readonly string[];
-  /** The names in its directory, its own included. */
+  /** The names in the file's directory, with its own name. */
   readonly siblings: readonly string[];
-  /** The facts that the publisher stated about it; null when it was found in a directory. */
+  /** The facts that the publisher stated about the file; null for a file that was found in a directory. */
   readonly statement: Statement | null;
   /** Set for a file of another update server; absent for a file of a build. */
   readonly imported?: {
-    /** The architecture when nothing states one. */
+    /** The architecture that counts when nothing states an architecture. */
     readonly usualArch: Arch | undefined;
   };
 }
 
-/** Describes a file. Reads its directory unless `siblings` is given. */
+/** Describes a file. Reads the directory of the file, unless the caller gives `siblings`. */
 export async function describeFile(
   path: string,
   statement: Statement | null,

@@ -1,11 +1,13 @@
 import { isAlias, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 
-/** Reads YAML from outside in linear time. */
+/** Reads untrusted YAML in linear time. */
 
 /** In UTF-16 units. The library needs some microseconds for each unit. */
 const LENGTH_MAX = 512 * 1024;
 const DEPTH_MAX = 100;
-/** Resolving an alias takes as long as the document, and its value may contain aliases again. */
+/**
+ * Resolving one alias may take as long as reading the document, and the value of an alias may contain further aliases.
+ */
 const ALIASES_MAX = 100;
 
 /** Says in a clause why a text was not read. */
@@ -16,8 +18,8 @@ interface YamlProblem {
 /**
  * The value of a YAML document, or why it was not read.
  *
- * The library compares each key with all others, and describes each error with the text around it: both take quadratic
- * time. So this function compares the keys itself, and describes only the first error.
+ * The library compares each key with all other keys, and describes each error with the surrounding text. Both take
+ * quadratic time. So this function compares the keys itself, and describes only the first error.
  */
 export function parseYaml(text: string): { readonly value: unknown } | YamlProblem {
   if (text.length > LENGTH_MAX) {
@@ -45,7 +47,7 @@ interface Excess {
   readonly why: string;
 }
 
-/** Finds the first place with a key that its map has twice, with too much nesting, or with one alias too many. */
+/** Finds the first place with a duplicate key, with too much nesting, or with an alias beyond the limit. */
 function findExcess(document: ReturnType<typeof parseDocument>): Excess | undefined {
   let found: Excess | undefined;
   let aliases = 0;

@@ -8,10 +8,12 @@ import { brokenFile } from './refusal.ts';
 import type { SourceFile } from './source-file.ts';
 
 /**
- * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares its SHA-1.
+ * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares the SHA-1 in
+ * the zsync file with the AppImage.
  *
- * @returns why it was not used; undefined when it was
- * @throws AppError `invalid_artifact` for one of other bytes: its clients would download the whole file, and refuse it
+ * @returns why the zsync file was not used; undefined when it was used
+ * @throws AppError `invalid_artifact` for a zsync file of other bytes: clients would download the whole AppImage, and
+ *   then refuse it
  */
 export async function attachZsync(
   draft: Draft,

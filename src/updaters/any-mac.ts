@@ -3,9 +3,9 @@ import { machineName } from '../domain/compatible-arches.ts';
 import type { Format } from '../domain/platform.ts';
 
 /**
- * The machines of a client on macOS that does not state its architecture. It gets a release that suits both, and the
- * build of the first: an x64 build runs on every Mac, and an arm64 build on no Intel Mac. A channel without any x64
- * build has no client on an Intel Mac.
+ * The machines of a client on macOS that does not state its architecture. The client gets a release that suits both
+ * machines, and the build for the first machine: an x64 build runs on every Mac, but an arm64 build runs on no Intel
+ * Mac. A channel without any x64 build has no client on an Intel Mac.
  */
 export function anyMac(formats: readonly Format[]): readonly NamedMachine[] {
   return (['x64', 'arm64'] as const).map((arch) => ({

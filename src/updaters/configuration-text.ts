@@ -9,8 +9,8 @@ export interface Entries {
 }
 
 /**
- * Text to paste. JSON is a whole object, because it allows no comma after the last entry; the entries of a program and
- * of JSON5 end with a comma.
+ * Text to paste. In JSON, the text is a whole object, because JSON allows no comma after the last entry. In a program
+ * and in JSON5, each entry ends with a comma.
  */
 export function configurationText(
   { syntax, below }: Pick<ConfigurationFile, 'syntax' | 'below'>,

@@ -4,9 +4,12 @@ import { admittedArches } from '../domain/compatible-arches.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { Artifact, Release } from '../domain/release.ts';
 
-/** The packages that the feeds of Squirrel and Velopack list: full ones, and deltas from one to the next. */
+/**
+ * The packages that the feeds of Squirrel and Velopack list: full packages, and deltas from one full package to the
+ * next.
+ */
 
-/** A file with the SHA-1 that these clients compare. */
+/** A file with the SHA-1 that clients of Squirrel and Velopack compare. */
 type HashedFile = (Artifact | Companion) & { readonly sha1: string };
 
 export interface ListedPackage {
@@ -14,21 +17,23 @@ export interface ListedPackage {
   readonly artifact: Artifact & HashedFile;
 }
 
-/** A delta with the package that it turns into, and the package that it is applied to. */
+/** A delta, the package that the delta makes, and the package that the delta changes. */
 export interface ListedDelta {
   readonly to: ListedPackage;
   readonly base: ListedPackage;
   readonly file: Companion & HashedFile;
 }
 
-/** The rules by which a client can install the packages of a release, and by which its feed lists them. */
+/** The rules that decide which packages of a release a client can install, and which packages its feed lists. */
 export interface PackageRules {
   readonly platform: Platform;
   readonly arch: Arch | null;
   readonly format: Format;
   /** True when the client reads the right version from the name of a file. */
   isNamedFor(filename: string, version: string): boolean;
-  /** Says how well a package fits the client's question: a smaller number is better. Absent: all fit equally. */
+  /**
+   * Says how well a package fits the client's question: a smaller number is better. Absent: all packages fit equally.
+   */
   rankOf?(artifact: Artifact, version: string): number;
 }
 
@@ -48,7 +53,8 @@ function candidates(release: Release, rules: PackageRules): readonly Artifact[] 
 /**
  * The package of a release that a feed can list; undefined for none.
  *
- * @param like a package with the same architecture; undefined: the best one
+ * @param like a package with the architecture that the result must have; undefined: the best package of any
+ *   architecture
  */
 export function packageIn(
   release: Release,
@@ -65,10 +71,10 @@ export function packageIn(
 }
 
 /**
- * The package of the offered release: the one that was chosen, or one that fits the question of the client better.
+ * The package of the offered release: the chosen package, or a package that fits the client's question better.
  *
- * @throws AppError `no_release` when a feed cannot list it: a line without its hash would be an error to the client,
- *   and "no update" would be wrong
+ * @throws AppError `no_release` when a feed cannot list the package. The client would report an error for a line
+ *   without a hash, and "no update" would be wrong
  */
 export function offeredPackage(
   { release, artifact: chosen }: { readonly release: Release; readonly artifact: Artifact },
@@ -112,13 +118,13 @@ export interface ChainRules extends PackageRules {
 }
 
 /**
- * The deltas that lead to a package, the newest first. Each is applied to the package that the one after it makes, and
- * the feed lists all of these packages: a client applies every delta that is newer than its own version, so one gap
- * makes all of them useless.
+ * The deltas that lead to a package, the newest first. Each delta changes the package that the next delta in the list
+ * makes, and the feed lists all of these packages. A client applies every delta that is newer than its own version, so
+ * one gap would make all deltas useless.
  *
- * @param older the releases that the client can install as well, newest first
- * @param from the version that the client has: the deltas begin exactly there, or there are none. Null: as far back as
- *   the deltas follow each other
+ * @param older the older releases that the client can install, newest first
+ * @param from the version that the client has: the deltas begin exactly at this version, or the list is empty. Null:
+ *   the deltas go back as far as they follow each other
  */
 export function deltasTo(
   target: ListedPackage,
@@ -134,13 +140,17 @@ export function deltasTo(
     if (delta === undefined) return from === null ? deltas : [];
     deltas.push(delta);
     to = delta.base;
-    // Only releases that are older than the base: so the loop ends.
+    // Keeps only releases that are older than the base, so the loop ends.
     rest = rest.slice(rest.indexOf(to.release) + 1);
   }
   return deltas;
 }
 
-/** Chooses, of several deltas, the one from the oldest version that the client may have: it has fewer bytes. */
+/**
+ * Chooses one of several deltas to a package. When the client states its version, this is the delta with the oldest
+ * base that is not older than that version: one such delta has fewer bytes than several. Otherwise it is the delta with
+ * the newest base.
+ */
 function deltaTo(
   to: ListedPackage,
   older: readonly Release[],

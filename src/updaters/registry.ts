@@ -31,7 +31,7 @@ export const PROTOCOLS: readonly Protocol[] = [
   omaha,
 ];
 
-/** The facts by which a dialect serves a file or not. */
+/** The facts that decide whether a dialect serves a file. */
 export interface ServedFile extends Pick<Artifact, 'platform' | 'format'> {
   readonly signatureSchemes: readonly SignatureScheme[];
 }
@@ -50,14 +50,17 @@ export type ServingProtocol = Pick<
   'formatsFor' | 'everyFormatFor' | 'signatureScheme' | 'expectedSignature' | 'takesAnyInstaller'
 >;
 
-/** The signature without which the clients of a dialect, or nearly all of them, refuse a file; null: none. */
+/** The signature that all clients of a dialect, or nearly all, require of a file; null: none. */
 export function neededSignature(
   protocol: Pick<Protocol, 'signatureScheme' | 'expectedSignature'>,
 ): SignatureScheme | null {
   return protocol.signatureScheme ?? protocol.expectedSignature ?? null;
 }
 
-/** True when the clients of a dialect can be offered a file, take it, and are clients of its application. */
+/**
+ * True when the clients of a dialect can get a file and accept it, and when the file's application is known to have
+ * such clients.
+ */
 export function serves(
   protocol: ServingProtocol,
   { platform, format, signatureSchemes }: ServedFile,

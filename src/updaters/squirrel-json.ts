@@ -4,15 +4,15 @@ import type { PollOffer, ProtocolResponse } from './protocol.ts';
 /** The JSON of Squirrel.Mac, which Electron's MSIX updater and older update servers use as well. */
 
 /**
- * Squirrel.Mac reads `url`, `name`, `notes` and `pub_date`. It installs what it gets without comparing versions: the
- * decision has compared them.
+ * Squirrel.Mac reads `url`, `name`, `notes` and `pub_date`. It installs every update that it gets without comparing
+ * versions, because the service has compared them.
  */
 export interface SquirrelUpdate {
   readonly url: string;
   readonly name: string;
   readonly notes: string;
   readonly pub_date: string;
-  /** Newer clients apply it to the file of `from_version`, and fall back to `url`. */
+  /** Newer clients apply the delta to the file of `from_version`, and fall back to `url`. */
   readonly delta?: {
     readonly from_version: string;
     readonly url: string;
@@ -21,7 +21,7 @@ export interface SquirrelUpdate {
   };
 }
 
-/** @param delta changes the client's own version into the offered one; undefined for none */
+/** @param delta changes the client's own version into the offered version; undefined for none */
 export function describeSquirrelUpdate(
   { release, artifact, fileUrl }: Pick<PollOffer, 'release' | 'artifact' | 'fileUrl'>,
   delta?: Artifact['companions'][number],
@@ -45,7 +45,7 @@ export function describeSquirrelUpdate(
   };
 }
 
-/** `2026-11-21T10:00:00+00:00`: Squirrel.Mac reads a date without milliseconds and with the offset in numbers alone. */
+/** `2026-11-21T10:00:00+00:00`: Squirrel.Mac reads only dates without milliseconds, and with the offset in numbers. */
 function squirrelDate(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19)}+00:00`;
 }

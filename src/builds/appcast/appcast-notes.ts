@@ -6,11 +6,12 @@ import { type AppcastItem, fileNameOf } from './appcast.ts';
 
 /** The notes that an appcast has for a version. */
 
-/** As many as a file of `--notes-file` may have: every client downloads them. */
+/** The same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /**
- * The notes of a version: those in the appcast, else those in the file beside it that `generate_appcast` links.
+ * The notes of a version: the text in the appcast, else the text of a file beside the appcast. `generate_appcast` links
+ * such a file.
  *
  * @throws AppError `invalid_artifact` for notes in the appcast that are too long
  */
@@ -27,7 +28,7 @@ export async function readAppcastNotes(
   return (await readPlainFile(path, NOTES_BYTES_MAX))?.toString().trim() || undefined;
 }
 
-/** The name of the notes that an item links, when a client could show the file. */
+/** The name of the notes file that an item links; undefined when clients cannot show such a file. */
 function linkedName({ releaseNotesLink }: AppcastItem): string | undefined {
   const name = fileNameOf(releaseNotesLink ?? '');
   return /\.(html?|md|markdown|txt)$/i.test(name) ? name : undefined;

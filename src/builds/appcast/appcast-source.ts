@@ -14,10 +14,11 @@ import {
 import { isOfVersion, listedVersion } from './appcast-version.ts';
 
 /**
- * Appcasts that their publisher signed. The signature covers every byte, so they are stored and served as they are.
+ * A publisher's signature over an appcast. The signature covers every byte, so the service stores and serves the
+ * appcast unchanged.
  *
- * `sign_update` and `generate_appcast` of Sparkle 2.9 append a comment with the signature of the bytes before it.
- * `netsparkle-generate-appcast` writes the signature of the whole file into `{appcast}.signature`.
+ * `sign_update` and `generate_appcast` of Sparkle 2.9 append a comment with a signature over the bytes before the
+ * comment. `netsparkle-generate-appcast` writes the signature of the whole file into `{appcast}.signature`.
  */
 type FeedSignature =
   | { readonly by: 'sparkle' }
@@ -28,11 +29,14 @@ export interface AppcastSource {
   readonly source: SourceFile;
   readonly bytes: Uint8Array;
   readonly items: readonly AppcastItem[];
-  /** The signatures of its publisher over the whole document. */
+  /** The publisher's signatures over the whole document. */
   readonly signatures: readonly FeedSignature[];
 }
 
-/** True when a file may be an appcast, its signature or a delta. With a stated format, it is a package. */
+/**
+ * True when a file may be an appcast, the signature of an appcast, or a delta. A file with a stated format is a
+ * package.
+ */
 export function isAppcastPart({ name, statement }: SourceFile): boolean {
   return /\.(xml|xml\.signature|delta)$/i.test(name) && statement?.format === undefined;
 }
@@ -40,7 +44,7 @@ export function isAppcastPart({ name, statement }: SourceFile): boolean {
 /**
  * The appcasts among files.
  *
- * @throws AppError `invalid_artifact` for one with a signature that no client accepts
+ * @throws AppError `invalid_artifact` for an appcast with a signature that no client accepts
  */
 export async function readAppcasts(
   sources: readonly SourceFile[],
@@ -59,8 +63,8 @@ export async function readAppcasts(
 }
 
 /**
- * The files that an appcast lists for other versions only, by their paths. `generate_appcast` needs the older archives
- * in its directory, and their names may lack a version.
+ * The paths of the files that an appcast lists only for other versions, each with its version. `generate_appcast` needs
+ * the older archives in the directory, and the names of these archives may lack a version.
  */
 export function listedForOthers(
   appcasts: readonly AppcastSource[],
@@ -71,7 +75,7 @@ export function listedForOthers(
     const pathsOf = (item: AppcastItem): readonly string[] =>
       item.enclosures.map(({ url }) => join(dirname(source.path), fileNameOf(url)));
     const own = items.filter((item) => isOfVersion(item, version));
-    // Without an item of the version, the publisher may have given the wrong one: see `attachAppcast`.
+    // When no item is of this version, the publisher may have given the wrong version: see `attachAppcast`.
     if (own.length === 0) continue;
     const current = new Set(own.flatMap(pathsOf));
     for (const item of items) {
@@ -85,8 +89,8 @@ export function listedForOthers(
 }
 
 /**
- * The platforms of the files that an appcast lists for a version, by their paths: names of archives often state none.
- * Sparkle reads an enclosure without `sparkle:os` as one for macOS.
+ * The platforms of the files that an appcast lists for a version, by the path of the file. Names of archives often
+ * state no platform. Sparkle reads an enclosure without `sparkle:os` as an enclosure for macOS.
  */
 export function platformsListed(
   appcasts: readonly AppcastSource[],
@@ -105,7 +109,7 @@ export function platformsListed(
   );
 }
 
-/** The platform of `sparkle:os`, such as `windows-x64`, as clients read it. */
+/** The platform that clients read from a `sparkle:os`, such as `windows-x64`. */
 export function platformOfAppcast(os: string): Platform {
   if (/win/i.test(os)) return 'windows';
   return /linux/i.test(os) ? 'linux' : 'macos';

@@ -1,10 +1,11 @@
 import type { AppcastItem } from './appcast.ts';
 
-/** Which version an item of an appcast is of. */
+/** Compares the versions in an appcast with the version of a release. */
 
 /**
- * Says whether an item is of a version. Users see `2.0` where the release is 2.0.0. Build metadata is ignored. A bundle
- * version that is a number alone counts builds: the 2nd build is not of release 2.0.0.
+ * Says whether an item is of a version. Build metadata does not count. An item may state `2.0` for the release 2.0.0.
+ * When an item has a version for users, a bundle version of one number counts builds: bundle version 2 is not release
+ * 2.0.0.
  */
 export function isOfVersion(
   { shortVersion, version: bundle }: Pick<AppcastItem, 'shortVersion' | 'version'>,

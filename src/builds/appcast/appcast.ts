@@ -6,12 +6,12 @@ import { childrenOf, parseXml, type XmlElement } from '../../core/xml.ts';
  * or a publisher writes them.
  */
 
-/** In bytes. The feed of an application with hundreds of releases and their notes has less. */
+/** In bytes. The feed of an application with hundreds of releases and their notes is smaller. */
 export const APPCAST_BYTES_MAX = 4 * 1024 * 1024;
 
 const SPARKLE_NAMESPACE = 'http://www.andymatuschak.org/xml-namespaces/sparkle';
 
-/** A file that an item lists. Every text is as the feed writes it, without space around it; undefined: not stated. */
+/** A file that an item lists. Texts are as in the feed, without surrounding space; undefined: not stated. */
 export interface AppcastEnclosure {
   /** An address, or a name relative to the feed's address. */
   readonly url: string;
@@ -23,22 +23,22 @@ export interface AppcastEnclosure {
   readonly os: string | undefined;
   /** `application`, `package` or `interactive-package`. */
   readonly installationType: string | undefined;
-  /** WinSparkle passes it to the installer. */
+  /** Arguments that WinSparkle passes to the installer. */
   readonly installerArguments: string | undefined;
-  /** Of a delta: the bundle version that it is applied to. */
+  /** For a delta: the bundle version of the application that the delta changes. */
   readonly deltaFrom: string | undefined;
 }
 
-/** One version in an appcast. Every text is without space around it; undefined: not stated. */
+/** One version in an appcast. Texts have no surrounding space; undefined: not stated. */
 export interface AppcastItem {
   readonly title: string | undefined;
   /** The version that clients compare: `CFBundleVersion`. */
   readonly version: string | undefined;
   /** The version that users see. */
   readonly shortVersion: string | undefined;
-  /** As in RFC 822: `Tue, 15 Oct 2024 14:50:20 +0200`. */
+  /** A date in the form of RFC 822: `Tue, 15 Oct 2024 14:50:20 +0200`. */
   readonly pubDate: string | undefined;
-  /** Of several languages, the one without a language, else the first. */
+  /** The description without a language, else the first description. */
   readonly description: string | undefined;
   readonly link: string | undefined;
   readonly releaseNotesLink: string | undefined;
@@ -51,17 +51,17 @@ export interface AppcastItem {
   readonly hardwareRequirements: string | undefined;
   /** Seconds, as the feed writes them. */
   readonly phasedRolloutInterval: string | undefined;
-  /** The version below which the update is critical; empty: it is for every version. Undefined: it is not critical. */
+  /** The version below which the update is critical; empty: critical for every version; undefined: not critical. */
   readonly criticalUpdate: string | undefined;
   /** True when clients of some versions only show a page and do not install the update. */
   readonly isInformational: boolean;
-  /** One for each architecture or system; mostly one. */
+  /** One file for each architecture or system; most items have one file. */
   readonly enclosures: readonly AppcastEnclosure[];
   readonly deltas: readonly AppcastEnclosure[];
 }
 
 /**
- * Reads the items of an appcast in the order of the feed. An item or a file without an address is left out.
+ * Reads the items of an appcast in the order of the feed. Leaves out files without an address.
  *
  * @returns undefined for a document that is not RSS
  * @throws AppError `invalid_request` for text that is not well-formed XML, or that has a document type declaration
@@ -75,7 +75,7 @@ export function readAppcast(text: string): readonly AppcastItem[] | undefined {
     .map(itemOf);
 }
 
-/** Like {@link readAppcast}, and undefined also for text that is not well-formed. */
+/** Like {@link readAppcast}, but returns undefined for text that is not well-formed. */
 export function readAppcastOrUndefined(text: string): readonly AppcastItem[] | undefined {
   try {
     return readAppcast(text);
@@ -85,7 +85,7 @@ export function readAppcastOrUndefined(text: string): readonly AppcastItem[] | u
   }
 }
 
-/** The last part of an address, decoded: the name of its file. */
+/** The decoded last part of an address, which is the name of a file. */
 export function fileNameOf(address: string): string {
   const last =
     address
@@ -100,7 +100,10 @@ export function fileNameOf(address: string): string {
   }
 }
 
-/** An element whose names in Sparkle's namespace have the prefix `sparkle`, whatever the document calls it. */
+/**
+ * Copies an element, and gives all names in Sparkle's namespace the prefix `sparkle`. A document may use another
+ * prefix.
+ */
 function withSparkleNames(element: XmlElement, before: ReadonlySet<string>): XmlElement {
   const { attributes, children, text } = element;
   const declared = Object.entries(attributes).flatMap(([name, value]) =>
@@ -125,7 +128,7 @@ function itemOf(item: XmlElement): AppcastItem {
   const text = (name: string): string | undefined => stated(textOf(item, name));
   const enclosures = enclosuresOf(item, 'enclosure');
   const [first] = childrenOf(item, 'enclosure');
-  // Older feeds state the versions on the enclosure, and Sparkle reads them there first.
+  // Older feeds state the versions on the enclosure, so Sparkle looks there first.
   const version = (name: string) => stated(first?.attributes[name]) ?? text(name);
   const description = localized(childrenOf(item, 'description'));
   const [critical] = childrenOf(item, 'sparkle:criticalUpdate');
@@ -159,7 +162,7 @@ function itemOf(item: XmlElement): AppcastItem {
   };
 }
 
-/** NetSparkle also states it on the enclosure. */
+/** NetSparkle also states on the enclosure that an update is critical. */
 function isCriticalFile(enclosure: XmlElement | undefined): boolean {
   return /^(true|1|yes)$/.test(enclosure?.attributes['sparkle:criticalUpdate'] ?? '');
 }
@@ -173,7 +176,7 @@ function enclosuresOf(parent: XmlElement, name: string): readonly AppcastEnclosu
       {
         url,
         length: /^\d{1,15}$/.test(length) && Number(length) > 0 ? Number(length) : undefined,
-        // NetSparkle writes `signature` unless it is told otherwise.
+        // By default, NetSparkle writes `signature`.
         edSignature: stated(attributes['sparkle:edSignature'] ?? attributes['sparkle:signature']),
         os: stated(attributes['sparkle:os']),
         installationType: stated(attributes['sparkle:installationType']),

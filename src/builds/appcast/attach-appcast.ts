@@ -16,7 +16,7 @@ import { addEdSignature, parseEdSignature } from './ed-signature.ts';
 /** Reads from an appcast what it states of the files beside it. */
 
 interface AttachedAppcast {
-  /** Says why it is not published. Absent when it is signed: then it is published. */
+  /** Says why the appcast is not published; absent when the appcast is signed and published. */
   readonly skipped?: SkippedFile;
   readonly signed: readonly BuiltDocument[];
   readonly releaseNotes?: string | undefined;
@@ -28,10 +28,10 @@ const UNUSED = { signed: [], deltas: [] };
 
 /**
  * Adds signatures, bundle versions, minimum systems and deltas to the drafts of the files that the appcast lists for a
- * version. Publishing verifies the signatures, because it reads every byte anyway.
+ * version. Publishing verifies the signatures later, because publishing reads every byte anyway.
  *
- * @throws AppError `invalid_artifact` when it states another version or size for a file, lists a file that is missing,
- *   or states what a generated appcast cannot
+ * @throws AppError `invalid_artifact` when the appcast states another version or size for a file, lists a missing file,
+ *   or states a fact that a generated appcast cannot state
  */
 export async function attachAppcast(
   appcast: AppcastSource,
@@ -79,7 +79,9 @@ export async function attachAppcast(
   };
 }
 
-/** The releases of another server may share one appcast, which only the newest of them can carry. */
+/**
+ * Several releases of another server may share one appcast. Only the newest of these releases can carry the appcast.
+ */
 function mayCarry(
   { source, items, signatures }: AppcastSource,
   own: readonly AppcastItem[],
@@ -93,7 +95,10 @@ function findDraft(enclosure: AppcastEnclosure, drafts: readonly Draft[]): Draft
   return drafts.find((draft) => draft.package.file.name.normalize('NFC') === name);
 }
 
-/** The version in the appcast is the one that clients compare: a wrong one offers the update for ever, or never. */
+/**
+ * Clients compare their version with the version in the appcast. With a wrong version there, clients get the update
+ * again and again, or never.
+ */
 function refuseOtherVersion(
   path: string,
   items: readonly AppcastItem[],
@@ -110,7 +115,7 @@ function refuseOtherVersion(
   }
 }
 
-/** A file for another system may come from another job. */
+/** Accepts a missing file for another system, because another job may build that file. */
 function refuseMissing(
   { source, signatures }: AppcastSource,
   { url, os }: AppcastEnclosure,
@@ -126,7 +131,9 @@ function refuseMissing(
   );
 }
 
-/** A generated appcast would tell the clients to install the update. */
+/**
+ * For an informational update, clients only show a page. With a generated appcast, clients would install the update.
+ */
 function refuseInformational(path: string, { isInformational }: AppcastItem): void {
   if (!isInformational) return;
   throw refusal(
@@ -161,7 +168,10 @@ function describe(
   draft.minimumOsVersion ??= minimumOf(path, item.minimumSystemVersion);
 }
 
-/** Clients compare the version with theirs: of two, one offers the update for ever, or never. */
+/**
+ * Clients compare their version with the stated version. When appcasts state two versions for one file, one version is
+ * wrong. With the wrong version, clients get the update again and again, or never.
+ */
 function refuseTwoVersions(
   path: string,
   name: string,
@@ -187,7 +197,7 @@ function checkLength(
   );
 }
 
-/** In characters, as the manifest stores them. */
+/** Limits in characters, as in the manifest. */
 const BUNDLE_VERSION_MAX = 128;
 const FACT_MAX = 512;
 
@@ -210,7 +220,7 @@ function sparkleFacts(
   return facts.length === 0 ? {} : { sparkle: Object.fromEntries(facts) };
 }
 
-/** WinSparkle also reads `10.0-19045`. */
+/** Accepts `10.0-19045` too, because WinSparkle reads such versions. */
 function minimumOf(path: string, text: string): string {
   const dotted = text.replace('-', '.');
   const version = parseOsVersion(dotted)?.join('.');
@@ -221,7 +231,10 @@ function minimumOf(path: string, text: string): string {
   );
 }
 
-/** Adds the deltas of an item that are beside the appcast to the file that they make. */
+/**
+ * Adds the deltas of an item to the draft of the file that the deltas make. Adds only deltas that are beside the
+ * appcast.
+ */
 async function attachDeltas(
   appcast: SourceFile,
   { deltas }: AppcastItem,
@@ -253,7 +266,7 @@ async function attachDeltas(
   return attached;
 }
 
-/** Names what a generated appcast leaves out, because the server decides it. */
+/** Says why the appcast is not published, and names the facts that a generated appcast leaves out. */
 function whyUnpublished(
   own: readonly AppcastItem[],
   notes: string | undefined,

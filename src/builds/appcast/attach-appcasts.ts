@@ -9,14 +9,14 @@ import { attachAppcast } from './attach-appcast.ts';
 interface AttachedAppcasts {
   readonly skipped: readonly SkippedFile[];
   readonly signed: readonly BuiltDocument[];
-  /** The notes of the first appcast that has some. */
+  /** The notes of the first appcast that has notes. */
   readonly releaseNotes: string | undefined;
 }
 
 /**
  * Reads every appcast of a build, and says why an XML file, a signature of an appcast or a delta is not published.
  *
- * @throws AppError `invalid_artifact`, also for such a file that the publisher named
+ * @throws AppError `invalid_artifact`, also when the publisher named such an unpublished file
  */
 export async function attachAppcasts(
   appcasts: readonly AppcastSource[],

@@ -15,10 +15,10 @@ import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.t
 import type { AppcastSource } from './appcast-source.ts';
 import { listedVersion } from './appcast-version.ts';
 
-/** Signed appcasts as a release carries them. */
+/** Makes the documents that a release carries from signed appcasts. */
 
 /**
- * The documents as they are stored. Gives the packages the names in the document's addresses.
+ * The documents as the service stores them. Renames the packages to the names in the addresses of the appcast.
  *
  * @param own the items of the version
  * @throws AppError `invalid_artifact` when clients could not find a file that the document lists, or would install
@@ -49,7 +49,7 @@ export function carryAppcast(
         continue;
       }
       const draft = find(enclosure);
-      // With a whole address, the file may come from another job.
+      // When the appcast states a whole address, another job may publish the file.
       if (draft !== undefined || entry.address === enclosure.url) {
         publishAs(path, filename, entry, draft?.package.platform ?? 'macos', draft);
       }
@@ -83,8 +83,8 @@ export function carryAppcast(
 }
 
 /**
- * An item that clients install in place of the items of the version; undefined for none. Clients ignore items of channels
- * that they were not built for.
+ * An item that clients would install instead of the items of the version; undefined for none. A client ignores the
+ * items of a channel unless the application was built for that channel.
  */
 export function findNewer(
   items: readonly AppcastItem[],
@@ -98,7 +98,7 @@ export function findNewer(
   );
 }
 
-/** Clients would install the newer version, whatever its rollout and status are here. */
+/** Clients would install the newer version, even when this service has paused it or rolls it out to few clients. */
 function refuseNewer(
   path: string,
   items: readonly AppcastItem[],
@@ -112,11 +112,11 @@ function refuseNewer(
   );
 }
 
-/** Its address is relative to the feed, also when the document states the whole address of a feed of this service. */
+/** The entry of an enclosure. Makes a whole address below a feed of this service relative to that feed. */
 function entryOf({ url, length }: AppcastEnclosure): FeedEntry {
   const address = url.replace(FEED_ADDRESS, '');
   return { address, name: fileNameOf(url), size: length, digests: [] };
 }
 
-/** The form of an absolute address of a feed of this service. */
+/** The beginning of a whole address below a feed of this service. */
 const FEED_ADDRESS = /^https?:\/\/[^?#]*\/feeds\/[^/]+\/[^/]+\/(?:sparkle|netsparkle)\//i;

@@ -10,9 +10,9 @@ const SIGNATURE_BYTES_MAX = 4 * 1024;
 /**
  * A signature that an appcast or a file states.
  *
- * @param path of the file that states it
- * @param name of the file that is signed
- * @throws AppError `invalid_artifact` when it is no Ed25519 signature
+ * @param path of the file that states the signature
+ * @param name of the signed file
+ * @throws AppError `invalid_artifact` when the value is no Ed25519 signature
  */
 export function parseEdSignature(path: string, name: string, value: string): ArtifactSignature {
   if (parseEdSignatureBytes(value) !== undefined) {
@@ -28,7 +28,7 @@ export function parseEdSignature(path: string, name: string, value: string): Art
  * Reads `FILE.edSignature`: what `sign_update` prints (`sparkle:edSignature="…" length="…"`), or the signature alone.
  *
  * @param file the signed file
- * @throws AppError `invalid_artifact` when it is neither, or states another size
+ * @throws AppError `invalid_artifact` when the file has neither form, or states another size for the signed file
  */
 export async function readEdSignature(
   path: string,
@@ -47,7 +47,7 @@ export async function readEdSignature(
 }
 
 /**
- * Adds a signature unless it is there.
+ * Adds a signature unless the list already contains the same signature.
  *
  * @throws AppError `invalid_artifact` for two different signatures of one file
  */

@@ -1,7 +1,7 @@
 import { openPlainFile } from '../../core/plain-file.ts';
 import type { Arch, Platform } from '../../domain/platform.ts';
 
-/** Reads from its header which machine a program is for. */
+/** Reads the machine that a program is for from the header of the program. */
 
 export interface Machine {
   readonly platform: Platform;
@@ -34,16 +34,16 @@ export function machineOfHeader(bytes: Buffer): Machine | undefined {
   return peMachine(bytes) ?? elfMachine(bytes) ?? machOMachine(bytes);
 }
 
-/** Like {@link machineOfHeader}, for a file. */
+/** Reads the header of a file, like {@link machineOfHeader}. */
 export async function machineOfFile(path: string): Promise<Machine | undefined> {
   return machineOfHeader(await readStart(path, HEADER_BYTES));
 }
 
-/** Texts that NSIS writes into the program's manifest, and at the head of the data behind it. */
+/** Texts that NSIS writes into the manifest of a program, and at the beginning of the data behind the program. */
 const NSIS_MARKS = ['Nullsoft.NSIS.exehead', 'NullsoftInst'];
 const NSIS_STUB_BYTES_MAX = 1024 * 1024;
 
-/** True when NSIS made a Windows program. Its installers are 32-bit, also for 64-bit applications. */
+/** True when NSIS made a Windows program. Installers of NSIS are 32-bit, also for 64-bit applications. */
 export async function isNsisProgram(path: string): Promise<boolean> {
   const start = await readStart(path, NSIS_STUB_BYTES_MAX);
   return start.toString('latin1', 0, 2) === 'MZ' && NSIS_MARKS.some((mark) => start.includes(mark));
@@ -85,7 +85,10 @@ function machOMachine(bytes: Buffer): Machine | undefined {
   return machine('macos', fatArch(bytes, big === 0xcafebabf ? 32 : 20));
 }
 
-/** Java classes have the same magic number, and instead of the count their version, which is 45 or more. */
+/**
+ * Java classes have the same magic number. In the place of the count, they have their version, and every version is 45
+ * or more.
+ */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);
   if (count === 0 || count > 16 || 8 + count * entryBytes > bytes.length) return undefined;

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-// Uses tar-stream, because it hands out one entry at a time and keeps none: memory stays bounded for any archive.
+// Uses tar-stream: the library returns one entry at a time and keeps no entry, so memory stays bounded for any archive.
 import { extract } from 'tar-stream';
 import { systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
@@ -12,7 +12,7 @@ import { readZip } from './zip.ts';
 
 /** The architecture of all programs in an application. */
 export interface ApplicationArch {
-  /** Undefined when they differ, and when there is no program. */
+  /** Undefined when the programs differ, and when there is no program. */
   readonly arch: Arch | undefined;
   /** Says why the archive cannot be read; undefined when it can. */
   readonly problem: string | undefined;
@@ -55,7 +55,8 @@ export async function readAppTar(path: string): Promise<ApplicationArch> {
   try {
     for await (const entry of archive) {
       const isProgram = entry.header.type === 'file' && isMacProgram(entry.header.name);
-      // Archivers keep a directory together, so that what follows the programs need not be unpacked.
+      // Archivers write the files of a directory one after another. After the programs, the first other file shows that
+      // no more programs follow.
       if (programs.length === PROGRAMS_MAX || (programs.length > 0 && !isProgram)) break;
       if (isProgram) programs.push(await readStart(entry));
       else entry.resume();
@@ -77,7 +78,7 @@ async function* limitScan(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
   }
 }
 
-/** Reads to the end: tar-stream gives up the archive when an entry is left early. */
+/** Reads the entry to its end. When a reader leaves an entry early, tar-stream ends the whole archive. */
 async function readStart(entry: AsyncIterable<unknown>): Promise<Buffer> {
   let start = Buffer.alloc(0);
   for await (const chunk of entry) {

@@ -4,7 +4,7 @@ import { type Arch, archOf } from '../../domain/platform.ts';
 import type { ApplicationArch } from './mac-application.ts';
 import { readZip } from './zip.ts';
 
-/** Reads the manifest of an MSIX package, or of a bundle of several. An `.appx` has the same manifests. */
+/** Reads the manifest of an MSIX package, or of a bundle of several packages. An `.appx` has the same manifests. */
 
 const PACKAGE = 'AppxManifest.xml';
 const BUNDLE = 'AppxMetadata/AppxBundleManifest.xml';
@@ -15,7 +15,8 @@ export function isBundle(name: string): boolean {
 }
 
 /**
- * The architecture of a package; `universal` for a bundle of several, and for a package that runs on every processor.
+ * The architecture of a package; `universal` for a bundle of several packages, and for a package that runs on every
+ * processor.
  *
  * @throws the system's error when the file itself cannot be read
  */

@@ -7,14 +7,14 @@ import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
 import { isMacProgram } from './mac-application.ts';
 import { readZip } from './zip.ts';
 
-/** Reads what a NuGet package of Squirrel or Velopack states about itself. */
+/** The facts that a NuGet package of Squirrel or Velopack states about itself. */
 export interface NupkgClues {
-  /** Velopack writes elements into the nuspec that Squirrel does not know. */
+  /** True when the nuspec has an element that only Velopack writes. */
   readonly isVelopack: boolean;
   readonly version: string | undefined;
   /** Velopack's runtime id, such as `win-x64`. */
   readonly runtime: string | undefined;
-  /** The architecture of all programs in it. */
+  /** The machine that all programs in the package are for. */
   readonly machine: Machine | undefined;
 }
 
@@ -52,8 +52,8 @@ export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
 }
 
 /**
- * The version that a package states, when it is another one than `version`. Squirrel's packages state `1.0.0-beta1` for
- * `1.0.0-beta.1`.
+ * The version that a package states, when this version differs from `version`. Squirrel's packages state `1.0.0-beta1`
+ * for `1.0.0-beta.1`.
  */
 export function otherVersionInside(
   { isVelopack, version: stated }: Pick<NupkgClues, 'isVelopack' | 'version'>,
@@ -70,7 +70,7 @@ function isNuspec(name: string): boolean {
   return /^[^/]+\.nuspec$/i.test(name);
 }
 
-/** Leaves out updater stubs, which are 32-bit also in 64-bit packages. */
+/** Leaves out updater stubs, because a stub is 32-bit even in a 64-bit package. */
 function isProgram(name: string): boolean {
   return (
     isMacProgram(name) ||

@@ -1,6 +1,6 @@
 /**
- * The update information of an AppImage: a section of its ELF header, into which `appimagetool` writes where updates
- * are, such as `zsync|https://updates.example.com/App-x86_64.AppImage.zsync`.
+ * The update information of an AppImage, in a section of the ELF file. `appimagetool` writes the address of updates
+ * there, such as `zsync|https://updates.example.com/App-x86_64.AppImage.zsync`.
  *
  * @see https://github.com/AppImage/AppImageSpec/blob/master/draft.md#update-information
  */
@@ -25,7 +25,7 @@ interface Layout {
   readonly size: Field;
 }
 
-/** By the class in the header: 32 or 64 bits. */
+/** The layouts by the class in the header: 1 for 32 bits, 2 for 64 bits. */
 const LAYOUTS: Readonly<Record<number, Layout>> = {
   1: {
     headerBytes: 52,
@@ -47,7 +47,7 @@ const LAYOUTS: Readonly<Record<number, Layout>> = {
   },
 };
 
-/** The address that an AppImage updates from with zsync; undefined when it states none, or is no AppImage. */
+/** The address from which an AppImage updates with zsync; undefined when the file states none, or is no AppImage. */
 export async function readZsyncAddress(read: ReadBytes): Promise<string | undefined> {
   const [kind, address] = (await readUpdateInformation(read))?.split('|') ?? [];
   return kind === 'zsync' && address !== '' ? address : undefined;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 // Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
-// and some use it below.
+// and some archivers also use zip64 for smaller files.
 import { fromFdPromise } from 'yauzl';
 import { systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
@@ -12,11 +12,10 @@ interface ZipEntry {
 }
 
 /**
- * Reads the beginnings of some files in a zip (a `.nupkg` is one). Nothing else is unpacked, so that a zip bomb
- * takes no memory.
+ * Reads the beginnings of some files in a zip (a `.nupkg` is one). Unpacks nothing else, so a zip bomb takes no memory.
  *
- * @param bytesWanted how many bytes to read of the file with this name; 0 for none
- * @returns the files of which bytes were wanted, or why the zip cannot be read
+ * @param bytesWanted returns the number of bytes to read of the file with this name; 0: the file is not wanted
+ * @returns the files with wanted bytes, or the reason why the zip cannot be read
  * @throws the system's error when the file itself cannot be read
  */
 export async function readZip(

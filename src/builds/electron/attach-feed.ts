@@ -22,20 +22,20 @@ const READ_REASON =
   'read for the sizes and hashes that it states; this service generates its own feeds';
 
 interface AttachedFeed {
-  /** Says why it is not published. Absent when it is signed: then it is published. */
+  /** Says why the feed is not published; absent when the feed is signed and published. */
   readonly skipped?: SkippedFile;
   readonly signed?: BuiltDocument;
-  /** Undefined unless it lists files that are published. */
+  /** Undefined when the feed lists no published file. */
   readonly stagingPercentage?: number | undefined;
   readonly releaseName?: string | undefined;
   readonly releaseNotes?: string | undefined;
 }
 
 /**
- * Checks versions and sizes. Publishing checks the hashes, because it reads every byte anyway.
+ * Checks versions and sizes. Publishing checks the hashes later, because publishing reads every byte anyway.
  *
  * @throws AppError `invalid_artifact` for a feed of another version, and for a listed file that is missing or of
- * another size
+ *   another size
  */
 export async function attachFeed(
   source: SourceFile,
@@ -59,7 +59,7 @@ export async function attachFeed(
       // A publisher may leave out deltas: clients then download the full package.
       (!isDeltaName(entry.name) || findCompanion(entry, near) !== undefined),
   );
-  // A signed document may list files of other servers, and is not changed.
+  // A release carries a signed document unchanged, so the document may list files of other servers.
   const isCarried = (entry: FeedEntry) => feed.signed !== undefined && isElsewhere(entry);
   let used = 0;
   for (const entry of current) {
@@ -83,7 +83,7 @@ export async function attachFeed(
     if (feed.signed !== undefined) {
       const find = (entry: FeedEntry) =>
         findCompanion(entry, near) === undefined ? findDraft(entry, near) : ('companion' as const);
-      // Its clients apply its stagingPercentage themselves.
+      // The clients of a signed document apply its stagingPercentage themselves.
       const signed = carrySigned(source, feed.signed, feed, version, find);
       return { signed, releaseName, releaseNotes };
     }
@@ -97,7 +97,7 @@ export async function attachFeed(
   return { skipped: { path, reason: 'it lists none of the published files' } };
 }
 
-/** Squirrel's names are read as Squirrel does: `App-1.0.0-beta1-full.nupkg` is not of version 1.0.0. */
+/** Reads the names of Squirrel's packages as Squirrel does: `App-1.0.0-beta1-full.nupkg` is not of version 1.0.0. */
 function isOfVersion({ name, siblings }: SourceFile, entry: FeedEntry, version: string): boolean {
   const isVelopack = siblings.some((each) => /^(releases|assets)\..+\.json$/i.test(each));
   const read = name === 'RELEASES' && !isVelopack ? squirrelVersionIn(entry.name) : undefined;
@@ -106,14 +106,14 @@ function isOfVersion({ name, siblings }: SourceFile, entry: FeedEntry, version: 
     : compareSquirrelVersions(read, squirrelTextOf(version)) === 0;
 }
 
-/** Leaves out build metadata: comparisons of versions ignore it. */
+/** Ignores build metadata, as every comparison of versions does. */
 function isSameVersion(a: string, b: string): boolean {
   return a.replace(/^v/, '').split('+', 1)[0] === b.split('+', 1)[0];
 }
 
 /**
- * Finds the package by its name, else by the letters and digits of the name, else by its size when only one package
- * has that size. The names may differ because electron-builder lists them as GitHub changes them
+ * Finds the package by its name, else by the letters and digits of the name, else by its size when only one package has
+ * that size. The names may differ, because electron-builder lists the name that GitHub would give the file
  * (`My-App-Setup-1.0.0.exe` for `My App Setup 1.0.0.exe`).
  */
 function findDraft(entry: FeedEntry, drafts: readonly Draft[]): Draft | undefined {
@@ -138,7 +138,10 @@ function suffixOf(name: string): string {
   return name.toLowerCase().slice(name.lastIndexOf('.'));
 }
 
-/** electron-builder lists only NSIS installers. Their names alone do not distinguish them from Squirrel's. */
+/**
+ * electron-builder lists only NSIS installers. The name alone does not distinguish an NSIS installer from an installer
+ * of Squirrel.
+ */
 function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
   if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
   throw refusal(
@@ -161,7 +164,7 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   );
 }
 
-/** Packages are stated by the architecture of the machines that they are for. */
+/** The entry of a web installer's package states the architecture of the machines that the package is for. */
 function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
   companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
   if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
@@ -173,7 +176,7 @@ function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
   return needsAdminRights === true ? { needsAdminRights } : {};
 }
 
-/** @param actual the size of the block map in the file or beside it; undefined when there is none */
+/** @param actual the size of the block map in the file or beside the file; undefined when there is no block map */
 function checkMapSize(
   path: string,
   { blockMapSize: stated }: FeedEntry,
@@ -192,7 +195,7 @@ function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
   const { file, format } = draft.package;
   const beside = draft.companions.find(({ kind }) => kind === BLOCKMAP);
-  // A map beside the file may be left out of the upload: then clients download the whole file.
+  // The publisher may leave out a block map beside the file: clients then download the whole file.
   if (beside !== undefined) checkMapSize(path, entry, file.path, beside.size);
   else if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
   draft.facts = { ...draft.facts, ...rightsOf(entry) };
@@ -200,7 +203,9 @@ function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
 }
 
-/** electron-builder states a kernel version; artifacts of macOS state the product's version. */
+/**
+ * electron-builder states the version of the kernel. An artifact for macOS states the version of the product instead.
+ */
 function minimumOf(path: string, text: string, draft: Draft): string {
   const kernel = parseOsVersion(text)?.join('.');
   const minimum =

@@ -4,14 +4,15 @@ import { isRecord } from '../../core/json-record.ts';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.ts';
 
 /**
- * electron-builder's block maps: the blocks of a file, so that an updater downloads only those that changed. A map is
- * in a `.blockmap` file beside its file, packed with gzip; or at the end of an AppImage or of a web installer's
- * package, packed as raw deflate and followed by its size in four bytes.
+ * electron-builder's block maps list the blocks of a file, so that an updater downloads only the changed blocks. A map
+ * is either a `.blockmap` file beside the file, packed with gzip, or the end of an AppImage or of a web installer's
+ * package. A map at the end is packed as raw deflate, and four bytes with its size follow.
  */
 
 /**
- * A block has about 30 KB and takes about 30 bytes of the map, so these limits allow files of many gigabytes. The parsed
- * map takes several times as much memory, and any program may end with bytes that look like a map.
+ * A block has about 30 KB and takes about 30 bytes of the map, so these limits allow files of many gigabytes. The
+ * limits protect the memory: a parsed map takes several times as much, and any program may end with bytes that look
+ * like a map.
  */
 const PACKED_BYTES_MAX = 8 * 1024 * 1024;
 const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
@@ -19,7 +20,7 @@ const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 const TRAILER_BYTES = 4;
 
 /**
- * Counts the bytes of its file that a block map covers; undefined when the file is not a block map.
+ * The number of bytes that a block map covers in its file; undefined when the file at `path` is not a block map.
  *
  * @throws the system's error when the file cannot be read
  */
@@ -29,8 +30,8 @@ export async function readBlockmapCoverage(path: string): Promise<number | undef
 }
 
 /**
- * The size in bytes of the block map at the end of a file, without its trailer; undefined when the file has none, or
- * one of other bytes.
+ * The size in bytes of the block map at the end of a file, without its trailer; undefined when the file has no map, or
+ * a map of other bytes.
  *
  * @throws the system's error when the file cannot be read
  */
@@ -60,14 +61,14 @@ async function coverageOf(packed: Buffer, unpack: Unpack): Promise<number | unde
     const text = await unpack(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
     return sumOfSizes(JSON.parse(text.toString('utf8')));
   } catch {
-    // Not packed in this way, larger than the limit, or not JSON.
+    // The bytes are not packed in this way, are larger than the limit, or are not JSON.
     return undefined;
   }
 }
 
 /**
- * Undefined for JSON that is not a block map. It stops at the first wrong value: a schema would collect millions of
- * errors, and the process would run out of memory.
+ * Undefined for JSON that is not a block map. This function stops at the first wrong value. A schema would collect
+ * millions of errors, and the process would run out of memory.
  */
 function sumOfSizes(map: unknown): number | undefined {
   const files = isRecord(map) ? map.files : undefined;

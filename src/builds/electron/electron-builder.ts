@@ -5,8 +5,8 @@ import type { SourceFile } from '../source-file.ts';
 import { squirrelFormat } from './electron-forge.ts';
 
 /**
- * electron-builder writes one directory for all platforms, and names of x64 packages without a suffix. The unpacked
- * applications beside the packages tell the architectures of names without a suffix.
+ * electron-builder writes the packages of all platforms into one directory. Names of x64 packages have no suffix. For a
+ * name without a suffix, the unpacked applications beside the package show the architecture.
  */
 
 /** `squirrel-windows/`, `squirrel-windows-ia32/`, `squirrel-windows-arm64/`. */
@@ -53,14 +53,15 @@ function isElectronBuilders(file: SourceFile): boolean {
   );
 }
 
-/** A `.tar.gz` without a platform in its name is for Linux: names for the others have a suffix. */
+/** A `.tar.gz` without a platform in its name is for Linux: names for Windows and macOS have a suffix. */
 function archivePlatform(file: SourceFile): Platform | undefined {
   return /\.tar\.(gz|xz)$/i.test(file.name) ? 'linux' : undefined;
 }
 
 /**
- * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. Then the only
- * unpacked application tells. On Windows, several unpacked applications are in one installer for all of them.
+ * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. When there is
+ * only one unpacked application, its architecture counts. On Windows, one installer may contain several unpacked
+ * applications. Then its architecture is `universal`.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
   if (isWeb(file)) return archOfPackages(file);
@@ -78,8 +79,8 @@ function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined 
 }
 
 /**
- * With `buildUniversalInstaller: false` each architecture has its own installer, and all names but that for x64 have
- * a suffix.
+ * With `buildUniversalInstaller: false`, each architecture has its own installer, and every name except the name for
+ * x64 has a suffix.
  */
 function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   const stem = name.slice(0, -'.exe'.length).toLowerCase();
@@ -91,7 +92,10 @@ function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
   });
 }
 
-/** Ordinary installers have a block map beside them. This matters for a product whose own name ends in Web. */
+/**
+ * Only ordinary installers have a block map beside them. So an ordinary installer of a product like `App Web` is
+ * recognized.
+ */
 function isWeb({ name, folders, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;
   return isWebInstaller(name) || folders.at(-1) === 'nsis-web';

@@ -22,7 +22,10 @@ const MAKERS: Readonly<Record<string, Platform | undefined>> = {
   pkg: 'macos',
 };
 
-/** The platform of a maker, by the end of its package's name: `squirrel`, `deb`. Undefined for one of several platforms. */
+/**
+ * The platform of a maker; undefined for a maker of several platforms. `maker` is the end of the name of the maker's
+ * npm package: `squirrel`, `deb`.
+ */
 export function platformOfMaker(maker: string): Platform | undefined {
   const folder = maker === 'squirrel' ? 'squirrel.windows' : maker;
   return Object.hasOwn(MAKERS, folder) ? MAKERS[folder] : undefined;
@@ -50,9 +53,9 @@ export function cluesOfElectronForge(file: SourceFile): Clues | undefined {
 }
 
 /**
- * Whether an installer is from Squirrel: it is beside a `RELEASES` that is not Velopack's, or is named `App-1.0.0
- * Setup.exe`. NSIS installers of electron-builder may have the same name, with a block map or electron-builder's feed
- * beside them.
+ * True for an installer of Squirrel. Such an installer is beside a `RELEASES` that Velopack did not write, or has a
+ * name like `App-1.0.0 Setup.exe`. An NSIS installer of electron-builder may have the same name, but has a block map or
+ * electron-builder's feed beside it.
  */
 function isSquirrelName({ name, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;

@@ -7,21 +7,21 @@ import { checkSignedShape, isSigned } from '../signed-shape.ts';
 import { parseYaml } from '../yaml.ts';
 
 /**
- * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. They are not
- * published; packages are checked against them.
+ * The feeds that build tools write beside their packages: `latest.yml`, `RELEASES`, `releases.win.json`. Slipway checks
+ * packages against these feeds. It publishes only a feed that the build tool signed.
  */
 
 export interface FeedEntry {
-  /** As the feed writes it: a name, or an address. */
+  /** A name or an address, as the feed writes it. */
   readonly address: string;
   readonly name: string;
-  /** Bytes; undefined when the feed does not state it. */
+  /** Bytes; undefined when the feed does not state the size. */
   readonly size: number | undefined;
   readonly digests: readonly { readonly algorithm: DigestAlgorithm; readonly hex: string }[];
-  /** Bytes; of the block map inside the file, or of the one beside it. */
+  /** Bytes of the block map inside the file or beside the file. */
   readonly blockMapSize?: number | undefined;
   readonly needsAdminRights?: boolean;
-  /** Of the package of a web installer: the machines that it is for. */
+  /** For the package of a web installer: the architecture of the machines that the package is for. */
   readonly packageArch?: Arch | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface Feed {
   /** Undefined when the feed states a version for each entry instead. */
   readonly version: string | undefined;
   readonly minimumSystemVersion: string | undefined;
-  /** Of the installations that are offered the release first; electron-builder's `stagingPercentage`. */
+  /** Percentage of the installations that get the release first: electron-builder's `stagingPercentage`. */
   readonly stagingPercentage: number | undefined;
   readonly releaseName: string | undefined;
   /** Markdown. */
   readonly releaseNotes: string | undefined;
-  /** The bytes of a signed feed; undefined for another. */
+  /** The bytes of a signed feed; undefined for a feed without a signature. */
   readonly signed?: Uint8Array | undefined;
   readonly entries: readonly FeedEntry[];
 }
@@ -115,7 +115,7 @@ function parseFile(path: string, file: Record<string, unknown>): FeedEntry {
 /** In characters. Every client gets the name with each answer. */
 const NAME_CHARACTERS_MAX = 200;
 
-/** In one line, without control characters. */
+/** The release's name in one line, without control characters. */
 function nameOf(path: string, value: unknown): string | undefined {
   const name = textOf((textOf(value) ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim());
   const characters = [...(name ?? '')].length;
@@ -129,7 +129,7 @@ function nameOf(path: string, value: unknown): string | undefined {
 /** The same limit as for a file of `--notes-file`: every client downloads the notes. */
 const NOTES_BYTES_MAX = 64 * 1024;
 
-/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older one. */
+/** With `fullChangelog`, electron-builder states a list: the notes of every version since an older version. */
 function notesOf(path: string, value: unknown): string | undefined {
   const text = Array.isArray(value) ? joinNotes(value.filter(isRecord)) : textOf(value);
   const bytes = Buffer.byteLength(text ?? '');
@@ -145,20 +145,23 @@ function joinNotes(list: readonly Record<string, unknown>[]): string | undefined
     const text = textOf(note);
     return text === undefined ? [] : [{ version: textOf(version), text }];
   });
-  // A heading for each version, unless the list has only one.
+  // Each version gets a heading, unless the list has only one version.
   const parts = notes.map(({ version, text }) =>
     notes.length === 1 || version === undefined ? text : `## ${version}\n\n${text}`,
   );
   return textOf(parts.join('\n\n'));
 }
 
-/** Undefined also for a blank text. YAML reads an unquoted 1.0 as a number. */
+/**
+ * The text of a value; undefined for a blank text too. A number counts as text, because YAML reads an unquoted 1.0 as a
+ * number.
+ */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-/** Only feeds of electron-builder state these. */
+/** Only feeds of electron-builder state these facts. */
 const STATES_NO_MORE = {
   version: undefined,
   minimumSystemVersion: undefined,
@@ -197,7 +200,7 @@ function parseSquirrelReleases(path: string, text: string): Feed | undefined {
   return { ...STATES_NO_MORE, entries };
 }
 
-/** Velopack lists all versions that it knows; only the one that is published counts. */
+/** Velopack's feed lists all versions that Velopack knows; only entries of the published version count. */
 function parseVelopackFeed(path: string, text: string, version: string): Feed | undefined {
   const feed = attempt(() => JSON.parse(text));
   if (!isRecord(feed) || !Array.isArray(feed.Assets)) return undefined;

@@ -11,14 +11,14 @@ import type { SourceFile } from '../source-file.ts';
 import type { Feed, FeedEntry } from './feed.ts';
 
 /**
- * Signed update documents of electron-builder. The signature covers the address of every file, so a document is stored
- * and served as it is, and its files are published under the names in its addresses. See `signed-shape.ts`.
+ * Signed update documents of electron-builder. The signature covers the address of every file. So the service stores
+ * and serves a document unchanged, and publishes its files under the names in its addresses. See `signed-shape.ts`.
  */
 
 /**
- * The document as it is stored. Renames the packages that it lists to the names in its addresses.
+ * The document as the service stores it. Renames the listed packages to the names in the addresses of the document.
  *
- * @param find the package that an entry describes
+ * @param find returns the package that an entry describes
  * @throws AppError `invalid_artifact` when clients could not find a file that the document lists
  */
 export function carrySigned(
@@ -89,7 +89,8 @@ export function addressedName(path: string, entry: FeedEntry, version: string): 
   if (name === undefined || !isBelow || !isPlain || search !== '' || hash !== '') {
     throw notAFileName(path, entry, version);
   }
-  // The service finds the release of such a file by the version in the name, with its build metadata.
+  // When an address is only a file name, the service finds the release by the version in that name, with build
+  // metadata.
   if (segments.length === 1 && !versionsInName(name).includes(version)) {
     throw refusal(
       path,
@@ -106,7 +107,7 @@ function notAFileName(path: string, { address }: FeedEntry, version: string): Ap
   );
 }
 
-/** Undefined for a malformed escape: servers answer 400 to it. */
+/** Undefined for a malformed escape: servers answer 400 to such an address. */
 function decode(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);
@@ -119,7 +120,7 @@ function decode(segment: string): string | undefined {
 /**
  * Gives a package the name under which a signed document lists it.
  *
- * @throws AppError `invalid_artifact` when it is not published, or is for another platform than the document
+ * @throws AppError `invalid_artifact` when the package is not published, or is for another platform than the document
  */
 export function publishAs(
   path: string,

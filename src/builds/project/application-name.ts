@@ -5,7 +5,7 @@ import type { Stated } from './project.ts';
 
 const LENGTH_MAX = 64;
 
-/** An application name from the first name that allows one; undefined: none does. */
+/** An application name, made from the first usable name; undefined: no name is usable. */
 export function applicationNameOf(names: readonly Stated[]): Stated | undefined {
   for (const { text, source } of names) {
     const name = plainName(text);
@@ -37,7 +37,9 @@ function isUsable(name: string): boolean {
   }
 }
 
-/** The last part of `com.example.notes`. Identifiers on macOS often end with `.app`, which names nothing. */
+/**
+ * The last part of `com.example.notes`. Identifiers on macOS often end with `.app`, and that part names no application.
+ */
 export function nameInIdentifier(identifier: string): string {
   const parts = identifier.split('.').filter((part) => !/^(app|desktop)$/i.test(part));
   return parts.at(-1) ?? '';

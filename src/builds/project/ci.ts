@@ -1,7 +1,7 @@
 import type { FoundCi } from './project.ts';
 import { findFiles, namesIn, readConfiguration, readText } from './project-files.ts';
 
-/** Finds which CI service the repository uses, and whether a CI file of it publishes with Slipway already. */
+/** Finds the CI service of the repository, and the CI files that already publish with Slipway. */
 
 export const GITLAB_FILE = '.gitlab-ci.yml';
 const WORKFLOWS = '.github/workflows';
@@ -46,9 +46,9 @@ async function publishingFiles(root: string): Promise<readonly string[]> {
   return files.filter((_file, at) => /\bslipway\b/i.test(texts[at] ?? ''));
 }
 
-/** A job of a file that GitLab includes must be in a stage that the pipeline has. */
+/** The last stage of the pipeline. A job in a file that GitLab includes must be in a stage that the pipeline has. */
 async function lastStage(root: string): Promise<string | undefined> {
-  // The file may have tags and errors that only matter to GitLab.
+  // The file may have tags that only GitLab knows, or errors. Then no stage is known.
   const pipeline = await readConfiguration(root, GITLAB_FILE).catch(() => undefined);
   const stages = pipeline?.stages;
   const last: unknown = Array.isArray(stages) ? stages.at(-1) : undefined;

@@ -9,7 +9,7 @@ import { type FoundTool, stated, statedAll } from './project.ts';
 import { findFiles, readText } from './project-files.ts';
 import { targetsOf } from './usual-target.ts';
 
-/** Reads project files of .NET. With Velopack, they are packed by `vpk`. */
+/** Reads project files of .NET. `vpk` packs a project with Velopack. */
 
 const PROJECT_FILE = /\.(cs|fs|vb)proj$/i;
 const FILES_MAX = 50;
@@ -62,7 +62,7 @@ function updatersOf(application: Application, isVelopack: boolean): readonly str
   return hasNetSparkle(application) ? ['netsparkle'] : [];
 }
 
-/** The projects that make a program, without projects of tests. */
+/** The projects that make a program, except projects of tests. */
 async function findApplications(directory: string): Promise<readonly Application[]> {
   const files = (await findFiles(directory, PROJECT_FILE)).slice(0, FILES_MAX);
   const applications: Application[] = [];
@@ -94,13 +94,16 @@ async function readProjectFile(directory: string, file: string): Promise<XmlElem
   }
 }
 
-/** A value that no other property or condition decides. */
+/** The first value of a property that does not refer to another property. */
 function property(root: XmlElement, name: string): string | undefined {
   const values = childrenOf(root, 'PropertyGroup').flatMap((group) => childText(group, name) ?? []);
   return textOf(values.find((value) => value !== '' && !value.includes('$(')));
 }
 
-/** By the runtimes that the project names; without them, a Windows framework is for Windows, any other for all. */
+/**
+ * The targets of the runtimes that the project names. Without runtimes, a project for a Windows framework is for
+ * Windows, and any other project is for all platforms.
+ */
 function targetsIn(root: XmlElement): readonly Target[] {
   const stated = property(root, 'RuntimeIdentifiers') ?? property(root, 'RuntimeIdentifier') ?? '';
   const targets = stated.split(';').flatMap((runtime) => targetOfRuntime(runtime.trim()));
@@ -141,7 +144,7 @@ const SCRIPTS = /\.(ps1|sh|cmd|bat|ya?ml|cake|cs)$|^(Makefile|justfile|package\.
 const SCRIPTS_MAX = 100;
 const PACK = /\bvpk(?:\.exe)?\s+(?:\[\w+\]\s+)?pack\b((?:[\\`^]\r?\n|[^\n])*)/;
 
-/** Looks into scripts beside the project and in its CI, which are only searched as text. */
+/** Searches the text of the scripts beside the project, and of the project's CI files. */
 async function findPackCommand(directory: string): Promise<PackCommand | undefined> {
   const here = await findFiles(directory, SCRIPTS, 1);
   const inCi = await findFiles(`${directory}/.github/workflows`, /\.ya?ml$/i, 1);
@@ -158,7 +161,7 @@ async function findPackCommand(directory: string): Promise<PackCommand | undefin
   return undefined;
 }
 
-/** A value that the script computes is left out. */
+/** The value of an option; undefined when the script computes the value. */
 function readOption(options: string, names: string): string | undefined {
   const found = new RegExp(`(?:^|\\s)(?:${names})[ =]+(["']?)([\\w./\\\\-]+)\\1(?=\\s|$)`).exec(
     options,

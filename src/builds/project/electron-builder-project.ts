@@ -15,10 +15,10 @@ import {
 import { textInSource, wordsInSection } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
-/** Reads how a project uses electron-builder. A configuration in JavaScript or TypeScript is only searched as text. */
+/** Reads how a project uses electron-builder. Searches only the text of a configuration in JavaScript or TypeScript. */
 
 const RUNS = /\belectron-builder\b/;
-/** The files in the order in which electron-builder looks for them. The `config` in some is a widespread custom. */
+/** The files in the order in which electron-builder looks for them. Names with `config` are a widespread custom. */
 const FILES = [
   'electron-builder.yml',
   'electron-builder.yaml',
@@ -57,14 +57,14 @@ const NO_PACKAGES = /^(dir|mas|mas-dev)$/;
 interface Facts {
   readonly source: string;
   readonly configuration: ConfigurationFile;
-  /** The entries `publish` in it, each with its provider: `"publish" (github)`. */
+  /** The `publish` entries of the configuration, each with its provider: `"publish" (github)`. */
   readonly publish: readonly string[];
   readonly productName: string | undefined;
   readonly appId: string | undefined;
   readonly output: string | undefined;
   /** True when `files` leaves out `.env`. */
   readonly leavesOutSettings: boolean;
-  /** The words for architectures in the section of each platform that the configuration names. */
+  /** For each platform that the configuration names: the words for architectures in its section. */
   readonly arches: ReadonlyMap<Platform, readonly string[]>;
 }
 
@@ -186,7 +186,7 @@ function factsOfText(source: string, file: string): Facts {
   };
 }
 
-/** The entries at the top and in the sections: an entry of a section takes precedence. */
+/** The `publish` entries at the top and in the sections. electron-builder prefers the entry of a section. */
 function publishIn(value: JsonRecord): readonly string[] {
   const sections = ['', ...Object.values(SECTIONS).flat()];
   return sections.flatMap((name) => {
@@ -201,7 +201,7 @@ function publishIn(value: JsonRecord): readonly string[] {
   });
 }
 
-/** The first `publish` entry in the text of a program. */
+/** The first `publish` entry in the text of a configuration that is a program. */
 function publishInText(text: string): readonly string[] {
   const found = /\bpublish['"]?\s{0,20}[:=]([^}\]]{0,500})/.exec(text)?.[1];
   if (found === undefined || isOurs(/\burl['"]?\s*:\s*['"`]([^'"`\n]+)/.exec(found)?.[1]))
@@ -224,7 +224,7 @@ function publishing({ source, publish }: Facts): readonly string[] {
       ];
 }
 
-/** The platforms that the configuration names, else those that scripts name, else all. */
+/** The platforms that the configuration names, else the platforms that scripts name, else all platforms. */
 function platformsOf({ arches }: Facts, scripts: readonly string[]): readonly Platform[] {
   if (arches.size > 0) return [...arches.keys()];
   const flagged = PLATFORMS.filter((platform) =>
@@ -233,7 +233,10 @@ function platformsOf({ arches }: Facts, scripts: readonly string[]): readonly Pl
   return flagged.length > 0 ? flagged : PLATFORMS;
 }
 
-/** A path may have macros such as `${os}`: then the folder above them has the packages of all. */
+/**
+ * The folder of the packages. When a path has macros such as `${os}`, this is the folder above the macros, which
+ * contains all packages.
+ */
 function outputOf(stated: string | undefined): string {
   const path = (stated ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\//, '');
   const fixed = path.includes('${') ? path.replace(/\/?[^/]*\$\{.*$/, '') : path;
@@ -247,7 +250,7 @@ function namesOf({ productName, appId, source }: Facts): Pick<FoundTool, 'name' 
   };
 }
 
-/** `--publish never`: on a tag, electron-builder otherwise uploads to GitHub by itself. */
+/** Adds `--publish never`. Otherwise electron-builder uploads to GitHub by itself when it builds a tag. */
 function runsOf(manifest: Manifest, config: string | undefined): readonly PackageRun[] {
   const never = ['--publish', 'never'];
   const build = manifest.scripts.get('build');

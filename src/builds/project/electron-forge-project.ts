@@ -14,7 +14,10 @@ import {
 import { textInSource } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
-/** Reads how a project uses Electron Forge. Its configuration is mostly a program, and is then searched as text. */
+/**
+ * Reads how a project uses Electron Forge. When the configuration is a program, as in most projects, this file searches
+ * only its text.
+ */
 
 const RUNS = /\belectron-forge\b/;
 const FILE = /^forge\.config\.([cm]?[jt]s|json)$/;
@@ -25,7 +28,7 @@ const MAKERS_MAX = 50;
 interface Maker {
   /** `squirrel`, `zip`, `deb`, … */
   readonly name: string;
-  /** The platforms that the configuration states for it; empty: the maker's own. */
+  /** The platforms that the configuration states for the maker; empty: the maker's usual platforms. */
   readonly platforms: readonly Platform[];
 }
 
@@ -61,7 +64,7 @@ export async function readElectronForge(
     version: undefined,
     build: { kind: 'packages', runs: runsOf(manifest) },
     updaters,
-    // The configuration of Forge says nothing to electron-updater.
+    // electron-updater does not read the configuration of Forge.
     ...(updaters.includes('electron') ? {} : { configuration: configurationFile(facts.file) }),
     replaced: replacedIn(manifest),
     packsSettings: true,
@@ -102,7 +105,7 @@ function factsOfValue(value: JsonRecord, source: string, file = source): Facts {
   };
 }
 
-/** A program names a maker by its package: once where it imports the maker, and once where it uses it. */
+/** A program may name the package of a maker twice: where it imports the maker, and where it uses the maker. */
 function factsOfText(text: string, file: string): Facts {
   const names = new Set(
     [...text.matchAll(/maker-([\w-]{1,64})['"`]/g)]
@@ -134,7 +137,7 @@ function makes({ name, platforms }: Maker, platform: Platform): boolean {
   return own === undefined || own === platform;
 }
 
-/** With an identifier, the folder `make` is below a folder that the identifier names. */
+/** With an identifier, the folder `make` is in a folder with that identifier as its name. */
 function outputOf(outDir: string | undefined, hasIdentifier: boolean): string {
   const path = (outDir ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\/|\/+$/g, '');
   return hasIdentifier ? path : `${path}/make`;
@@ -149,7 +152,10 @@ function runsOf(manifest: Manifest): readonly PackageRun[] {
   ];
 }
 
-/** Electron's own updater, unless the application has electron-updater. */
+/**
+ * The updaters of the application: electron-updater when the application has this package, else Electron's own
+ * updaters.
+ */
 function updatersOf(makers: readonly Maker[], { packages }: Manifest): readonly string[] {
   if (packages.has('electron-updater')) return ['electron'];
   const has = (name: string) => makers.some((maker) => maker.name === name);

@@ -2,12 +2,12 @@ import { isRecord, type JsonRecord } from '../../core/json-record.ts';
 
 /** Reads single values of configurations, without checking the rest. */
 
-/** The value as a record; an empty one for anything else. */
+/** The value as a record; an empty record for any other value. */
 export function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {};
 }
 
-/** Names, versions and paths are shorter. Bounds the time that searches in them take. */
+/** Names, versions and paths are shorter. The limit bounds the time of a search in a text. */
 const TEXT_LENGTH_MAX = 1_000;
 
 /** The text of a value; undefined for anything else, for empty text, and for a text that is too long for a name. */

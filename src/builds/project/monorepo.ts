@@ -5,10 +5,13 @@ import type { Project } from './project.ts';
 import { findFiles, namesIn } from './project-files.ts';
 import { findTools } from './read-project.ts';
 
-/** Recognizes the root of a monorepo: the settings and the CI file belong to the folder of an application in it. */
+/**
+ * Recognizes the root of a monorepo. The settings and the CI file do not belong there, but into the folder of an
+ * application.
+ */
 
 export interface Monorepo {
-  /** What shows it: `pnpm-workspace.yaml`; undefined: only its folders do. */
+  /** What shows the monorepo: `pnpm-workspace.yaml`; undefined: only its folders show it. */
   readonly shownBy: string | undefined;
   /** The folders that look like desktop applications, relative to the root. */
   readonly applications: readonly string[];
@@ -53,7 +56,7 @@ async function foldersBelow(directory: string): Promise<readonly string[]> {
   return [...new Set(folders)].filter((folder) => folder !== '.').slice(0, FOLDERS_MAX);
 }
 
-/** The publisher sees the error of a malformed file when the command runs in its folder. */
+/** A malformed file is no error here. The publisher sees the error when the command runs in the folder of that file. */
 async function isApplication(directory: string, root: string): Promise<boolean> {
   try {
     const manifest = await readManifest(directory);
@@ -70,7 +73,7 @@ async function isApplication(directory: string, root: string): Promise<boolean> 
   }
 }
 
-/** Flutter's folder of a platform shows that the application is built for it. */
+/** A folder with the name of a platform shows that a Flutter application is built for that platform. */
 function isFlutter(names: readonly string[]): boolean {
   const platforms = ['windows', 'macos', 'linux'];
   return names.includes('pubspec.yaml') && platforms.some((name) => names.includes(name));

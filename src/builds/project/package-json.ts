@@ -3,13 +3,13 @@ import { recordOf, textOf } from './loose.ts';
 import type { PackageManager, PackageRun } from './project.ts';
 import { namesIn, readConfiguration } from './project-files.ts';
 
-/** What package.json says. */
+/** The facts in package.json. */
 export interface Manifest {
   readonly name: string | undefined;
   readonly productName: string | undefined;
   readonly version: string | undefined;
   readonly scripts: ReadonlyMap<string, string>;
-  /** The names of all packages that it asks for. */
+  /** The names of all packages that package.json asks for. */
   readonly packages: ReadonlySet<string>;
   readonly value: JsonRecord;
 }
@@ -41,7 +41,7 @@ const LOCK_FILES: Readonly<Record<string, PackageManager['name']>> = {
   'bun.lockb': 'bun',
 };
 
-/** Recognizes the package manager by the lock file in the first of these directories that has one. */
+/** Recognizes the package manager by its lock file, in the first of these directories that has a lock file. */
 export async function findPackageManager(directories: readonly string[]): Promise<PackageManager> {
   for (const directory of directories) {
     const names = await namesIn(directory);
@@ -51,7 +51,10 @@ export async function findPackageManager(directories: readonly string[]): Promis
   return { name: 'npm', hasLockFile: false };
 }
 
-/** Says that the package which sets the address of an Electron application by itself has to go. */
+/**
+ * Asks the publisher to remove `update-electron-app`: this package sets the address of an Electron application by
+ * itself.
+ */
 export function replacedIn({ packages }: Manifest): readonly string[] {
   return packages.has('update-electron-app')
     ? [
@@ -60,7 +63,9 @@ export function replacedIn({ packages }: Manifest): readonly string[] {
     : [];
 }
 
-/** A script that compiles the application, before a tool packs it; none when the script packs it itself. */
+/**
+ * The script that compiles the application before a tool packs it. Empty when the script also packs the application.
+ */
 export function compileRuns({ scripts }: Manifest, packs: RegExp): readonly PackageRun[] {
   const build = scripts.get('build');
   if (build === undefined || packs.test(build)) return [];

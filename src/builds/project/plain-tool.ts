@@ -1,6 +1,9 @@
 import type { Build, FoundTool } from './project.ts';
 
-/** Keeps names out of CI files that mean something to a shell, or to the expressions of a CI service. */
+/**
+ * Keeps some names out of CI files: names with characters that have a meaning for a shell or in the expressions of a CI
+ * service.
+ */
 
 /** Letters of any language, digits, spaces, and marks that are inert between double quotes. */
 const PLAIN = /^(?!-)[\p{L}\p{N}\p{M} _./@+()-]+$/u;

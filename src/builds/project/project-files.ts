@@ -12,7 +12,7 @@ import { parseYaml } from '../yaml.ts';
 
 /** A larger file is not a configuration. */
 const BYTES_MAX = 1024 * 1024;
-/** The reader of TOML calls itself for each level of lists and inline tables. */
+/** The parser of TOML is recursive: each level of lists and inline tables needs more of the stack. */
 const TOML_DEPTH_MAX = 100;
 /** Directories of dependencies and of earlier builds. */
 const SKIPPED =
@@ -20,7 +20,7 @@ const SKIPPED =
 const ENTRIES_MAX = 5_000;
 
 /**
- * Reads a text file without its byte order mark. Undefined when it does not exist, and for a directory.
+ * Reads a text file without its byte order mark. Undefined when the file does not exist, and for a directory.
  *
  * @throws AppError `invalid_request` for a file that is too large or cannot be read, and for a pipe or a device
  */
@@ -39,7 +39,7 @@ export async function readText(directory: string, name: string): Promise<string 
 }
 
 /**
- * Reads a JSON, JSON5, YAML or TOML file, by its extension. Undefined when there is none.
+ * Reads a JSON, JSON5, YAML or TOML file, by its extension. Undefined when there is no such file.
  *
  * @throws AppError `invalid_request` for text that is not what its extension says, or not an object
  */
@@ -102,7 +102,7 @@ function readJson5(text: string, path: string): unknown {
   }
 }
 
-/** The error has only the position: messages of parsers repeat text of the file. */
+/** The error states only the position, because messages of parsers repeat text of the file. */
 function broken(path: string, kind: string, line: unknown, column: unknown) {
   const where = line === undefined ? '' : ` (line ${line}, column ${column})`;
   return misuse(path, `it is not valid ${kind}${where}. Correct it, and run the command again`);
@@ -120,14 +120,14 @@ export function withoutComments(text: string): string {
   );
 }
 
-/** The names in a directory, sorted; none when it cannot be read. */
+/** The names in a directory, sorted; empty when the directory cannot be read. */
 export async function namesIn(directory: string): Promise<readonly string[]> {
   return (await readdir(directory).catch(() => [])).sort();
 }
 
 /**
- * Files below a directory whose name matches, relative to it and with `/`, the least deep first. Does not follow links,
- * and leaves out directories of dependencies and of builds.
+ * The files with a matching name below a directory, the least deep first. The paths are relative to the directory, with
+ * `/`. Does not follow links, and leaves out directories of dependencies and of builds.
  */
 export async function findFiles(
   directory: string,

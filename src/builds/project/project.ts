@@ -6,13 +6,13 @@ import type { Target } from '../../domain/target.ts';
 export interface Project {
   /** Absolute. */
   readonly directory: string;
-  /** The directory of the Git repository, absolute; `directory` when it is in none. */
+  /** The directory of the Git repository, absolute; `directory` when the project is in no repository. */
   readonly root: string;
-  /** The build tool; undefined: none is known. */
+  /** The build tool; undefined: no build tool is known. */
   readonly tool: FoundTool | undefined;
   /** Further build tools that the files show. */
   readonly others: readonly FoundTool[];
-  /** A name that Slipway accepts for an application, and where it is from. */
+  /** A name that Slipway accepts for an application, and the source of the name. */
   readonly application: Stated;
   readonly version: Stated | undefined;
   /** Undefined for a project without a package.json. */
@@ -26,12 +26,12 @@ export interface Stated {
   readonly source: string;
 }
 
-/** A value with its source; undefined for none. */
+/** A value with its source; undefined for a missing or empty value. */
 export function stated(text: string | undefined, source: string): Stated | undefined {
   return text === undefined || text === '' ? undefined : { text, source };
 }
 
-/** A list of one value; empty for none. */
+/** A list of one value with its source; empty for a missing or empty value. */
 export function statedAll(text: string | undefined, source: string): readonly Stated[] {
   const one = stated(text, source);
   return one === undefined ? [] : [one];
@@ -47,16 +47,16 @@ export type ToolKind =
 
 export interface FoundTool {
   readonly kind: ToolKind;
-  /** The file that shows it, relative to the project: `electron-builder.yml`. */
+  /** The file that shows the tool, relative to the project: `electron-builder.yml`. */
   readonly shownBy: string;
-  /** The directory of its packages, relative to the project, with `/`. */
+  /** The directory of the packages, relative to the project, with `/`. */
   readonly output: string;
   readonly platforms: readonly Platform[];
-  /** The targets that a build makes on machines of these platforms; empty: they cannot be known. */
+  /** The targets that a build makes on machines of these platforms; empty: not known. */
   readonly targets: readonly Target[];
   /** The name of the application for readers; undefined: the configuration states none. */
   readonly name: Stated | undefined;
-  /** Other names, from identifiers and files, best first: they count after those in package.json. */
+  /** Other names, from identifiers and files, best first. The names in package.json come before these names. */
   readonly otherNames: readonly Stated[];
   readonly version: Stated | undefined;
   readonly build: Build;
@@ -64,11 +64,14 @@ export interface FoundTool {
   readonly updaters: readonly string[];
   /** The public key of the updater, when the configuration has it. */
   readonly publicKey?: string;
-  /** The file that configures the tool, with what its updater is told; absent: none is known. */
+  /** The file that configures the tool and its updater; absent: no such file is known. */
   readonly configuration?: ConfigurationFile;
-  /** Sentences that name what sets another address for the updater and must be removed. Absent: nothing does. */
+  /**
+   * Sentences about parts that set another address for the updater: the publisher must remove these parts. Absent: no
+   * such part is known.
+   */
   readonly replaced?: readonly string[];
-  /** True when the tool may pack a `.env` of the project into the application. Absent: it does not. */
+  /** True when the tool may pack a `.env` of the project into the application; absent: it does not. */
   readonly packsSettings?: boolean;
   /** Sentences on what the configuration lacks. */
   readonly remarks: readonly string[];
@@ -95,13 +98,13 @@ export type Build =
       /** The version of the SDK: `8.0`; undefined: the project states none. */
       readonly sdk: string | undefined;
     }
-  /** The build of an application with its own packager: `vpk pack` alone. */
+  /** Scripts that compile the application, and then `vpk pack`. */
   | { readonly kind: 'vpk'; readonly runs: readonly PackageRun[]; readonly packId: string }
-  /** It cannot be known. */
+  /** A build that cannot be known. */
   | { readonly kind: 'own' };
 
 export interface PackageRun {
-  /** `script`: of package.json; `program`: that a package brings. */
+  /** `script`: a script of package.json; `program`: a program of an npm package. */
   readonly kind: 'script' | 'program';
   readonly name: string;
   readonly arguments: readonly string[];
@@ -114,7 +117,7 @@ export interface PackageManager {
 
 export interface FoundCi {
   readonly kind: 'github' | 'gitlab' | undefined;
-  /** What shows it: `.gitlab-ci.yml`. Empty for none. */
+  /** What shows the CI service: `.gitlab-ci.yml`; empty when nothing shows a service. */
   readonly shownBy: string;
   /** CI files that name Slipway, relative to the root of the repository. */
   readonly publishing: readonly string[];

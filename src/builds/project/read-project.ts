@@ -18,7 +18,7 @@ import { targetsOf } from './usual-target.ts';
 
 /** The name of an application when no file states one: the default of the settings. */
 const UNNAMED: Stated = { text: 'desktop', source: 'the default, because no file names it' };
-/** The number of directories above a package that are searched for the repository. */
+/** The number of directories, from a package upwards, in which this file looks for the repository. */
 const DEPTH_MAX = 20;
 
 /**
@@ -50,7 +50,7 @@ export async function readProject(directory: string): Promise<Project> {
   };
 }
 
-/** The most specific first: an application that is packed with vpk may be built with another tool. */
+/** The tools of a project, the most specific tool first. Another tool may build an application that vpk packs. */
 export async function findTools(
   directory: string,
   manifest: Manifest | undefined,

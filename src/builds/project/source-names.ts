@@ -4,7 +4,7 @@ import { recordOf, textOf } from './loose.ts';
 import { type Stated, stated, statedAll } from './project.ts';
 import { readConfiguration, readText } from './project-files.ts';
 
-/** The names and versions that Wails, Flutter, Cargo and CMake keep, whatever tool packs the application. */
+/** Reads the names and versions in files of Wails, Flutter, Cargo and CMake. Any tool may pack such an application. */
 
 export interface SourceNames {
   /** Best first. */
@@ -47,7 +47,7 @@ async function readFlutter(directory: string): Promise<SourceNames> {
   const { name, version } = (await readConfiguration(directory, file)) ?? {};
   return {
     names: statedAll(textOf(name), `the name of ${file}`),
-    // `1.4.0+12`: the build number is for app stores.
+    // Leaves out the build number in `1.4.0+12`, because only app stores need it.
     version: stated(textOf(version)?.replace(/\+.*$/s, ''), file),
   };
 }
@@ -62,7 +62,7 @@ async function readCargo(directory: string, root: string): Promise<SourceNames> 
   };
 }
 
-/** The number of directories above a package that are searched for its workspace. */
+/** The number of directories, from a package upwards, in which this file looks for the workspace. */
 const DEPTH_MAX = 20;
 
 /**

@@ -1,6 +1,9 @@
-/** Finds values in configurations that are programs, without running them. */
+/** Finds values in the text of configurations that are programs. Does not run the programs. */
 
-/** The text that is assigned to a key or a variable: `productName: 'My App'`. Undefined when it is computed. */
+/**
+ * The text that is assigned to a key or a variable: `productName: 'My App'`. Undefined when the program computes the
+ * text.
+ */
 export function textInSource(source: string, key: string): string | undefined {
   const found = new RegExp(`\\b${key}['"]?\\s*[:=]\\s*(['"\`])((?:(?!\\1)[^\\n$])+)\\1`).exec(
     source,
@@ -18,7 +21,7 @@ export function wordsInSection(source: string, key: string): readonly string[] {
   return [...section.matchAll(ARCH_WORDS)].map(([, word]) => word ?? '');
 }
 
-/** From a bracket to the one that closes it. */
+/** The text from its first bracket to the matching bracket. */
 function balanced(text: string): string {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

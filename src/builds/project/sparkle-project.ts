@@ -44,7 +44,10 @@ async function findInfoPlist(directory: string): Promise<Plist | undefined> {
   return undefined;
 }
 
-/** A property list has a document type declaration, which `parseXml` refuses. Undefined for `$(VARIABLE)`. */
+/**
+ * The text of a key in a property list; undefined for `$(VARIABLE)`. `parseXml` would refuse the document type
+ * declaration of a property list.
+ */
 function stringIn(text: string, key: string): string | undefined {
   const found = new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text);
   return textOf(found?.[1]);

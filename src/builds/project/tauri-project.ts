@@ -78,7 +78,7 @@ async function findConfiguration(directory: string) {
   return undefined;
 }
 
-/** Tauri 1 has everything below `package` and `tauri`. */
+/** A configuration of Tauri 1 has everything below `package` and `tauri`. */
 function factsOf(value: JsonRecord): Facts {
   const first = recordOf(value.tauri);
   if ('tauri' in value || 'package' in value) {
@@ -107,7 +107,7 @@ function factsOf(value: JsonRecord): Facts {
   };
 }
 
-/** Tauri takes keys in camel case and in kebab case, which Tauri.toml usually has. */
+/** Tauri takes keys in camel case and in kebab case. Tauri.toml usually has kebab case. */
 function productNameIn(value: JsonRecord): string | undefined {
   return textOf(value.productName ?? value['product-name']);
 }
@@ -120,7 +120,10 @@ function platformsOf(targets: unknown): readonly Platform[] {
   return named.size === 0 ? PLATFORMS : PLATFORMS.filter((platform) => named.has(platform));
 }
 
-/** The version in the configuration, which may be the path of a package.json; else the version of the Rust package. */
+/**
+ * The version in the configuration, else the version of the Rust package. Undefined when the configuration names a
+ * package.json.
+ */
 async function versionOf(
   directory: string,
   folder: string,
@@ -132,7 +135,7 @@ async function versionOf(
   return readCargoVersion(directory, folder, root);
 }
 
-/** In a Cargo workspace, the output of all packages is in one place. */
+/** The folder with the output. In a Cargo workspace, the output of all packages is in the folder of the workspace. */
 async function targetFolder(directory: string, folder: string): Promise<string> {
   const above = folder === '' ? undefined : await readConfiguration(directory, 'Cargo.toml');
   return above?.workspace === undefined ? folder : '';

@@ -13,7 +13,7 @@ const SIG_BYTES_MAX = 16 * 1024;
 /**
  * Reads a `.sig` file.
  *
- * @throws AppError `invalid_artifact` for a file that is no such signature, or one of another file
+ * @throws AppError `invalid_artifact` for a file that is no such signature, or is the signature of another file
  */
 export async function readTauriSignature(
   path: string,
@@ -25,14 +25,14 @@ export async function readTauriSignature(
 }
 
 /**
- * Does not change the text: the updater verifies what `tauri signer` wrote.
+ * Checks a signature, and does not change its text: the updater verifies the text that `tauri signer` wrote.
  *
  * @param value the text of a `.sig` file, or of an entry of `latest.json`
- * @param path of the file that has it
- * @param file the name of the file that the signature is beside
+ * @param path of the file that contains the signature
+ * @param file the name of the file beside the signature
  * @param version the version that is published
- * @throws AppError `invalid_artifact` when it is not a minisign signature, or states another file or version. Names
- *   of macOS archives have no version, so a stale signature is not noticed otherwise
+ * @throws AppError `invalid_artifact` when the text is not a minisign signature, or states another file or version.
+ *   Names of macOS archives have no version, so only this check notices a stale signature
  */
 export function parseTauriSignature(
   value: string,
@@ -50,7 +50,8 @@ export function parseTauriSignature(
   // The client also ignores a leading v.
   const signed = statedIn(signature, 'version')?.replace(/^v+/, '');
   if (signed !== undefined && signed !== version) {
-    // The client does not trim the version: white space would be invisible without quotes.
+    // The client does not trim the version, so white space makes it another version. Quotes show the white space in the
+    // message.
     const shown = /\s/.test(signed) ? JSON.stringify(signed) : signed;
     throw refusal(path, `it signs version ${shown}, not ${version}. Build and sign ${version}.`);
   }
@@ -63,7 +64,7 @@ export function parseTauriSignature(
 }
 
 const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;
-/** Words that CI scripts add to names or leave out, beside the version and the target. */
+/** Words that CI scripts add to names or remove from names, like the version and the target. */
 const MODE = /^(?:release|debug|[a-z]{2}-[a-z]{2})$/;
 const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
 
@@ -71,7 +72,7 @@ const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
  * Says why a signature over a file called `signed` is not the signature of the file `name`; undefined when it may be.
  *
  * CI scripts rename bundles after they are signed (`App.app.tar.gz` to `App_1.0.0_aarch64.app.tar.gz`). So this
- * compares the product's name, and version and architecture where both names state them.
+ * function compares the product's name. It compares the architecture only when both names state one.
  */
 function whyOtherFile(signed: string, name: string, version: string): string | undefined {
   if (signed.normalize('NFC') === name.normalize('NFC')) return undefined;
@@ -91,8 +92,8 @@ function suffixOf(name: string): string {
 }
 
 /**
- * The letters and digits of a name that identify the product. It uses only the ASCII characters when there are any,
- * because GitHub replaces other characters by dots.
+ * The letters and digits of a name that identify the product. When the name has ASCII letters or digits, only these
+ * count, because GitHub replaces other characters by dots.
  */
 function productOf(name: string, version: string): string {
   const stem = name.normalize('NFC').toLowerCase().replace(SUFFIX, '');
@@ -105,7 +106,7 @@ function productOf(name: string, version: string): string {
     .flatMap((word) => (MODE.test(word) ? [] : word.split('-')))
     .filter((word) => archOf(word) === undefined && !MODE.test(word));
   const isPlatform = (word: string): boolean => platformOf(word) !== undefined;
-  // A product may be called App, or Mac.
+  // When the name has no other words, words such as App and Mac count, because a product may have such a name.
   const letters =
     words.filter((word) => !isPlatform(word) && !KIND.test(word)).join('') ||
     words.filter((word) => !isPlatform(word)).join('') ||

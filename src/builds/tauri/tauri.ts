@@ -6,7 +6,7 @@ import { beside } from '../source-file.ts';
 
 /**
  * Tauri writes `target[/TRIPLE]/release/bundle/{dmg,macos,nsis,msi,appimage,deb,rpm}`. Every name states its
- * architecture except the updater's `App.app.tar.gz`. Signatures (`.sig`): `tauri-signature.ts`.
+ * architecture except the updater's `App.app.tar.gz`. `tauri-signature.ts` reads the signatures (`.sig`).
  *
  * Tauri 1's `.nsis.zip`, `.msi.zip` and `.AppImage.tar.gz` are published only when a descriptor states their format:
  * see `by-product.ts`.
@@ -28,19 +28,25 @@ export function cluesOfTauri(file: SourceFile): Clues | undefined {
   };
 }
 
-/** True for the name of the updater's archive for macOS, which need not state its architecture. */
+/** True for the name of the updater's archive for macOS. Such a name need not state the architecture. */
 export function isAppArchive(name: string): boolean {
   return APP_ARCHIVE.test(name);
 }
 
-/** `App_aarch64.app.tar.gz` for `App.app.tar.gz`, as tauri-action does, because each architecture has one. */
+/**
+ * Adds the architecture to a name, as tauri-action does: `App_aarch64.app.tar.gz` for `App.app.tar.gz`. Otherwise the
+ * archives of two architectures would have the same name.
+ */
 export function appArchiveName(name: string, arch: Arch): string {
   if (archInName(name) !== undefined) return name;
   const word = arch === 'arm64' ? 'aarch64' : arch;
   return name.replace(APP_ARCHIVE, (suffix) => `_${word}${suffix}`);
 }
 
-/** The architecture in the name of the only disk image of the same build: the last resort for `App.app.tar.gz`. */
+/**
+ * The architecture in the name of the only disk image of the same build: this is the last evidence for
+ * `App.app.tar.gz`.
+ */
 export function diskImageEvidence(
   file: SourceFile,
   diskImages: readonly string[],

@@ -8,9 +8,9 @@ import { beside, type SourceFile } from '../source-file.ts';
 /**
  * Velopack writes `Releases/` with `App-1.0.0-full.nupkg`, `App-win-Setup.exe`, `App-win-Portable.zip`,
  * `App-osx-Setup.pkg`, `App.AppImage` and a feed for each channel. Often only the name of the channel states the target
- * (`win-arm64`); otherwise the package does.
+ * (`win-arm64`); otherwise the package states the target.
  *
- * Names are not changed, because the entries of the feed refer to them.
+ * Slipway does not change these names, because the entries of the feed refer to them.
  */
 
 const FEED = /^(?:releases|assets)\.(.+)\.json$/i;
@@ -24,7 +24,9 @@ const KINDS: readonly (readonly [RegExp, Format])[] = [
   [/\.appimage$/i, 'appimage'],
 ];
 
-/** For an installer it reads the package beside it: the installer itself does not state its target. */
+/**
+ * For an installer, this function reads the package beside it, because the installer itself does not state its target.
+ */
 export async function cluesOfVelopack(
   file: SourceFile,
   version: string,
@@ -42,12 +44,12 @@ export async function cluesOfVelopack(
     format,
     ...(platform === undefined ? {} : { platform }),
     ...(arch === undefined ? {} : { arch }),
-    // The default of vpk outside macOS, for a package that states no architecture.
+    // Outside macOS, vpk builds for x64 by default. So x64 counts for a package that states no architecture.
     ...(platform === undefined || platform === 'macos' ? {} : { usualArch: 'x64' }),
   };
 }
 
-/** Finds the longest channel that the name contains. Only names of the channel `win` leave it out. */
+/** Finds the longest channel that the name contains. Only names of the channel `win` do not contain the channel. */
 function channelOf(name: string, channels: readonly string[]): string {
   const inName = [...channels]
     .sort((a, b) => b.length - a.length)

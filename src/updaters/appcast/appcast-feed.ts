@@ -19,7 +19,7 @@ import {
   renderAppcast,
 } from './appcast.ts';
 
-/** The dialects of Sparkle, WinSparkle and NetSparkle share their requests, addresses and errors. */
+/** The requests, addresses and errors that the dialects of Sparkle, WinSparkle and NetSparkle share. */
 
 interface AppcastRequest {
   readonly document: typeof APPCAST | typeof APPCAST_SIGNATURE;
@@ -29,7 +29,7 @@ interface AppcastRequest {
 const SIGNATURE_SUFFIX = '.signature';
 
 /**
- * The document that a request names; undefined for none.
+ * The document that a request names; undefined when the request names no document.
  *
  * NetSparkle appends `.signature` to the whole address, behind its query: `appcast.xml?arch=x64.signature`.
  */
@@ -63,7 +63,10 @@ export function appcastQuery(
   };
 }
 
-/** A number alone is a bundle version, such as 421: read as 421.0.0, the client would never be offered an update. */
+/**
+ * A single number, such as 421, is a bundle version. If the service read it as 421.0.0, the client would never get an
+ * update.
+ */
 function versionOf(text: string | undefined): UpdateQuery['currentVersion'] {
   if (text === undefined || /^\s*\d+\s*$/.test(text)) return null;
   return parseLooseVersion(text) ?? null;
@@ -76,7 +79,10 @@ function archOf(word: string | undefined): Arch | null {
   return arch === 'universal' ? null : arch;
 }
 
-/** The error for the signature of an appcast that its publisher did not sign: the service has no private key. */
+/**
+ * The error for a client that asks for the signature of an unsigned appcast. Only the publisher can sign an appcast,
+ * because the service has no private key.
+ */
 export function noAppcastSignature(): AppError {
   return new AppError(
     'unknown_file',
@@ -90,8 +96,8 @@ export function listAppcastAddresses(): readonly StaticAddress[] {
 }
 
 /**
- * The appcasts of Sparkle and WinSparkle. Their clients read every item and compare the version of the system, so a
- * document lists the offered release and older ones, for clients whose system the offered one does not support.
+ * The appcasts of Sparkle and WinSparkle. Clients read every item and compare the version of the system. So a document
+ * also lists older releases, for clients whose system the offered release does not support.
  */
 interface ListedAppcast {
   readonly platform: Platform;
@@ -99,7 +105,7 @@ interface ListedAppcast {
   readonly formats: readonly Format[];
   /** True when clients show Markdown; else notes are HTML. */
   readonly rendersMarkdown: boolean;
-  /** The items of releases, in their order. A release without a file for the client has no item. */
+  /** The items of releases, in the order of the releases. A release without a file for the client has no item. */
   readonly itemsOf: (
     releases: readonly Release[],
     asked: Pick<OlderReleases, 'arch'>,
@@ -108,7 +114,7 @@ interface ListedAppcast {
 
 const DIALECT = { osGate: 'client', signatureScheme: null } as const;
 
-/** The part of a dialect that parses requests for such a document, and renders it. */
+/** The part of a dialect that parses requests for an appcast, and renders the appcast. */
 export function listedAppcast({
   platform,
   formats,

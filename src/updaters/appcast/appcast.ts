@@ -10,11 +10,11 @@ import type { ProtocolResponse } from '../protocol.ts';
 
 /** Renders appcasts, the RSS of Sparkle, WinSparkle and NetSparkle, and chooses the files that they list. */
 
-/** The names of the documents. NetSparkle asks for the second when it requires a signed appcast. */
+/** The names of the documents. NetSparkle asks for the signature when it requires a signed appcast. */
 export const APPCAST = 'appcast.xml';
 export const APPCAST_SIGNATURE = 'appcast.xml.signature';
 
-/** One file of a release. A feed has one item for each. */
+/** One file of a release. A feed has one item for each file. */
 export interface AppcastItem {
   readonly release: Release;
   readonly file: Artifact;
@@ -31,8 +31,8 @@ interface Appcast {
 }
 
 /**
- * The document. Without items it is the answer "no update": Sparkle, WinSparkle and NetSparkle then report that nothing
- * is newer.
+ * The document of an appcast. A document without items means "no update": Sparkle, WinSparkle and NetSparkle then
+ * report that no version is newer.
  */
 export function renderAppcast({ items, rendersMarkdown, fileUrl }: Appcast): ProtocolResponse {
   const bases = new Set(items.map(sparkleVersionOf));
@@ -63,8 +63,9 @@ export function sparkleVersionOf({ release, file }: Pick<AppcastItem, 'release' 
 }
 
 /**
- * The items of older releases that clients do not take for newer than the offered one. Clients compare bundle versions,
- * and a release with a lower version may have a higher bundle version: its clients would install it instead.
+ * The items of older releases, except items that clients would take for newer than the offered release. Clients compare
+ * bundle versions. An older release may have a higher bundle version: clients would install it instead of the offered
+ * release.
  */
 export function notNewerThan<I extends AppcastItem>(
   offered: readonly I[],
@@ -130,14 +131,14 @@ function itemLines(
   ].filter((line) => line !== '');
 }
 
-/** Empty for a value that is not stated. */
+/** An element with a text; empty for a value that is not stated. */
 function text(name: string, value: string | undefined): string {
   return value === undefined ? '' : `<${name}>${escapeXml(value)}</${name}>`;
 }
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** An empty element. Leaves out attributes that are not stated, and empty ones. */
+/** An empty element. Leaves out attributes that are empty or not stated. */
 function element(name: string, attributes: Attributes): string {
   const stated = Object.entries(attributes).flatMap(([key, value]) =>
     value === undefined || value === '' ? [] : [` ${key}="${escapeAttribute(value)}"`],
@@ -145,13 +146,14 @@ function element(name: string, attributes: Attributes): string {
   return `<${name}${stated.join('')}/>`;
 }
 
-/** A parser reads line breaks in attributes as spaces, unless they are references. */
+/** Writes line breaks and tabs as references, because a parser reads plain line breaks in attributes as spaces. */
 function escapeAttribute(value: string): string {
   return escapeXml(value).replace(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
 }
 
 /**
- * The deltas from versions that the feed lists as well. A delta without a signature beside a signed file is refused.
+ * The deltas from versions that the feed lists as well. When the file is signed, leaves out deltas without a signature,
+ * because clients would refuse them.
  */
 function deltasOf({ file }: AppcastItem, bases: ReadonlySet<string>): readonly Companion[] {
   const isSigned = edSignatureOf(file) !== undefined;
@@ -165,8 +167,8 @@ function deltasOf({ file }: AppcastItem, bases: ReadonlySet<string>): readonly C
 }
 
 /**
- * On macOS the version of the product. On Windows `major.minor.build`: a finer number than the build becomes the next
- * build, because the client would ignore it.
+ * The minimum system. On macOS, it is the version of the product. On Windows, it is `major.minor.build`. A client
+ * ignores a number after the build, so such a number raises the build by one.
  */
 function minimumOf({ platform, minimumOsVersion }: Artifact): string | undefined {
   const parsed = parseOsVersion(minimumOsVersion ?? '');
@@ -176,13 +178,13 @@ function minimumOf({ platform, minimumOsVersion }: Artifact): string | undefined
   return [major, minor, finer.some((number) => number > 0) ? build + 1 : build].join('.');
 }
 
-/** Sparkle since 2.9 leaves out an item whose requirement its Mac does not meet. */
+/** Since 2.9, Sparkle leaves out an item when the Mac does not meet the item's requirement. */
 function hardwareOf({ platform, arch, sparkle }: Artifact): string | undefined {
   const isArmOnly = platform === 'macos' && arch === 'arm64';
   return sparkle?.hardwareRequirements ?? (isArmOnly ? 'arm64' : undefined);
 }
 
-/** Notes that begin with a tag are HTML, as the tools of Sparkle write it. */
+/** Notes that begin with a tag are HTML: the tools of Sparkle write such notes. */
 const HTML = /^\s*<[a-z!]/i;
 
 function descriptionOf({ notes }: Release, rendersMarkdown: boolean): string {
@@ -205,11 +207,12 @@ interface Wanted {
 }
 
 /**
- * The file of a release for a machine; undefined for none. A signed file comes before others, because an application
- * with a public key refuses those; then the best format.
+ * The file of a release for a machine; undefined for none. The first criterion is a native build. The second criterion
+ * is a signature, because an application with a public key refuses files without a signature. The third criterion is
+ * the format.
  *
- * Without the architecture, a build that runs on every Mac comes first: an Intel Mac with an older Sparkle than 2.9
- * installs an arm64 build.
+ * When the client states no architecture, a build that runs on every Mac comes first, because an Intel Mac with a
+ * Sparkle before 2.9 would install an arm64 build.
  */
 export function chooseFile(
   { artifacts }: Pick<Release, 'artifacts'>,

@@ -19,8 +19,8 @@ import { type FeedListing, filePath, type ProtocolResponse, type Question } from
 const YAML = { 'content-type': 'text/yaml; charset=utf-8' };
 
 /**
- * A document names its files relative to its own address, or by absolute addresses: files of another channel are
- * elsewhere.
+ * A document names its files relative to its own address, or by absolute addresses. Absolute addresses are for a
+ * document of another channel, because the files of that channel are not below the document's address.
  */
 export const ELECTRON_RELATIVE = 'relative';
 export const ELECTRON_ABSOLUTE = 'absolute';
@@ -30,7 +30,7 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
   const { release } = listing;
   const { version } = release;
   const artifacts = listFiles(release, listing);
-  // Every file has a name by which some client would choose it wrongly.
+  // The name of every file would make some client choose the file wrongly: see `isMistakable`.
   if (artifacts.length === 0) return noUpdate(NEVER_NEWER, 'unsupported_platform');
   const urlOf = (filename: string): string =>
     listing.document === ELECTRON_RELATIVE
@@ -42,7 +42,7 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
   return yaml({
     version,
     files,
-    // For clients before 2.15, and for other clients that imitate them.
+    // For clients before 2.15, and for other clients that imitate such clients.
     path: files[0]?.url,
     sha512: files[0]?.sha512,
     ...packages,
@@ -54,8 +54,8 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
 }
 
 /**
- * The document that electron-builder signed for a machine. Its `stagingPercentage` is for the client, and its addresses
- * are resolved against the address of the feed.
+ * The document that electron-builder signed for a machine. The client applies the document's `stagingPercentage`, and
+ * resolves its addresses against the address of the feed.
  */
 export function renderSignedElectronFeed(
   machine: Pick<UpdateQuery, 'platform' | 'arch'>,
@@ -72,9 +72,10 @@ const NEVER_NEWER = '0.0.0-0';
 const UNREACHABLE_SYSTEM = '999999.0.0';
 
 /**
- * The client treats 404 and 204 as errors, so "no update" is a document: with the client's own version, or with one
- * that is older than every other. A client that allows downgrades would take an older version, so the document also
- * demands a system that does not exist and is for 0 % of the clients: clients before 6.3 read only the latter.
+ * The client treats 404 and 204 as errors, so "no update" is a document. It states the client's own version, or a
+ * version that is older than every other version. A client that allows downgrades would install an older version. So
+ * the document also requires a system that does not exist, and a rollout to 0 % of the clients. Clients before 6.3 read
+ * only this percentage.
  */
 export function renderElectronNoUpdate({ query }: Question, reason: Reason): ProtocolResponse {
   const { currentVersion } = query;
@@ -86,7 +87,7 @@ function noUpdate(version: string, reason: Reason): ProtocolResponse {
   return yaml({ version, files: [], ...never, reason });
 }
 
-/** The files that a client can choose from: the client knows its architecture, and the feed may not. */
+/** The files from which a client chooses. The client knows its own architecture, but the service may not. */
 function listFiles(
   release: Release,
   { platform, arch }: Pick<UpdateQuery, 'platform' | 'arch'>,
@@ -102,7 +103,8 @@ function listFiles(
         arches.indexOf(a.arch) - arches.indexOf(b.arch),
     );
   const [first] = files;
-  // The client passes what `packages` lists to any installer, so only a web installer may be listed with it.
+  // The client passes the files in `packages` to any installer, so a document with `packages` lists only a web
+  // installer.
   if (first?.format === 'nsis-web') return [first];
   const complete = files.filter(({ format }) => format !== 'nsis-web');
   const native = arch === null ? [] : complete.filter((file) => isNativeOn(arch, file));
@@ -117,9 +119,10 @@ function listFiles(
 const UNSTATED_ARCHES: readonly Arch[] = ['universal', 'x64', 'arm64', 'ia32', 'armv7'];
 
 /**
- * As electron-builder orders its own feed (`writeUpdateInfoFiles`): x64, arm64, universal. An Intel Mac takes the first
- * archive without `arm64` in its name. A Mac with Apple silicon takes the one with `arm64`; when there is none, it
- * takes the first one as well. Then the universal archive stays in front, because x64 would take its native build.
+ * Orders archives as electron-builder does in its own feed (`writeUpdateInfoFiles`): x64, arm64, universal. An Intel
+ * Mac takes the first archive without `arm64` in its name. A Mac with Apple silicon takes the archive with `arm64` in
+ * its name, or the first archive when no name contains `arm64`. Without an arm64 archive, the universal archive stays
+ * first. Otherwise a Mac with Apple silicon would get the x64 archive in place of a native build.
  */
 function orderForMacs(files: readonly Artifact[]): readonly Artifact[] {
   if (!files.some(({ arch }) => arch === 'arm64')) return files;
@@ -131,7 +134,8 @@ function orderForMacs(files: readonly Artifact[]): readonly Artifact[] {
 
 /**
  * True when a client chooses the file wrongly by its name. On macOS, an Intel client takes only a file without `arm64`
- * in its name. On Windows, a client takes the file with its `process.arch` in its name, else the first.
+ * in its name. On Windows, a client takes the file whose name contains the client's `process.arch`, else the first
+ * file.
  *
  * @param arch of the machine; null when the client does not state it
  */
@@ -144,7 +148,7 @@ function isMistakable({ platform, arch: build, filename }: Named, arch: Arch | n
 
 type Named = Pick<Artifact, 'platform' | 'arch' | 'format' | 'filename'>;
 
-/** Says why the feed leaves a file out for some of its clients; undefined when it leaves it out for none. */
+/** Says why the feed leaves a file out for some of its clients; undefined when no client misses the file. */
 export function warnOfElectronName(file: Named): string | undefined {
   const { platform, arch, format, filename } = file;
   if (!UPDATE_INFO_FORMATS[platform].includes(format) || !isMistakable(file, null))
@@ -200,10 +204,11 @@ function base64(hex: string): string {
 }
 
 /**
- * The minimum that the client compares with `os.release()`: the kernel's version, on macOS not the product's.
+ * The minimum that the client compares with `os.release()`: the version of the kernel. On macOS, this is not the
+ * version of the product.
  *
- * The highest minimum of all files, because an update that cannot start breaks the application. Always three
- * numbers, because the client installs the update when it cannot parse the minimum.
+ * This is the highest minimum of all files, because an update that cannot start breaks the application. It always has
+ * three numbers, because the client installs the update when it cannot parse the minimum.
  */
 function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefined {
   const [highest] = artifacts
@@ -216,18 +221,20 @@ function minimumSystemVersion(artifacts: readonly Artifact[]): string | undefine
   if (highest === undefined) return undefined;
   if (platform === 'macos') return darwinVersionOfMacos(highest.join('.'));
   const [major, minor = 0, patch = 0, ...finer] = highest;
-  // No kernel reports a fourth number, so only a higher third number surely satisfies it.
+  // No kernel reports a fourth number, so only a higher third number surely satisfies such a minimum.
   const three = [major, minor, finer.some((n) => n > 0) ? patch + 1 : patch].join('.');
   // Distributions name kernels like 6.1.0-18-amd64, which the client treats as a pre-release of 6.1.0.
   return platform === 'linux' ? `${three}-0` : three;
 }
 
-/** Every string is quoted: the client's parser makes a Date of a plain timestamp, and its API promises text. */
+/**
+ * Quotes every string. The client's parser would make a Date of a plain timestamp, but the client's API promises text.
+ */
 function yaml(document: object): ProtocolResponse {
   const body = stringify(document, {
     defaultStringType: 'QUOTE_SINGLE',
     defaultKeyType: 'PLAIN',
-    // No text is folded: the client's parser reads a backslash at a fold as a part of the text.
+    // No text is folded, because the client's parser reads a backslash at a fold as a part of the text.
     lineWidth: 0,
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   });

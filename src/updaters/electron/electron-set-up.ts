@@ -16,7 +16,7 @@ const ELSEWHERE =
 const RESTRICTED =
   'The channel needs an access token of an account. electron-updater sends requestHeaders with every request to this service. Set them again when the application refreshes its token.';
 
-/** electron-builder writes `app-update.yml` from its `publish` block, and the updater reads that. */
+/** electron-builder writes its `publish` block into `app-update.yml`, and the updater reads this file. */
 export function describeElectronSetUp(feed: ChannelFeed): SetUp {
   const { application, url, isRestricted, configuration } = feed;
   const settings = (arch: string) => ({

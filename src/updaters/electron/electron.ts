@@ -21,17 +21,17 @@ import { describeElectronSetUp, LINUX_SUFFIXES } from './electron-set-up.ts';
 /**
  * electron-updater, provider `generic`.
  *
- * `GET {base}/{channel}{suffix}.yml`; the suffix is empty on Windows, `-mac` on macOS, `-linux` on Linux,
- * followed there by `-{arch}` unless x64. `latest` is the channel of the feed's own address; any other name
- * is a channel of the same application. Files are at `{base}/{version}/{filename}` of their channel.
+ * `GET {base}/{channel}{suffix}.yml`; the suffix is empty on Windows, `-mac` on macOS, `-linux` on Linux x64, and
+ * `-linux-{arch}` on any other Linux. `latest` is the channel of the feed's own address; any other name is a channel of
+ * the same application. The files of a channel are at `{base}/{version}/{filename}` below the feed of that channel.
  *
- * A release that has only a web installer is offered with its `packages`, which the client downloads and
- * passes to the installer. An ordinary installer goes first, because an application can disable web
+ * When a release has only a web installer, the document also lists its `packages`. The client downloads a package and
+ * passes it to the installer. An ordinary installer takes precedence, because an application can disable web
  * installers.
  *
- * The client does not state its version. An application whose releases have a `requires` range sends it as
- * `x-current-version` (electron-updater's `requestHeaders`); else it is offered only releases that require
- * nothing. An installed application cannot be corrected, so any text in that header gets an answer.
+ * The client does not state its version. When releases have a `requires` range, the application sends its version as
+ * `x-current-version` (electron-updater's `requestHeaders`). Without this header, the client gets only releases that
+ * require nothing. An installed application cannot be corrected, so any text in that header gets an answer.
  */
 export const electron: FeedProtocol = {
   shape: 'feed',
@@ -76,8 +76,9 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /**
- * electron-builder replaces it in most configurations. It stays where the address comes from a file that
- * electron-builder did not write; an installed application cannot be corrected, so it counts as not stated.
+ * A variable that electron-builder replaces in most configurations. The variable stays in an address from a file that
+ * electron-builder did not write. An installed application cannot be corrected, so the variable counts as no
+ * architecture.
  */
 const UNEXPANDED = `\${arch}`;
 

@@ -9,13 +9,16 @@ import {
 import { parseLooseVersion } from '../../domain/version.ts';
 import type { Protocol, ProtocolRequest } from '../protocol.ts';
 
-/** Addresses of other update servers, so that applications that ask there need no new build. */
+/** Addresses of other update servers. The service answers them, so that installed applications need no new build. */
 
-/** The question of an address: a request in a dialect, or one for a file that a visitor downloads. */
+/** The question of an address: a request in a dialect, or a request for a file that a visitor downloads. */
 export type LegacyRequest =
   | {
       readonly kind: 'update';
-      /** Its documents have absolute addresses: relative ones would lead to addresses of the other server. */
+      /**
+       * The documents of this dialect have absolute addresses, because relative addresses would be addresses of the
+       * other server.
+       */
       readonly protocol: Protocol;
       readonly request: Pick<ProtocolRequest, 'application' | 'channel' | 'path' | 'query'>;
     }
@@ -24,22 +27,22 @@ export type LegacyRequest =
 export interface LegacyDownload {
   readonly application: string;
   readonly channel: string;
-  /** Null: the service reads it from the User-Agent. */
+  /** Null: the service reads the machine from the User-Agent. */
   readonly machine: LegacyMachine | null;
-  /** Null for the newest. */
+  /** Null for the newest version. */
   readonly version: string | null;
 }
 
 /** A machine in the words of other update servers. */
 export interface LegacyMachine {
   readonly platform: Platform;
-  /** Null when the word does not state it. */
+  /** Null when the word states no architecture. */
   readonly arch: Arch | null;
-  /** Null for the usual ones. */
+  /** Null for the usual formats. */
   readonly formats: readonly Format[] | null;
 }
 
-/** The settings by which addresses are read. */
+/** The settings that decide what an address means. */
 export interface LegacyFacts {
   readonly defaultApplication: string;
   /** Applications by `owner/repo`, or by a name in the address. */
@@ -54,9 +57,9 @@ export interface LegacyAddress {
 
 /** Another update server. */
 export interface LegacyServer {
-  /** As in the setting LEGACY_ADDRESSES. */
+  /** The server's name in the setting LEGACY_ADDRESSES. */
   readonly name: string;
-  /** The first segments of its addresses; empty when they begin with the names of owners. */
+  /** The first segments of the server's addresses; empty when its addresses begin with the name of an owner. */
   readonly roots: readonly string[];
   /** Undefined for an address that the server does not have. */
   parse(address: LegacyAddress, facts: LegacyFacts): LegacyRequest | undefined;
@@ -85,7 +88,7 @@ const BITS: ReadonlyMap<string, Arch> = new Map([
  * The machine that a word means: `darwin`, `osx_64`, `win32-x64`, `linux_deb_64`, `exe_arm64`, `dmg`. Undefined for any
  * other word.
  *
- * `darwin` alone means an Intel Mac, as on the other servers: their addresses for Apple silicon say so.
+ * `darwin` alone means an Intel Mac, as on the other servers: their addresses for Apple silicon state the architecture.
  */
 export function parseLegacyMachine(word: string): LegacyMachine | undefined {
   const [first = '', ...rest] = word.toLowerCase().replace('x86_64', 'x64').split(/[_-]/);
@@ -108,8 +111,8 @@ export function parseLegacyMachine(word: string): LegacyMachine | undefined {
 }
 
 /**
- * The application that LEGACY_APPS has for an address; undefined for none. The names of GitHub have no case, and
- * Squirrel.Windows asks again in lower case after a failure.
+ * The application that LEGACY_APPS has for an address; undefined when LEGACY_APPS has no such application. Ignores
+ * case, because names on GitHub have no case, and because Squirrel.Windows asks again in lower case after a failure.
  */
 export function mappedApplication(
   { applications }: Pick<LegacyFacts, 'applications'>,
@@ -122,7 +125,9 @@ export function mappedApplication(
 /** Words that stand in front of a platform and name no application. */
 const WORDS: ReadonlySet<string> = new Set(['channel', 'version', 'latest']);
 
-/** The application that a word in front of a platform or a channel names; undefined when it names none. */
+/**
+ * The application that a word in front of a platform or a channel names; undefined when the word names no application.
+ */
 function applicationNamed(word: string, next: string, facts: LegacyFacts): string | undefined {
   const isWord =
     WORDS.has(word) ||

@@ -11,7 +11,8 @@ import { type LegacyRequest, parseLegacyMachine } from './legacy-address.ts';
 /** The dialects as other update servers speak them: with absolute addresses, and JSON for every platform. */
 
 /**
- * The formats for clients that ask for JSON: Squirrel.Mac installs a zip; on other systems, the application decides.
+ * The formats for clients that ask for JSON: Squirrel.Mac installs a zip; on other systems, the application decides
+ * what it does with the file.
  */
 const JSON_FORMATS: Readonly<Record<Platform, readonly Format[]>> = {
   macos: ['zip'],
@@ -37,7 +38,10 @@ export const legacyJson: PollProtocol = {
   },
 };
 
-/** `latest.yml` and the like. Addresses relative to the other server's documents would name nothing. */
+/**
+ * `latest.yml` and the like. The addresses in these documents are absolute, because relative addresses would be
+ * addresses of the other server.
+ */
 export const legacyElectron: Protocol = {
   ...electron,
   parseRequest: (request) => {
@@ -53,9 +57,9 @@ export function unknownMachine(word: string): AppError {
 }
 
 interface AskedReleases extends Pick<ProtocolRequest, 'application' | 'channel' | 'query'> {
-  /** Null when the address does not state it: then the client may state it in the query. */
+  /** Null when the address states no architecture: then the client may state one in the query. */
   readonly arch: Arch | null;
-  /** Of the client, as the address states it. */
+  /** The version of the client, as the address states it. */
   readonly version: string;
   /** `RELEASES`, or the name of a package below the same address. */
   readonly document: string;
@@ -64,8 +68,8 @@ interface AskedReleases extends Pick<ProtocolRequest, 'application' | 'channel' 
 const RELEASES = 'RELEASES';
 
 /**
- * The question of Squirrel.Windows below the address of another server: for `RELEASES` with the addresses of its
- * packages, or for a package.
+ * The question of Squirrel.Windows below the address of another server. The client asks for `RELEASES`, which lists the
+ * addresses of packages, or for a package.
  */
 export function askLegacyReleases({
   application,

@@ -17,7 +17,10 @@ interface LegacyChannels extends LegacyFacts {
 export interface LegacyStaticAddress {
   /** Without the first slash, decoded. */
   readonly path: string;
-  /** Set for `RELEASES`: the version of the client, and a name that all versions of the same clients share. */
+  /**
+   * Set for `RELEASES`: the version of the client, and the name of a group. Addresses for all versions of the same
+   * clients have the same group.
+   */
   readonly releases?: { readonly version: string; readonly group: string };
 }
 
@@ -59,7 +62,7 @@ const ON_LINUX = ['-linux', '-linux-arm64'];
 
 /**
  * The addresses of updates, at the root of the service. A bucket cannot answer the addresses of downloads, because the
- * visitor's browser decides.
+ * answer depends on the visitor's browser.
  */
 export function listLegacyAddresses(asked: LegacyChannels): readonly LegacyStaticAddress[] {
   const { servers, applications, application, channels } = asked;
@@ -80,8 +83,8 @@ export function listLegacyAddresses(asked: LegacyChannels): readonly LegacyStati
 }
 
 /**
- * The application that an earlier export has written an address for; undefined for an address of this service's own,
- * and for one that no older server has.
+ * The application for which an earlier export has written an address; undefined for an address of this service itself,
+ * and for an address that no older server has.
  *
  * @param path as the export has written it
  */
@@ -112,7 +115,7 @@ function prefixesOf(
   return [...own, ...names.map((name) => `${name}/`), ...flavors];
 }
 
-/** A name alone in front of the platform is an address of this service only. */
+/** True for a prefix that Nuts has too. Only this service has addresses with a bare name in front of the platform. */
 function isOfNuts(prefix: string): boolean {
   return prefix === '' || prefix.startsWith('flavor/');
 }

@@ -24,7 +24,8 @@ import {
  * - `/download[/flavor/{f}]` and then `/{platform}`, `/latest/{platform}`, `/channel/{c}/{platform}`,
  *   `/version/{v}/{platform}`, `/{v}/{platform}`, `/{v}[/{platform}]/{filename}`
  *
- * Without a channel, Nuts looked at all of them; here that is the channel `stable`, as electron-release-server has it.
+ * For an address without a channel, Nuts looked at all channels. This service uses the channel `stable`, as
+ * electron-release-server does.
  */
 export const nuts: LegacyServer = {
   name: 'nuts',
@@ -97,7 +98,7 @@ function versionOf(text: string | undefined): string | null {
   return version === undefined ? null : versionText(version);
 }
 
-/** `?filetype=zip`: the format that the address wants. */
+/** Applies the format that the address wants: `?filetype=zip`. */
 function withFileType(
   machine: LegacyMachine | null,
   type: string | undefined,

@@ -3,7 +3,7 @@ import { defineKind, defineSettings, optional, refuseValue } from '../../core/se
 import { parseApplicationName } from '../../domain/channel.ts';
 import { OWN_PATHS } from '../../domain/reserved-name.ts';
 
-/** The addresses of other update servers that the service answers. */
+/** The settings for addresses of other update servers. */
 
 export const LEGACY_SERVER_NAMES = ['hazel', 'nuts', 'electronjs'] as const;
 type LegacyServerName = (typeof LEGACY_SERVER_NAMES)[number];

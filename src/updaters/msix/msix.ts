@@ -14,12 +14,13 @@ import { describeMsixSetUp } from './msix-set-up.ts';
 /**
  * Electron's MSIX updater, which `autoUpdater` uses inside an MSIX package.
  *
- * It sends HEAD to `{version}` to learn whether the address is a package, then GET: 204 for no update, else the JSON of
- * Squirrel.Mac. Then it sends HEAD to the package and follows the redirect: the last address must end with `.msix` or
- * `.msixbundle`. It installs what it is given.
+ * The client sends HEAD to `{version}` to learn whether the address is a package. Then the client sends GET, and the
+ * answer is 204 for no update, else the JSON of Squirrel.Mac. Before the download, the client sends HEAD to the package
+ * and follows the redirect. The last address must end with `.msix` or `.msixbundle`. The client installs any package
+ * that it gets.
  *
  * A package of several architectures (`.msixbundle`) is published as `universal`. A client that states no architecture
- * gets that, else the x64 build, else the 32-bit one.
+ * gets the universal package, else the x64 package, else the 32-bit package.
  */
 export const msix: PollProtocol = {
   shape: 'poll',

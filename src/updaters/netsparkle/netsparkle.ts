@@ -42,9 +42,9 @@ import { describeNetSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
 /**
  * NetSparkle, for .NET applications on Windows, macOS and Linux.
  *
- * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. It compares neither
- * architectures nor versions of the system, so the server does. Without `platform` in the query, the document is for
- * every system, and states one release that every system gets: see `findCommonRelease`.
+ * `GET {base}/appcast.xml`. The client takes the newest item for its operating system. The client compares neither
+ * architectures nor versions of the system, so the server compares both. Without `platform` in the query, the document
+ * is for every system, and states one release that every system gets: see `findCommonRelease`.
  *
  * A client with a public key also asks for `{address}.signature` unless it verifies downloads only. Only a document
  * that the publisher signed has such a signature.
@@ -84,9 +84,9 @@ const USUAL: Readonly<Record<Platform, readonly Format[]>> = {
 };
 
 /**
- * The machines that one document for every system is for. A client takes the first item for its system, whatever the
- * architecture. So the document lists, for each system, only the first of these that has a build: an x64 build runs on
- * every Mac.
+ * The machines of a document for every system. A client takes the first item for its system, whatever the architecture.
+ * So for each system, the document lists only the build of the first machine with a build. For Macs, x64 comes first,
+ * because an x64 build runs on every Mac.
  */
 const MACHINES: readonly NamedMachine[] = [
   machineOn('windows', 'x64'),
@@ -100,9 +100,9 @@ function machineOn(platform: Platform, arch: Arch): NamedMachine {
 }
 
 /**
- * True when a signed document has items for a system. Each job of a build may sign one for its own system, and a
- * release carries only one of them: clients on another system would never find an update in it. A document for every
- * system is served as it is.
+ * True when a signed document has items for a system. Each job of a build may sign a document for its own system, but a
+ * release carries only one of these documents. Clients on another system would never find an update in that document. A
+ * request without a system gets the document in any case.
  */
 function listsFor(
   { platform, arch }: { readonly platform: Platform; readonly arch: Arch | null },
@@ -112,7 +112,7 @@ function listsFor(
   const enclosures = new TextDecoder().decode(document).match(/<enclosure\b[^>]*>/g) ?? [];
   return enclosures.some((enclosure) => {
     const [, os] = /[\s:]os\s*=\s*["']\s*([^"']*)/.exec(enclosure) ?? [];
-    // The client reads an item without a system as one for Windows.
+    // The client reads an item without a system as an item for Windows.
     return (os === undefined ? 'windows' : platformOf(os.split('-', 1)[0] ?? '')) === platform;
   });
 }
@@ -124,7 +124,7 @@ function parseRequest(asked: ProtocolRequest): Question | undefined {
   const { platform: word = '', format = '' } = request.query;
   const query = appcastQuery(request, netsparkle);
   if (word === '') {
-    // The versions of one system mean nothing on another.
+    // A version of one system means nothing for another system.
     const unstated = { platform: 'windows', arch: null, formats: null, osVersion: null } as const;
     return { document, machines: MACHINES, query: { ...query, ...unstated } };
   }
@@ -152,8 +152,8 @@ function itemFor(release: Release, chosen: Artifact): AppcastItem {
 }
 
 /**
- * A signed file in place of one without a signature. The client does not compare versions of the system, so it is only
- * replaced by a file that runs on the same ones.
+ * A signed file in place of a chosen file without a signature. The client does not compare versions of the system, so
+ * the signed file must run on the same versions as the chosen file.
  */
 function signedInstead({ artifacts }: Release, chosen: Artifact): Artifact {
   if (edSignatureOf(chosen) !== undefined) return chosen;

@@ -6,7 +6,7 @@ import type { ProtocolResponse } from '../protocol.ts';
 
 /**
  * Reads Omaha 3 requests and renders the answers: 3.0 in XML and 3.1 in JSON, which have the same tree. `omaha.ts` says
- * what they mean.
+ * what the requests and answers mean.
  */
 
 export interface OmahaRequest {
@@ -14,13 +14,13 @@ export interface OmahaRequest {
   readonly form: 'xml' | 'json';
   /** `3.0` or `3.1`. */
   readonly protocol: string;
-  /** An id of the installation; only clients whose users agreed send one. Empty: none. */
+  /** An id of the installation; empty: none. A client sends an id only when its user agreed. */
   readonly userId: string;
   readonly system: OmahaSystem;
   readonly apps: readonly OmahaApp[];
 }
 
-/** As the client states it; empty texts are not stated. */
+/** The system as the client states it. An empty text: not stated. */
 export interface OmahaSystem {
   readonly platform: string;
   readonly version: string;
@@ -30,7 +30,7 @@ export interface OmahaSystem {
 }
 
 export interface OmahaApp {
-  /** Empty when the client states none, which is an error of the client. */
+  /** Empty when the client states no id: that is an error of the client. */
   readonly id: string;
   readonly version: string;
   /** Undefined: the client only reports something. */
@@ -62,7 +62,8 @@ interface Node {
  */
 export function parseOmahaRequest(body: string): OmahaRequest {
   const text = body.replace(/^\uFEFF/, '').trim();
-  // Read as UTF-8, UTF-16 begins with its mark or has a NUL beside each letter.
+  // When the service reads UTF-16 as UTF-8, the text begins with a broken byte order mark, or has a NUL beside each
+  // letter.
   if (/^\uFFFD{2}|^.?\0/.test(text)) {
     throw new AppError('invalid_request', 'The body is in UTF-16. This address accepts UTF-8.');
   }
@@ -182,8 +183,8 @@ type Value = string | number | boolean;
 type Values = Readonly<Record<string, Value>>;
 
 /**
- * An element of the answer, which becomes XML with attributes or JSON with members: its attributes, and its children by
- * name. Children in a list are repeated.
+ * An element of the answer: its values, and its children by name. The values become attributes in XML, and members in
+ * JSON. A list of children becomes a repeated element.
  */
 interface Tree {
   readonly values: Values;
@@ -214,11 +215,14 @@ export function renderOmaha(
       };
 }
 
-/** 1 January 2007, from which Omaha counts days. */
+/** Omaha counts days from 1 January 2007. */
 const FIRST_DAY_MS = Date.UTC(2007, 0, 1);
 const DAY_MS = 24 * 3_600_000;
 
-/** The day and the time of the day in UTC. A clock before 2007 counts as its first day: clients expect no sign. */
+/**
+ * The day and the time of the day in UTC. A clock before 2007 counts as the first day of 2007, because clients expect
+ * no negative number.
+ */
 function dayOf(receivedAt: number): Values {
   const elapsed = Math.max(0, receivedAt - FIRST_DAY_MS);
   return {
@@ -244,7 +248,8 @@ function checkTree(check: CheckAnswer): Tree {
   if (check.status !== 'ok') return tree({ status: check.status });
   const { version, url, format, size, sha256 } = check.update;
   const nameAt = url.lastIndexOf('/') + 1;
-  // Percent-encoded as in the address, because clients append it to `codebase`. They save the file under this name.
+  // The name is percent-encoded as in the address, because clients append the name to `codebase`. Clients save the file
+  // under this name.
   const name = url.slice(nameAt);
   const run = { run: name, ...(format === 'nsis' ? { arguments: SILENT } : {}) };
   return tree({ status: 'ok' }, [

@@ -35,11 +35,12 @@ import { describeOmahaSetUp } from './omaha-set-up.ts';
  * `codebase` + `name`, compares size and SHA-256, and runs the file.
  *
  * One request may have several applications, and the answer has one element for each. The address names the application
- * of this service, so the first one with an update check is asked about, or the one that `?appid=` in the address
- * names. Other checks are answered with `error-unknownApplication`. Pings and events are accepted, and nothing of them
- * is stored.
+ * of this service. So the service answers the check of only one application in the request: the application that
+ * `?appid=` in the address names, else the first application with a check. Any other check gets
+ * `error-unknownApplication`. The service accepts pings and events, and stores nothing of them.
  *
- * Omaha's versions have four numbers, and a release's version has three: the fourth number of a client does not count.
+ * Omaha's versions have four numbers, and a release's version has three, so the fourth number of a client does not
+ * count.
  */
 export const omaha: PollProtocol = {
   shape: 'poll',
@@ -48,7 +49,7 @@ export const omaha: PollProtocol = {
   takesPost: true,
   postExample: {
     path: 'v1/update',
-    // As text/xml, the documentation page would wrap the body into an element.
+    // The first type is text/plain, because the documentation page would wrap a text/xml body into an element.
     contentTypes: ['text/plain', 'text/xml', 'application/json'],
     body: '<request protocol="3.0"><os platform="win" arch="x64" version="10.0"/><app appid="desktop" version="1.0.0"><updatecheck/></app></request>',
   },
@@ -65,7 +66,10 @@ export const omaha: PollProtocol = {
   renderNotFound,
 };
 
-/** On Linux only AppImage: a client with a package of its distribution does not state which. */
+/**
+ * On Linux, the only format is AppImage, because a client from a package of its distribution does not state the
+ * package's format.
+ */
 const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   windows: ['nsis', 'msi'],
   macos: ['dmg', 'pkg', 'zip'],
@@ -74,7 +78,7 @@ const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
 
 /** The facts that the answer depends on beside the decision; `Question.document` is their JSON. */
 interface Asked extends Pick<OmahaRequest, 'form' | 'protocol' | 'apps'> {
-  /** The place of the application that is asked about among `apps`; -1: none. */
+  /** The index in `apps` of the application whose check the service answers; -1: none. */
   readonly at: number;
   /** Milliseconds since the Unix epoch. */
   readonly receivedAt: number;
@@ -127,9 +131,10 @@ function clientFields(request: ProtocolRequest, { userId, system }: OmahaRequest
 }
 
 /**
- * Null for an application that is not installed yet, which has the version 0.
+ * The version of an application; null for the version 0, which means that the application is not installed yet.
  *
- * @throws AppError `invalid_version`: a client whose version cannot be compared would install every offer again
+ * @throws AppError `invalid_version`, because a client whose version cannot be compared would install the same offer
+ *   again and again
  */
 function parseAppVersion(text: string): Version | null {
   if (/^\s*[0.]*\s*$/.test(text)) return null;
@@ -146,7 +151,7 @@ interface OmahaMachine {
 }
 
 /**
- * @param asks true when the client asks for an update; a report may leave the system out
+ * @param asks true when the client asks for an update; a client that only reports may leave out the system
  * @throws AppError `unsupported_platform`, and `unknown_format` for a format in the address
  */
 function parseMachine(
@@ -193,20 +198,20 @@ function renderOffer({ document, release, artifact, fileUrl }: PollOffer): Proto
   return render(asked, { status: 'ok', update });
 }
 
-/** True when a version begins with the numbers of a prefix. With `$` at its end, the prefix is the whole version. */
+/** True when a version begins with the numbers of a prefix. A prefix that ends with `$` must be the whole version. */
 function hasPrefix(version: string, prefix: string): boolean {
   if (prefix === '') return true;
   const isWhole = prefix.endsWith('$');
   const wanted = prefix.replace(/\.?\$?$/, '').split('.');
   const numbers = version.split(/[-+]/, 1)[0]?.split('.') ?? [];
-  // Numbers that are left out are zero.
+  // Missing numbers count as zero.
   const length = isWhole ? Math.max(wanted.length, numbers.length) : wanted.length;
   return Array.from({ length }, (_, at) => at).every(
     (at) => Number(wanted[at] ?? 0) === Number(numbers[at] ?? 0),
   );
 }
 
-/** @param known the answer to the application that was asked for; undefined: there is no such application */
+/** @param known the answer to the check that the service answers; undefined: there is no such application */
 function render(asked: Asked, known: CheckAnswer | undefined): ProtocolResponse {
   const apps = asked.apps.map(({ id, check, hasPing, eventCount }, index) => {
     const answer = check !== undefined && index === asked.at ? known : undefined;

@@ -47,7 +47,7 @@ export function describeSparkleSetUp({ url, isRestricted, publicKeys }: ChannelF
   };
 }
 
-/** The address and the key are set before `win_sparkle_init`. */
+/** The application sets the address and the key before `win_sparkle_init`. */
 export function describeWinSparkleSetUp({ url, isRestricted, publicKeys }: ChannelFeed): SetUp {
   const key = publicKeys[SPARKLE_ED25519];
   const address = `${url}/appcast.xml`;

@@ -8,16 +8,17 @@ import { describeSparkleSetUp } from './sparkle-set-up.ts';
 /**
  * Sparkle 2 on macOS.
  *
- * `GET {base}/appcast.xml`. The client reads every item, leaves out items that its system or its processor cannot have,
- * and takes the one with the highest version that is newer than its own. It states nothing by itself; an application
- * may add `current_version`, `arch`, `os_version` and `installation_id` to the query. So the document lists the offered
- * release, and older ones for clients whose system the offered one does not support.
+ * `GET {base}/appcast.xml`. The client reads every item, leaves out items that its system or its processor does not
+ * support, and takes the item with the highest version, when this version is newer than its own. The client states
+ * nothing by itself; an application may add `current_version`, `arch`, `os_version` and `installation_id` to the query.
+ * So the document also lists older releases, for clients whose system the offered release does not support.
  *
- * The client compares bundle versions (`CFBundleVersion`). A release is published with them when its appcast is
- * beside its files; else the feed states the version of the release.
+ * The client compares bundle versions (`CFBundleVersion`). A release has a bundle version when the publisher publishes
+ * it with an appcast beside the files. Without a bundle version, the feed states the version of the release.
  *
- * A generated document states no `phasedRolloutInterval`: the server decides, and the client would hold the update back
- * a second time. One that the publisher signed is served byte for byte, and its client applies what it states.
+ * A generated document states no `phasedRolloutInterval`: the server decides on the rollout, and with an interval the
+ * client would delay the update a second time. The service serves a signed document byte for byte, and the client
+ * applies its interval.
  */
 export const sparkle: FeedProtocol = {
   shape: 'feed',

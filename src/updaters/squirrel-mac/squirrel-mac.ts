@@ -26,12 +26,12 @@ import { describeSquirrelMacSetUp } from './squirrel-mac-set-up.ts';
 /**
  * Squirrel.Mac, which is Electron's `autoUpdater` on macOS.
  *
- * - `{platform}/{arch}/{version}`: 204 for no update, else the JSON of the update. The client installs whatever it is
- *   given, so an unreadable version is an error, and never an update.
+ * - `{platform}/{arch}/{version}`: 204 for no update, else the JSON of the update. The client installs every update
+ *   that it gets, so the answer to an unreadable version is an error, and never an update.
  * - `releases.json` (`serverType: 'json'`), also below `{platform}/{arch}/`: the newest release. The client compares
- *   the numbers of the versions, and installs nothing that is older. It does not state its version, unless the address
- *   ends with `?current_version=`: it is offered no release with `requires`. Without an architecture only universal
- *   builds are listed, because one address is for Intel and Apple-silicon machines.
+ *   the numbers of the versions, and installs no older version. The client states its version only when the address
+ *   ends with `?current_version=`; without it, the client gets no release with `requires`. A document at an address
+ *   without an architecture lists only universal builds, because Intel and Apple-silicon machines share that address.
  *
  * The version of the system is in the User-Agent that macOS sends: `… CFNetwork/1408.0.4 Darwin/22.5.0`.
  */
@@ -86,7 +86,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 interface AskedMachine {
   readonly platform: Platform;
   readonly arch: Arch | null;
-  /** As the client states it. */
+  /** The version as the client states it. */
   readonly version: string;
   readonly formats: readonly Format[];
 }
@@ -104,14 +104,15 @@ export function askSquirrelUpdate(
   const currentVersion = parseLooseVersion(version);
   if (currentVersion === undefined) throw invalidVersion(version);
   return {
-    // A delta changes exactly one version, so a text that was only understood loosely gets none.
+    // A delta changes exactly one version. So the service offers no delta when it understood the client's text only
+    // loosely.
     document: version === versionText(currentVersion) ? version : '',
     dependsOnVersion: true,
     query: { ...queryOf(request, platform, arch, formats), currentVersion },
   };
 }
 
-/** The error for a version of an installed application that cannot be compared with others. */
+/** The error for a version of an installed application that the service cannot compare with other versions. */
 function invalidVersion(text: string): AppError {
   const detail = `${JSON.stringify(text.slice(0, 80))} is not a version that can be compared; send it like 1.4.0.`;
   return new AppError('invalid_version', detail, { issues: [{ pointer: '/version', detail }] });
@@ -153,7 +154,10 @@ function renderOffer(offer: PollOffer): ProtocolResponse {
   return squirrelJson({ currentRelease: version, releases: [{ version, updateTo }] });
 }
 
-/** A client whose own version is the current one installs nothing. Without a version there is no such document: 404. */
+/**
+ * The document names the client's own version as the current version, so the client installs nothing. Undefined for a
+ * client that states no version: then the service answers 404.
+ */
 function renderCurrent(version: UpdateQuery['currentVersion']): ProtocolResponse | undefined {
   if (version === null) return undefined;
   return squirrelJson({ currentRelease: versionText(version), releases: [] });
@@ -163,8 +167,9 @@ function renderCurrent(version: UpdateQuery['currentVersion']): ProtocolResponse
 const ARCHES = ['x64', 'arm64', 'universal'];
 
 /**
- * Lists an address for each version and architecture, and the documents for `serverType: 'json'`. The newest version
- * has no document, because the client installs every one: it then reports an error.
+ * Lists an address for each version and architecture, and the documents for `serverType: 'json'`. The address of the
+ * newest version has no document, because the client would install any update there. Without a document, the client
+ * reports an error.
  */
 function listSquirrelMacAddresses({
   versions,

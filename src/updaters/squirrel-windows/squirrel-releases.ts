@@ -20,8 +20,8 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../pro
  * requests.
  *
  * A client (Squirrel 1.9.1 and 2.0.1, `UpdateInfo.Create`) takes the newest version that has a full package. When the
- * deltas that are newer than its own version have fewer bytes, it downloads all of these, and does not compare the
- * packages that they are applied to.
+ * deltas that are newer than the client's own version have fewer bytes, the client downloads all these deltas. It does
+ * not check which package each delta changes.
  */
 
 /** A document names its files by the bare name, below the address of the feed, or by the absolute address. */
@@ -32,7 +32,7 @@ export type SquirrelAddresses = typeof SQUIRREL_BARE | typeof SQUIRREL_ABSOLUTE;
 /** The facts that a document depends on beside the machine. */
 interface ReleasesDocument {
   readonly addresses: SquirrelAddresses;
-  /** The version that the client states, as it writes it; null: none. */
+  /** The version that the client states, as the client writes it; null: the client states no version. */
   readonly from: string | null;
 }
 
@@ -60,13 +60,14 @@ export function renderReleases(kind: ReleasesFormat, listing: FeedListing): Prot
   const { from } = parseDocument(document);
   const rules = rulesFor(kind, listing);
   const offered = offeredPackage(listing, rules);
-  // To Squirrel, beta10 is older than beta9: it would download it, start beta9 again, and so on at every check.
+  // To Squirrel, beta10 is older than beta9. A client with beta9 would download beta10, start beta9 again, and repeat
+  // this at every check.
   if (from !== null && !rules.isNewer(release.version, from)) {
     const own = olderReleases.find(({ version }) => rules.isSame(version, from));
     const id = offered.artifact.filename.replace(/-\d.*/, '');
     return text([ownLine(kind, { ...listing, own }, from, id)]);
   }
-  // On a 64-bit system, the application may be 32-bit. It cannot use a delta for the other architecture.
+  // On a 64-bit system, the application may be 32-bit. The application cannot use a delta for the other architecture.
   const isCertain = listing.arch !== null || !isAmbiguous([release, ...olderReleases], rules);
   const deltas = kind.hasDeltas && isCertain ? deltasTo(offered, olderReleases, rules, from) : [];
   const line = lineFor(listing);
@@ -81,8 +82,9 @@ export function renderReleases(kind: ReleasesFormat, listing: FeedListing): Prot
 }
 
 /**
- * The document that says "no update": it lists the client's own version. An empty document is an error to clients, and
- * clients up to 1.7.0 install a listed version that is older than theirs. Undefined when the client states no version.
+ * The document that says "no update": it lists the client's own version. Clients report an error for an empty document,
+ * and clients up to 1.7.0 install a listed version that is older than their own. Undefined when the client states no
+ * version.
  *
  * When the service does not know the client's package, the line has a hash of zeros. A client never downloads the
  * version that it has.
@@ -96,7 +98,7 @@ export function renderOwnRelease(
   return from === null ? undefined : text([ownLine(kind, input, from, application)]);
 }
 
-/** @param id of the package, when the service does not know it */
+/** @param id of the package, for a package that the service does not know */
 function ownLine(
   kind: ReleasesFormat,
   input: Pick<ReleasesWithoutOffer, keyof Input | 'own'>,
@@ -114,7 +116,7 @@ function ownLine(
 
 const UNKNOWN_SHA1 = '0'.repeat(40);
 
-/** Of any architecture: the client reads only the version. */
+/** The package of the client's own release, of any architecture: the client reads only the version. */
 function ownPackage(own: Release, rules: ChainRules): ListedPackage | undefined {
   return packageIn(own, rules) ?? packageIn(own, { ...rules, arch: null });
 }
@@ -140,7 +142,8 @@ function isNamedFor(filename: string, version: string): boolean {
 }
 
 /**
- * Velopack's own rule for `RELEASES`: no pre-release with dots, and no build metadata. Its names may have a channel.
+ * Velopack's own rule for `RELEASES`: no pre-release with dots, and no build metadata. The names of Velopack's packages
+ * may contain a channel.
  */
 function isMigrationNamed(filename: string, version: string): boolean {
   const read = squirrelVersionIn(filename) ?? '';
@@ -153,7 +156,7 @@ function isAmbiguous(releases: readonly Release[], rules: ChainRules): boolean {
   return releases.some((release) => hasSeveral(release, rules));
 }
 
-/** The names that a line can have as they are. */
+/** The names that a line can contain unchanged. */
 const BARE_NAME = /^[A-Za-z0-9._-]+$/;
 
 function lineFor({ document, fileUrl }: Input) {
@@ -162,7 +165,7 @@ function lineFor({ document, fileUrl }: Input) {
     { version }: Pick<Release, 'version'>,
     { sha1, filename, size }: { readonly sha1: string; readonly filename: string; size: number },
   ): string => {
-    // The file of a bare name is found by the version in it.
+    // The service finds the file of a bare name by the version in the name.
     const isBare =
       addresses === SQUIRREL_BARE &&
       BARE_NAME.test(filename) &&
@@ -172,7 +175,7 @@ function lineFor({ document, fileUrl }: Input) {
   };
 }
 
-/** Without a line break at the end, as Squirrel writes it. */
+/** The document has no line break at its end, as Squirrel writes it. */
 function text(lines: readonly string[]): ProtocolResponse {
   return {
     status: 200,

@@ -28,13 +28,16 @@ import { describeSquirrelSetUp } from './squirrel-set-up.ts';
  * Squirrel.Windows.
  *
  * `GET {base}/RELEASES?id=&localVersion=&arch=amd64|x86`, and files at `{base}/{name}`. After any failure, the client
- * asks again with the whole address in lower case, so the name of the document and of the parameters have no case.
+ * asks again with the whole address in lower case, so the service ignores case in the names of the document and of the
+ * parameters.
  *
- * `arch` names the operating system, not the application: a 32-bit application on a 64-bit system sends `amd64`.
- * So it counts as not stated, except for x86. An application that needs a certain architecture has it in the address:
- * `{base}/arm64/RELEASES`. Its files are then named by their absolute addresses.
+ * `arch` names the operating system, not the application: a 32-bit application on a 64-bit system sends `amd64`. So
+ * `arch` counts as not stated, unless it is `x86`. An application that needs a certain architecture has that
+ * architecture in its address: `{base}/arm64/RELEASES`. The document at this address names its files by their absolute
+ * addresses.
  *
- * The client writes `1.0.0-beta1` for the version `1.0.0-beta.1`, see `squirrel-version.ts`. It sends no id.
+ * The client writes `1.0.0-beta1` for the version `1.0.0-beta.1`, see `squirrel-version.ts`. The client sends no id of
+ * the installation.
  */
 export const squirrelWindows: FeedProtocol = {
   shape: 'feed',
@@ -79,7 +82,7 @@ function isReleases(name: string): boolean {
 /**
  * The question of a client for `RELEASES`, whatever its path: the version and the machine are in the query.
  *
- * @param addresses how the document names its files
+ * @param addresses the kind of addresses that the document has for its files
  * @param arch of the application; absent: as the client states it
  * @throws AppError `invalid_version`
  */
@@ -93,7 +96,7 @@ export function parseReleases(
   return {
     document: documentOf({ addresses, from: version?.text ?? null }),
     ...(version === null || version.meant.length < 2 ? {} : { versions: version.meant }),
-    // A text that is not the version of a release may be any text that a client sends.
+    // When the text is not the version of a release, it may be any text of this client.
     isPersonal: version !== null && version.text !== squirrelTextOf(versionText(version.parsed)),
     query: {
       ...commonQuery({ ...request, query: { ...query, ...request.query } }, squirrelWindows),
@@ -105,7 +108,7 @@ export function parseReleases(
   };
 }
 
-/** The parameters of a request in lower case, as a client asks after a failure. */
+/** The parameters of a request, with their names in lower case: a client sends such names after a failure. */
 export function lowerCaseNames(query: ProtocolRequest['query']): Record<string, string> {
   const entries = Object.entries(query).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
@@ -119,7 +122,7 @@ interface LocalVersion {
   readonly parsed: Version;
   /** See `Question.versions`. */
   readonly meant: readonly Version[];
-  /** As Squirrel writes it. */
+  /** The version as Squirrel writes it. */
   readonly text: string;
 }
 
@@ -143,9 +146,7 @@ function warnOfName(filename: string, read: string | undefined): string | undefi
   return `Squirrel reads ${what} from the name ${filename}, so no client of squirrel-windows is offered it. Publish the package under the name that the build tool gave it, such as App-1.0.0-beta1-full.nupkg.`;
 }
 
-/**
- * Lists `RELEASES` for each way in which an application is told the address of its feed: see `describeSquirrelSetUp`.
- */
+/** Lists `RELEASES` below each address that an application may have for its feed: see `describeSquirrelSetUp`. */
 function listSquirrelAddresses(): readonly StaticAddress[] {
   return [['RELEASES'], ...['x64', 'ia32', 'arm64'].map((arch) => [arch, 'RELEASES'])].map(
     (path) => ({ path }),

@@ -28,19 +28,20 @@ import { describeTauriSetUp } from './tauri-set-up.ts';
  *
  * - **For one client**, from `{base}/{target}/{arch}/{current_version}[/{bundle_type}]`: `url` and `signature` at the
  *   top. The client replaces the variables. A build that does not know its bundle type sends `unknown`; a client that
- *   does not know the variable sends it unreplaced. An application may set a target of its own, which replaces
- *   `{target}` alone: it is an operating system with an architecture, such as `darwin-universal`, and may end with a
- *   bundle type.
+ *   does not know the variable sends the variable unreplaced. An application may set a target of its own, which
+ *   replaces only `{target}`. Such a target is an operating system with an architecture, such as `darwin-universal`,
+ *   and may end with a bundle type.
  * - **For all clients**, from `{base}/latest.json`: `platforms`, by `os-arch-installer` and `os-arch`. The client looks
  *   for the first name, then for the second. A client with a target of its own looks only for this target. The client
- *   looks before it compares the versions, so that a document without its name is an error even when nothing is newer.
- *   That is why every machine that the channel serves has its name in the document, see `findCommonRelease`, and why
- *   the answer without such a release is 204. The client does not state its version, unless its address ends with
- *   `?current_version={{current_version}}`: it is offered no release with `requires`.
+ *   looks for its name before it compares the versions. So a document without this name is an error, even when no
+ *   version is newer. That is why the document has the name of every machine that the channel serves. All these
+ *   machines must get the same release, see `findCommonRelease`; without such a release, the answer is 204. The client
+ *   states its version only when its address ends with `?current_version={{current_version}}`; without it, the client
+ *   gets no release with `requires`.
  *
- * The signature is the build's own `.sig` file, served verbatim and never with another file or version: newer clients
- * compare the version with the signed one. A build without a signature is never offered, because the client would
- * refuse it.
+ * The signature is the build's own `.sig` file. The service serves it unchanged, and never with another file or
+ * version: newer clients compare the version with the signed version. The service never offers a build without a
+ * signature, because the client would refuse it.
  */
 export const tauri: PollProtocol = {
   shape: 'poll',
@@ -63,8 +64,8 @@ export const tauri: PollProtocol = {
 const LATEST = 'latest.json';
 
 /**
- * The formats for a client that does not state its bundle type. On Linux only AppImage: a client that was installed
- * from an AppImage refuses other formats, and other clients refuse an AppImage.
+ * The formats for a client that does not state its bundle type. On Linux, the only format is AppImage: a client that
+ * was installed from an AppImage refuses other formats, and other clients refuse an AppImage.
  */
 const FORMATS_BY_PLATFORM: Readonly<Record<UpdateQuery['platform'], readonly Format[]>> = {
   windows: ['nsis', 'msi'],
@@ -88,7 +89,7 @@ const FORMATS_BY_BUNDLE: Readonly<Record<string, Format>> = {
   nsis: 'nsis',
   rpm: 'rpm',
 };
-/** Texts in the place of a bundle type that state none. */
+/** Texts in the place of a bundle type that state no bundle type. */
 const NOT_STATED = new Set(['', 'unknown', '{{bundle_type}}']);
 
 /** The words that the client has for operating systems and architectures. */
@@ -105,7 +106,7 @@ const ARCHES: Readonly<Record<string, Arch>> = {
   universal: 'universal',
 };
 
-/** Architectures that the client knows, and no build can be published for. */
+/** Architectures that the client knows, but for which no build can be published. */
 const WITHOUT_BUILDS = new Set(['riscv64']);
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
@@ -182,9 +183,9 @@ interface TargetWord {
 
 /**
  * Parses `darwin`, or a target that the application has set: `darwin-universal`, `windows-x86_64`, `linux-x86_64-deb`.
- * Its words go before the other variables, because the application chose them.
+ * The words of such a target take precedence over the other variables, because the application chose the target.
  *
- * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`: the client tries its next address
+ * @throws AppError `unknown_platform`, `unknown_arch`, `unknown_format`; the client then tries its next address
  */
 function parseTargetWord(word: string): TargetWord {
   const [system = '', arch, ...bundle] = word.split('-');
@@ -236,7 +237,7 @@ type Facts = Pick<StaticChannel, 'builds' | 'versions'>;
 
 /**
  * Lists `latest.json`, and an address for each version, machine and bundle type. A target that an application has set
- * is listed when it is `{os}-{arch}`, as in Tauri's own documents; any other one is not known here.
+ * is listed when it is `{os}-{arch}`, as in Tauri's own documents; any other target is not known here.
  */
 function listTauriAddresses(channel: Facts): readonly StaticAddress[] {
   const { versions } = channel;
@@ -267,7 +268,7 @@ function statedVersion(document: string): unknown {
 interface TauriMachine {
   readonly target: string;
   readonly arch: string;
-  /** Empty when the address does not have it. */
+  /** Empty when the address has no bundle type. */
   readonly bundle: readonly string[];
 }
 
@@ -293,7 +294,7 @@ function machinesOf({ builds }: Facts): readonly TauriMachine[] {
 }
 
 /**
- * The ends of addresses of clients that do not state their bundle type. The last is sent by a client that does not know
- * the variable.
+ * The ends of addresses of clients that do not state their bundle type. A client that does not know the variable sends
+ * the last of these ends.
  */
 const NO_BUNDLE: readonly (readonly string[])[] = [[], ['unknown'], ['{{bundle_type}}']];

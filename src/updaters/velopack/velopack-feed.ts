@@ -18,15 +18,15 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../pro
  * Velopack's `releases.{channel}.json`. `velopack.ts` parses the requests.
  *
  * A client (velopack 0.0.1053 to 0.0.1298 and the C# library of 2026) takes the newest version with a full package, by
- * semver. When the list has a delta of that version, it downloads every delta that is newer than the newest full
- * package that it has.
+ * semver. When the list has a delta of that version, the client downloads every delta that is newer than the client's
+ * newest full package.
  */
 
 /** The facts that a document depends on beside the machine. */
 interface AssetsDocument {
-  /** Velopack's own. */
+  /** The channel of Velopack. */
   readonly channel: string;
-  /** The version that the client states; null: none. */
+  /** The version that the client states; null: the client states no version. */
   readonly from: string | null;
 }
 
@@ -47,7 +47,7 @@ export function renderAssets(asked: FeedListing): ProtocolResponse {
   const { channel, from } = parseDocument(document);
   const rules = rulesFor(listing);
   const offered = offeredPackage(listing, rules);
-  // A delta of another package than the client has is useless to it.
+  // A delta of another package than the client's own package is useless to the client.
   const isCertain =
     arch !== null ||
     channelInName(offered.artifact.filename, release.version) === channel ||
@@ -58,15 +58,15 @@ export function renderAssets(asked: FeedListing): ProtocolResponse {
     ...[offered, ...bases].map((each) => describe(each.release, each.artifact, 'Full')),
     ...deltas.map(({ to, file }) => describe(to.release, file, 'Delta')),
   ];
-  // As vpk writes it: the newest version first, and a full package before its delta.
+  // The order in which vpk writes entries: the newest version first, and a full package before its delta.
   const place = ({ Version }: { readonly Version: string }): number =>
     [release, ...olderReleases].findIndex(({ version }) => version === Version);
   return json(assets.toSorted((a, b) => place(a) - place(b)));
 }
 
 /**
- * Answers a client that states no platform: it gets the package when the release has packages for one platform only, or
- * when one package has the client's channel in its name.
+ * Answers a client that states no platform. The client gets the package when the release has packages for one platform
+ * only, or when the name of one package contains the client's channel.
  */
 function withOwnMachine(listing: FeedListing): FeedListing {
   const { builds = [], release, document } = listing;
@@ -87,8 +87,9 @@ function unknownPlatform(channel: string): AppError {
 }
 
 /**
- * "No update" is a list without a newer version. The C# library states the newest package that it has downloaded, which
- * the application may not have installed yet: so the list has that release, unless it was withdrawn. Else it is empty.
+ * "No update" is a list without a newer version. The C# library states the newest package that it has downloaded, and
+ * the application may not have installed that package yet. So the list contains the release of that package, unless the
+ * release was withdrawn. Otherwise the list is empty.
  */
 export function renderNoAssets(input: ReleasesWithoutOffer): ProtocolResponse {
   const { own, olderReleases } = input;
@@ -122,13 +123,19 @@ function rulesFor({
   };
 }
 
-/** The client downloads a bare name, whose release is found by the version in it. vpk leaves build metadata out. */
+/**
+ * The client downloads a bare name, and the service finds the release by the version in the name. vpk leaves out build
+ * metadata.
+ */
 function isNamedFor(filename: string, version: string): boolean {
   const [bare = ''] = version.split('+', 1);
   return BARE_NAME.test(filename) && versionsInName(filename).includes(bare);
 }
 
-/** The Rust library reads a name as a relative address, and the C# library does not. */
+/**
+ * Names with the same meaning in both libraries: the Rust library reads a name as a relative address, and the C#
+ * library reads a name as plain text.
+ */
 const BARE_NAME = /^[\p{L}\p{N}._+~ -]+$/u;
 
 /** A package of the channel that the client asks for comes before packages of other channels. */
@@ -156,7 +163,7 @@ function describe(
   };
 }
 
-/** Paragraphs of the text as it is: the service does not render Markdown, and markup in it stays text. */
+/** The paragraphs of a text as HTML. The service does not render Markdown, and markup in the text stays text. */
 function htmlOf(text: string): string {
   return text
     .split(/\r?\n\s*\r?\n/)
@@ -173,12 +180,12 @@ function json(assets: readonly object[]): ProtocolResponse {
   };
 }
 
-/** `App-1.0.0-win-arm64-full.nupkg`, behind the version. */
+/** The part of a name behind the version: `-win-arm64-full.nupkg` in `App-1.0.0-win-arm64-full.nupkg`. */
 const BEHIND = /^(?:-(.+))?-(?:full|delta)\.nupkg$/i;
 
 /**
- * The channel that vpk wrote into the name of a package; `win` for none. Undefined when the name does not contain the
- * version.
+ * The channel that vpk wrote into the name of a package; `win` for a name without a channel. Undefined when the name
+ * does not contain the version.
  */
 export function channelInName(filename: string, version: string): string | undefined {
   const [bare = ''] = version.split('+', 1);

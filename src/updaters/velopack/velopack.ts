@@ -28,18 +28,18 @@ import { describeVelopackSetUp } from './velopack-set-up.ts';
  * Velopack.
  *
  * `GET {base}/releases.{channel}.json`, and files at `{base}/{name}`. The channel is Velopack's own, which `vpk pack`
- * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … Its words state the platform and the architecture.
- * A channel of another name needs them in the query, where only the C# library states them. Without both, the client
- * gets the package when the release has packages for one platform only, or when one package has the client's channel in
- * its name.
+ * wrote into the application: `win`, `osx`, `linux`, `win-arm64`, … The words of the channel state the platform and the
+ * architecture. For a channel with another name, the query must state platform and architecture, and only the C#
+ * library states them there. When neither the channel nor the query states them, the client gets the package when the
+ * release has packages for one platform only, or when one package has the client's channel in its name.
  *
  * | library | query |
  * | --- | --- |
  * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, and `stagingId` (not yet in 0.0.1053) |
  * | C# | `arch`, `os`, `rid`; `id` and `localVersion` of the newest full package on the machine, when there is one |
  *
- * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes full packages only
- * into them, and no version that Squirrel cannot read.
+ * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes only full packages
+ * into these documents, and only versions that Squirrel can read.
  */
 export const velopack: FeedProtocol = {
   shape: 'feed',
@@ -110,7 +110,7 @@ function parseAssets(request: ProtocolRequest, channelName: string): Question {
   return { ...question, query: { ...common, platform, arch } };
 }
 
-/** Parses the question of an application of Squirrel, which asks at this address. */
+/** Parses the question of an application that still uses Squirrel, and asks at this address. */
 function parseMigration(request: ProtocolRequest, channelName: string): Question {
   const channel = parseVelopackChannel(channelName);
   const query = lowerCaseNames(request.query);
@@ -149,7 +149,7 @@ function parseVersionOf(text: string): Version | null {
 
 /**
  * The C# library states the architecture of the system, not of the application. A 32-bit application on 64-bit Windows
- * states x64: that counts as not stated.
+ * states x64 too, so x64 counts as not stated there.
  */
 function archOfMachine(platform: Platform, arch: Arch | undefined): Arch | null {
   if (arch === undefined || arch === 'universal') return null;
@@ -178,11 +178,12 @@ function usualChannels(platform: Platform): readonly string[] {
 }
 
 /**
- * The machines of a channel: the first of its words that names a platform, and the first that names an architecture.
+ * The machines of a channel: the first word of the channel that names a platform, and the first word that names an
+ * architecture.
  */
 function parseVelopackChannel(text: string): ChannelWords {
   const name = text.toLowerCase();
-  // One word, although it has a separator.
+  // `x86_64` is one word, although it contains a separator.
   const words = name.replace(/x86[-_]64/g, 'x64').split(/[-_.]/);
   return {
     name,
@@ -202,7 +203,10 @@ function parseRuntimeId(rid: string): Omit<ChannelWords, 'name'> {
 
 const USUAL = PLATFORMS.flatMap(usualChannels);
 
-/** True when a channel is one of a limited number of names, so that its documents may be kept for other clients. */
+/**
+ * True when the name of a channel is one of a limited number of names. Then the process may keep the channel's
+ * documents for other clients.
+ */
 function isUsual(name: string, own: string): boolean {
   const words = own.toLowerCase();
   return (
@@ -213,7 +217,7 @@ function isUsual(name: string, own: string): boolean {
 
 /**
  * Lists the documents of Velopack's own channels, and of the channels that vpk wrote into the names of packages. When
- * the name of a channel does not state its platform, only clients that state it in the query get an answer.
+ * the name of a channel does not state its platform, only clients that state the platform in the query get an answer.
  */
 function listVelopackAddresses({
   builds,

@@ -47,7 +47,8 @@ function itemsOf(
 ): readonly AppcastItem[] {
   const builds = arch === null ? EVERY_BUILD : admittedArches('windows', arch);
   return releases.flatMap((release) => {
-    // A client ignores items for another architecture than its own, also those that run on its machine by emulation.
+    // A client ignores items for another architecture than its own, even items whose build runs on the client's machine
+    // by emulation.
     const isOnlyEmulated =
       arch !== null && !release.artifacts.some((file) => isBuildFor(file, arch));
     return builds.flatMap((build) => {

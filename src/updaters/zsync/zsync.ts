@@ -19,9 +19,9 @@ import { describeZsyncSetUp, ZSYNC_ARCHES } from './zsync-set-up.ts';
 /**
  * AppImages that update with zsync: AppImageUpdate, and zsync itself.
  *
- * The address `{base}/{name}.AppImage.zsync` is written into each AppImage when it is built, so it answers for ever,
- * whatever the newest version is. The name is the developer's choice and states the architecture; x64 without one.
- * `{base}/{name}.AppImage` redirects to the newest AppImage.
+ * The build writes the address `{base}/{name}.AppImage.zsync` into each AppImage. So the service answers this address
+ * for ever, whatever the newest version is. The developer chooses the name, and the name states the architecture. A
+ * name without an architecture means x64. `{base}/{name}.AppImage` redirects to the newest AppImage.
  *
  * The answer is the zsync file of the offered release with two other header lines:
  * - `URL` is the stable address of the AppImage of exactly this release, with its version. With an address without a
@@ -39,7 +39,7 @@ export const zsync: PollProtocol = {
   name: 'zsync',
   title: 'AppImage zsync (AppImageUpdate, zsync)',
   takesPost: false,
-  // It also reads headers into 512 bytes, and a presigned address may be longer.
+  // zsync also reads each header into 512 bytes, and a presigned address may be longer.
   keepsRedirects: true,
   varyHeaders: [],
   formatsFor: (platform) => (platform === 'linux' ? ['appimage'] : []),
@@ -61,7 +61,9 @@ const APPIMAGE = '';
 const NAME = /^(.+\.AppImage)(\.zsync)?$/i;
 /** In characters. A published name has at most 200 bytes. */
 const NAME_LENGTH_MAX = 200;
-/** A line break would add lines to the header, and the client refuses a name with a path. */
+/**
+ * Names that are not allowed: a line break would add lines to the header, and the client refuses a name with a path.
+ */
 const NO_NAME = /[\p{Cc}\u2028\u2029/\\]|^\./u;
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
@@ -69,7 +71,8 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   const [, name, suffix] = NAME.exec(file) ?? [];
   if (name === undefined || rest.length > 0) return undefined;
   if (name.length > NAME_LENGTH_MAX || NO_NAME.test(name)) return undefined;
-  // The file of that version: a client that got its zsync file elsewhere must not get another version.
+  // A name with a version means the file of that version, and not the newest AppImage: a client that got its zsync file
+  // elsewhere must not get another version.
   if (suffix === undefined && versionsInName(name).length > 0) return undefined;
   const { arch } = request.query;
   return {
@@ -86,7 +89,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
   };
 }
 
-/** The last architecture in the name: the name of the product, which may contain one as well, stands in front. */
+/** The last architecture in the name. The name of the product stands in front, and may contain an architecture too. */
 function archInName(name: string): Arch {
   const words = name.replace(/x86[_-]64/gi, 'x64').split(/[^A-Za-z0-9]+/);
   const arches = words.flatMap((word) => {
@@ -111,7 +114,7 @@ function renderOffer({ document, release, artifact, bytes, fileUrl }: PollOffer)
   const header = zsyncHeader([
     ...stored.fields.filter(([field]) => field !== 'Filename' && field !== 'URL'),
     ['Filename', document],
-    // Relative when it is too long: all feeds of a channel have the files below them.
+    // An address that is too long becomes relative: every feed of a channel has the files below its own address.
     ['URL', fitsInLine('URL', location) ? location : filePath(release.version, artifact.filename)],
   ]);
   return {
@@ -138,7 +141,7 @@ function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
 
 /**
  * Lists the names that developers probably wrote into their AppImages: the names that `slipway feeds` shows, and the
- * names of the files with and without their version. Another name is for `slipway export --also`.
+ * names of the files with and without their version. The publisher gives other names with `slipway export --also`.
  */
 function listZsyncAddresses({
   builds,
