@@ -130,6 +130,8 @@ const lessOfPackages: Plugin = {
         exports.ID_Start = /\\p{ID_Start}/u;
         exports.ID_Continue = /\\p{ID_Continue}/u;`,
     }));
+    // The AWS SDK reads the User-Agent of a browser with bowser, and never in Node.
+    onLoad({ filter: /[\\/]node_modules[\\/]bowser[\\/]/ }, () => ({ contents: '' }));
     onLoad({ filter: /[\\/]emoji-regex[\\/]index\.js$/ }, () => ({
       contents: 'module.exports = () => /\\p{RGI_Emoji}/gv;',
     }));
