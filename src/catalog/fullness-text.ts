@@ -4,7 +4,7 @@ import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 
 /** Tells publishers and operators that a catalog becomes full, while it still has room. */
 
-/** The used share of the room from which Slipway tells publishers and operators. */
+/** When at least this share of the room is used, Slipway warns publishers and operators. */
 const FULLNESS_WARNING = 0.8;
 
 export const FULLNESS_REMEDY =

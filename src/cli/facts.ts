@@ -6,8 +6,7 @@ import type { StoreSettings } from '../store/open/settings.ts';
 import type { UsageSettings } from '../usage/settings.ts';
 
 /**
- * The facts that the lists collect about all rooms and features, for commands, which know none of these rooms and
- * features.
+ * Commands know no feature. These facts about all rooms and features come to them from the lists.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -121,7 +121,9 @@ function rolloutRemedies(
   return [...reaches, ...unfreeze, atOnce(rule.needed, hasPlan && !isOver, on)];
 }
 
-/** An operator may ask for only one machine, so the text states that the command changes what other clients get. */
+/**
+ * The question may be about one machine only, so the text states that the command also changes what other clients get.
+ */
 function atOnce(needed: Share, hasPlan: boolean, on: string): string {
   const isComplete = needed === ALL_CLIENTS;
   const whom = isComplete ? 'every client' : `${shareText(needed)} of the installations`;

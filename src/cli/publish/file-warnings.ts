@@ -153,8 +153,8 @@ export function latestJsonWarnings({
 }
 
 /**
- * Leaves out a name when a longer name says more: `linux-x86_64-appimage` also says the bundle type, and the release
- * may have another bundle type for `linux-x86_64`.
+ * Leaves out `linux-x86_64` when `linux-x86_64-appimage` is in the list: the longer name also says the bundle type. The
+ * release may have another bundle type for the same machine.
  */
 function exactNames(names: readonly string[]): readonly string[] {
   return names.filter((name) => !names.some((other) => other.startsWith(`${name}-`)));

@@ -23,7 +23,9 @@ export interface VersionTotal {
   readonly counts: readonly number[];
 }
 
-/** Installations that get the same versions at the same times; the numbers may differ. */
+/**
+ * Groups of installations that get the same versions at the same times. The share of a version may differ by chance.
+ */
 export interface FateRow {
   readonly channel: string;
   /** The versions that are installed: from `newest` down to `oldest`. */

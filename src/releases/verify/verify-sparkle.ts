@@ -111,7 +111,8 @@ async function verifyFile(
   const checks = values.map((value) => createSparkleCheck(value, key));
   const hash = createHash('sha256');
   try {
-    // The stream closes the file. A file that grows meanwhile has another hash.
+    // The stream closes the file. `end` is inclusive: the stream reads one byte beyond `size`, so a file that grows
+    // meanwhile has another hash.
     const stream = (await openPlainFile(path)).createReadStream({ end: size });
     for await (const chunk of stream) {
       for (const each of [hash, ...checks]) each.update(chunk);

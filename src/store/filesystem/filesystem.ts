@@ -87,7 +87,7 @@ export async function openFilesystemStore(deps: FilesystemStoreDeps): Promise<Ob
       await translate('delete', path, async () => {
         await confirm();
         await removeFile(volume, path);
-        // When the volume was unmounted meanwhile, the file was not found, and is still on the volume.
+        // When the volume was unmounted meanwhile, nothing was deleted: the file is still on the volume.
         await confirm();
       });
     },

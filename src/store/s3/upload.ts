@@ -254,7 +254,7 @@ async function complete(
   }
 }
 
-/** The error for an answer to a write that lacks a value which the store always sends. */
+/** The error when the answer to a write lacks a value that the store always sends. */
 export function notTheStore({ method, key }: { method: string; key: string }): AppError {
   return new AppError(
     'store_unavailable',

@@ -31,7 +31,7 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /**
    * Says how readers and writers treat a newest document that is proven corrupt. `unknown`: the document may have
    * withdrawn something, so the present state is unknown. Readers and writers refuse to use the document before it
-   * until an operator allows that. `skipped`: the document before it counts.
+   * until an operator allows that. `skipped`: readers and writers use the document before it.
    */
   readonly corruptNewest: 'unknown' | 'skipped';
   /** A sentence for messages, which says what a corrupt newest document may have contained. */

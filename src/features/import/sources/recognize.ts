@@ -60,7 +60,7 @@ export async function recognizeSource(
   const candidates = whole.length > 0 ? whole : withoutLegacy(fitting);
   const [first, ...others] = candidates;
   if (first === undefined) {
-    // The reader of the stated kind says what is wrong with its index.
+    // Throws no error for a stated kind: the reader of this kind says better what is wrong with the index.
     const index = found.isDirectory() ? undefined : path;
     if (stated !== undefined) return { kind: stated, directory, index };
     throw misuse(path, [...problems, NOTHING].join('. '));
