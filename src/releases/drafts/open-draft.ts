@@ -32,16 +32,15 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
   const ensureSigned = createSignatureCheck(deps, []);
   const revision = await readCatalog(deps, application);
   const provenance = { commit: null, buildUrl: null };
-  const publish = publishOf(
-    deps,
-    { ...opening, artifacts: [], provenance },
-    { artifacts: [], carried: [] },
-  );
+  const publish = () =>
+    publishOf(deps, { ...opening, artifacts: [], provenance }, { artifacts: [], carried: [] });
   // Reads the stored files, which may have gigabytes, before the commit. The commit verifies them too, and reads no
   // file again.
-  const admitted = admit(catalogState(revision), publish);
-  await planVerified(deps, admitted, publish, undefined, ensureSigned);
-  const committed = await commitRelease(deps, publish, { isListed: true, ensureSigned });
+  const planned = publish();
+  const admitted = admit(catalogState(revision), planned);
+  await planVerified(deps, admitted, planned, undefined, ensureSigned);
+  // Made again, because clients read the date of the offer.
+  const committed = await commitRelease(deps, publish(), { isListed: true, ensureSigned });
   return {
     application,
     version: request.version,

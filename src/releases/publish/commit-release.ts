@@ -50,7 +50,7 @@ export async function planVerified(
   newest: ManifestReference | undefined,
   ensureSigned: EnsureSigned,
 ): Promise<{ readonly state: PublishState; readonly plan: PublishPlan }> {
-  const state = await readPublishState(deps, admitted, publish.mine, newest);
+  const state = await readPublishState(deps, admitted, publish, newest);
   const plan = planPublish(state, publish);
   if (plan.firstOffered !== undefined) await ensureSigned(plan.firstOffered, state.settings);
   return { state, plan };

@@ -157,7 +157,7 @@ function planManifest(
   const isContinued = mode !== 'open' && base !== undefined && isSameRelease(base.release, merged);
   const isDated = draft !== undefined && fixed.length === 0 && !isContinued;
   const release = isDated ? { ...merged, releasedAt: mine.releasedAt } : merged;
-  // The draft's own manifest states the time when the draft was begun, so an offer never uses it.
+  // The draft's own manifest states the time when the draft was begun.
   const stored = isDated
     ? [newest].filter((each) => each?.number !== draft.manifest.number)
     : [...offered, base, newest];

@@ -28,10 +28,16 @@ import {
   createSignatureCheck,
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
-import { type CommittedRelease, commitRelease, planVerified } from './commit-release.ts';
+import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import type { DescribedRelease } from './merge-release.ts';
-import type { Publish } from './plan-publish.ts';
-import { admit, catalogState, fixedReleases, type PublishState } from './read-publish-state.ts';
+import { type Publish, planPublish } from './plan-publish.ts';
+import {
+  admit,
+  catalogState,
+  fixedReleases,
+  type PublishState,
+  readPublishState,
+} from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import {
   type HashedArtifact,
@@ -135,7 +141,8 @@ export async function publishRelease(
     artifacts: hashed.map(withPlannedObjects),
     carried: signed.map((document) => carriedAt(document, '')),
   });
-  const { state, plan } = await planVerified(deps, admitted, planned, newest, ensureSigned);
+  const state = await readPublishState(deps, admitted, planned, newest);
+  const { firstOffered, placed } = planPublish(state, planned);
   const known = namedFiles(state, request.version);
   await refuseRelabelled(deps, {
     application,
@@ -144,8 +151,9 @@ export async function publishRelease(
     own: known.artifacts,
     channels: state.channels,
   });
-  if (plan.firstOffered !== undefined) {
-    await deps.beforeOffer?.({ before: state.channels, after: plan.placed.channels });
+  if (firstOffered !== undefined) {
+    await ensureSigned(firstOffered, state.settings);
+    await deps.beforeOffer?.({ before: state.channels, after: placed.channels });
   }
 
   const uploaded = await uploadArtifacts(deps, application, hashed, known.artifacts);

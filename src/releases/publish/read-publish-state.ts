@@ -44,6 +44,8 @@ export interface PublishState extends Admitted {
   readonly base: ManifestReference | undefined;
   /** The manifests that channels offer, by number. */
   readonly offered: readonly ManifestReference[];
+  /** The releases of offers with a corrupt manifest, as a newer manifest states them. */
+  readonly restored: readonly Release[];
   /**
    * The releases in all manifests of the version, when a channel listed the version and lists it no longer; empty
    * otherwise.
@@ -100,18 +102,23 @@ export function catalogState(revision: Revision | undefined): Omit<Admitted, 'ch
 export async function readPublishState(
   deps: WriterDeps,
   admitted: Admitted,
-  mine: Contribution,
+  { mine, mode }: Holding & { readonly mine: Contribution },
   stored: ManifestReference | undefined,
 ): Promise<PublishState> {
   const { channels, channel, removedVersions } = admitted;
   const { application, version } = mine;
-  const newest = continued(channels, version, stored);
-  const offered = await readOffered(deps, mine, channels, newest);
   const draft = draftIn(channel, version);
+  if (mode === 'open') {
+    // A command without files cannot make a corrupt manifest again, so no option allows one here.
+    const listed = draft ?? channel.offers.find((offer) => offer.version === version);
+    if (listed !== undefined) await readManifest(deps, application, version, listed.manifest);
+  }
+  const newest = continued(channels, version, stored);
+  const { offered, restored } = await readOffered(deps, mine, channels, newest);
   const base = draft === undefined ? newest : await readDraft(deps, mine, draft);
   const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
   const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
-  return { ...admitted, now: deps.clock.now(), newest, base, offered, former };
+  return { ...admitted, now: deps.clock.now(), newest, base, offered, restored, former };
 }
 
 /**
@@ -119,11 +126,12 @@ export async function readPublishState(
  * now. The last release has the statements that clients see.
  */
 export function fixedReleases(
-  { channels, removedVersions, newest, offered }: PublishState,
+  { channels, removedVersions, base, offered, restored }: PublishState,
   version: string,
 ): readonly Release[] {
   return [
-    ...(wasListed(channels, removedVersions, version) && newest ? [newest.release] : []),
+    ...(wasListed(channels, removedVersions, version) && base ? [base.release] : []),
+    ...restored,
     ...offered.map(({ release }) => release),
   ];
 }
@@ -140,9 +148,10 @@ async function readOffered(
   { application, version }: Contribution,
   channels: Channels,
   newest: ManifestReference | undefined,
-): Promise<readonly ManifestReference[]> {
+): Promise<Pick<PublishState, 'offered' | 'restored'>> {
   const offers = [...offersOf(channels, version).values()];
   const distinct = [...new Map(offers.map((offer) => [offer.manifest.number, offer])).values()];
+  const restored: Release[] = [];
   const found = await Promise.all(
     distinct.map(async (offer) => {
       try {
@@ -150,7 +159,9 @@ async function readOffered(
       } catch (error) {
         if (!isAppError(error, 'document_corrupt')) throw error;
         const { number } = offer.manifest;
-        if (isContinued(offer, newest) || deps.skipCorrupt?.includes(number)) return undefined;
+        const release = restoredFrom(newest, offer);
+        if (release !== undefined) restored.push(release);
+        if (release !== undefined || deps.skipCorrupt?.includes(number)) return undefined;
         throw new AppError(
           'document_corrupt',
           `${error.message} This manifest lists the files of ${version}. To make it again from the files of this command alone, add --skip-corrupt ${number}. Then publish the other platforms of ${version} again.`,
@@ -159,19 +170,25 @@ async function readOffered(
       }
     }),
   );
-  return found.filter((reference) => reference !== undefined).sort((a, b) => a.number - b.number);
+  const sound = found.filter((reference) => reference !== undefined);
+  return { offered: sound.sort((a, b) => a.number - b.number), restored };
 }
 
 /**
- * Reports whether a newer manifest has every build of an offer. An interrupted publisher may leave a newer manifest
- * that lacks some of these builds.
+ * The release of an offer, with the files that a newer manifest states for its builds; undefined when it lacks one. An
+ * interrupted publisher may leave a newer manifest that lacks some of these builds.
  */
-function isContinued(offer: OfferJson, newest: ManifestReference | undefined): boolean {
-  if (newest === undefined || newest.number <= offer.manifest.number) return false;
-  return offer.artifacts.every(
+function restoredFrom(
+  newest: ManifestReference | undefined,
+  offer: OfferJson,
+): Release | undefined {
+  if (newest === undefined || newest.number <= offer.manifest.number) return undefined;
+  const artifacts = offer.artifacts.flatMap(
     ({ os: platform, arch, format }) =>
-      findArtifact(newest.release, { platform, arch, format }) !== undefined,
+      findArtifact(newest.release, { platform, arch, format }) ?? [],
   );
+  if (artifacts.length < offer.artifacts.length) return undefined;
+  return { ...newest.release, artifacts };
 }
 
 async function readDraft(

@@ -55,8 +55,9 @@ export async function ensureSparkleSigned(
   }
   const unknown = carried.filter(({ sha256 }) => !known.has(nameOf(key, sha256, '')));
   if (unknown.length === 0) return;
-  const documents = await readDocuments(deps, application, carried);
-  for (const { name, sha256 } of carried) {
+  // The documents of this publisher are known, and may not be stored yet.
+  const documents = await readDocuments(deps, application, unknown);
+  for (const { name, sha256 } of unknown) {
     if (isValidAppcast(name, documents, key) === false) throw refusal(name, version, key);
     known.add(nameOf(key, sha256, ''));
   }

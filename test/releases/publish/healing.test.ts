@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { artifactsPrefix, manifestKey } from '../../../src/catalog/keys.ts';
+import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { createWorld, offered, POLL_MS, type World } from '../../catalog/memory/live-catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
@@ -62,4 +63,60 @@ it('needs no option for a corrupt manifest that a sound one followed', async () 
   expect(await problemsIn(world)).not.toEqual([]);
   await publish(world.parts, { ...request, channel: 'beta' });
   expect(await problemsIn(world)).toEqual([]);
+});
+
+it('opens no draft with a corrupt manifest, with any option: the command has no files to make it from', async () => {
+  const world = createWorld();
+  await publish(world.parts, { ...request, mode: 'draft' });
+  await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));
+  const opening = openDraft(
+    { ...world.parts, skipCorrupt: [1] },
+    { application: 'desktop', channel: 'stable', version: '1.0.0', allowPrerelease: false },
+  );
+  await expect(opening).rejects.toMatchObject({
+    code: 'document_corrupt',
+    message: expect.not.stringContaining('--skip-corrupt'),
+  });
+});
+
+it('refuses other bytes for a file whose manifest is corrupt, when a newer manifest states the file', async () => {
+  const world = createWorld();
+  await publish(world.parts, request);
+  const mac = await makeArtifact(temporary.path, {
+    filename: 'App.dmg',
+    platform: 'macos',
+    arch: 'arm64',
+    format: 'dmg',
+  });
+  const { create } = world.parts.store;
+  const store = {
+    ...world.parts.store,
+    create: async (...call: Parameters<typeof create>) => {
+      if (call[0].includes('/catalog/')) throw new Error('killed');
+      return create(...call);
+    },
+  };
+  const killed = publish({ ...world.parts, store }, { version: '1.0.0', artifacts: [mac] });
+  await expect(killed).rejects.toThrow('killed');
+  await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));
+  const otherBytes = await makeArtifact(`${temporary.path}/other`, {
+    filename: 'App-Setup.exe',
+    content: 'built again',
+  });
+  await expect(
+    publish(world.parts, { version: '1.0.0', artifacts: [otherBytes] }),
+  ).rejects.toMatchObject({ code: 'release_differs' });
+  // The killed publisher may build its own file again.
+  const macAgain = await makeArtifact(`${temporary.path}/other`, {
+    filename: 'App.dmg',
+    platform: 'macos',
+    arch: 'arm64',
+    format: 'dmg',
+    content: 'built again',
+  });
+  const { release } = await publish(world.parts, { version: '1.0.0', artifacts: [macAgain] });
+  expect(release.artifacts.map(({ filename }) => filename).sort()).toEqual([
+    'App-Setup.exe',
+    'App.dmg',
+  ]);
 });

@@ -85,6 +85,7 @@ function stateOf(
     newest,
     base: draft === undefined ? newest : numbered(draft.manifest.number),
     offered: [...new Set(numbers)].sort().flatMap((number) => numbered(number) ?? []),
+    restored: [],
     former: [],
   };
 }
@@ -210,5 +211,18 @@ describe('planPublish', () => {
     expect(planPublish({ ...stateOf(stored, request), now: late.now }, request).edit).toBe(
       undefined,
     );
+  });
+
+  it('does not take over what another publisher has not committed, when it runs again in a draft', () => {
+    const windows = publishing(['windows-x64']);
+    const begun = publish(EMPTY, windows);
+    const linux = publishing(['linux-x64']);
+    const [stored] = store(begun, planPublish(stateOf(begun, linux), linux));
+    expect(stored.manifests).toHaveLength(2);
+    // Another channel retired the version, so clients may have files of any manifest.
+    const state = { ...stateOf(stored, windows), removedVersions: [VERSION] };
+    const plan = planPublish(state, windows);
+    expect(plan.edit).toBeUndefined();
+    expect(plan.manifest.kept?.number).toBe(1);
   });
 });

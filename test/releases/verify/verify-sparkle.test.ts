@@ -139,6 +139,28 @@ describe('with a key', () => {
     expect(await keys()).toEqual(before);
   });
 
+  it('completes a release whose jobs brought a signed appcast each', async () => {
+    const expected = ['windows-x64', 'macos-arm64'].map(parseTarget);
+    const program = await makeArtifact(directory.path, { filename: 'App-Setup-1.0.0.exe' });
+    const first = await publishSigned({
+      artifacts: [program],
+      netSparkle: ['<rss/>', OURS.sign('<rss/>')],
+      expect: expected,
+    });
+    expect(first.status).toBe('draft');
+    const last = await publishSigned({
+      value: OURS.sign(CONTENT),
+      appcast: signAppcast('<rss/>\n', OURS),
+      expect: expected,
+    });
+    expect(last.status).toBe('active');
+    expect(last.release.carried.map(({ name }) => name)).toEqual([
+      'netsparkle-appcast.xml',
+      'netsparkle-appcast.xml.signature',
+      'sparkle-appcast.xml',
+    ]);
+  });
+
   it('names files that clients with the key refuse', async () => {
     expect((await publishSigned({})).edSignatures.unsigned).toEqual(['App-1.0.0.dmg']);
   });
