@@ -22,16 +22,16 @@ export interface RouteDeps extends ServiceDeps {
    */
   readonly publicUrl: () => string;
   /**
-   * The tier of the account whose access token the Authorization header carries; null for an invalid token. Never
-   * throws or rejects. Routes call `tierOfRequest`, which calls this function only when necessary.
+   * The tier of the account that the access token in the Authorization header belongs to; null for an invalid token.
+   * Never throws or rejects. Routes call `tierOfRequest`, which calls this function only when necessary.
    */
   readonly tierOf: (authorization: string) => string | null | Promise<string | null>;
   readonly usage: UsageCounter;
 }
 
 /**
- * The application in which routes register themselves: the request and the answer of a route have the types of its
- * schema.
+ * The Fastify instance in which routes register themselves. The schema of a route gives the types of its request and
+ * its answer.
  */
 export type App = FastifyInstance<
   RawServerDefault,

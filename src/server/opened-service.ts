@@ -30,7 +30,7 @@ interface OpenServiceDeps {
   readonly onlyAnswers?: boolean;
 }
 
-/** Start or refresh `catalog`, then listen, or ask with `http.inject`. */
+/** The caller starts or refreshes `catalog`, and then listens, or asks with `http.inject`. */
 export interface OpenedService {
   readonly config: ServiceSettings & LegacySettings & TierSettings;
   readonly http: App;

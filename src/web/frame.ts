@@ -78,7 +78,7 @@ function link(address: string, text: string, isCurrent: boolean): string {
     : html`<a href="${address}">${text}</a>`;
 }
 
-/** The link for the head of pages about an application, with which feed readers find the feed. */
+/** The link with which feed readers find the feed, for the head of the pages about an application. */
 export function feedLink(site: Site, about: ApplicationAndChannel): string {
   return html`<link rel="alternate" type="application/atom+xml" title="Releases" href="${pagePath(site, about, '/releases.atom')}">
 `;

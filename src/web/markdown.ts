@@ -42,7 +42,7 @@ function createRenderer(): MarkdownIt {
   const markdown = createMarkdownIt({ html: false, linkify: true, maxNesting: NESTING_MAX });
   // Without this line, names of files such as README.md would become links.
   markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-  // `changeInline` removes links that are not allowed, and keeps their text.
+  // Accepts every link here, because `changeInline` removes the links that are not allowed, and keeps their text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('pages', ({ tokens }) => {
     orderHeadings(tokens);

@@ -27,8 +27,8 @@ export interface Access {
    */
   requireFeature(request: SentRequest, feature: Feature): Promise<string>;
   /**
-   * Accepts an access token of an account whose tier includes a feature, or a developer key of such an account with
-   * access to the application.
+   * Accepts an access token, or a developer key with access to the application. The tier of the account must include
+   * the feature.
    *
    * @returns the tier
    * @throws AppError `not_configured`, `too_many_requests`, `not_signed_in`, `not_entitled`, `scope_missing`

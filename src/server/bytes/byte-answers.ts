@@ -20,15 +20,16 @@ import {
 const TYPE = 'application/octet-stream';
 
 /**
- * The largest number of reads of all answers that are under way at once. The S3 client has more connections than this:
- * when quick reads fail, the reads use these connections, and the catalog needs some of them.
+ * The largest number of reads of all answers that are under way at once. It is lower than the number of connections of
+ * the S3 client: when quick reads fail, the service repeats the reads on these connections, and the catalog needs some
+ * of them.
  */
 const READS_MAX = 32;
 const BUFFER_BYTES = 256 * 1024;
 const BUFFERS_EACH = 4;
 /**
- * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with many
- * clients, most clients are slow.
+ * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with so many
+ * clients, most clients are slow and gain nothing from reading ahead.
  */
 const READING_AHEAD_MAX = 12;
 const SMALL_BUFFER_BYTES = 128 * 1024;
@@ -82,7 +83,7 @@ export function createByteAnswers(): ByteAnswers {
       bufferBytes,
       buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
       limit,
-      // This list never has more buffers than all answers that read ahead.
+      // This list stays small: an answer takes buffers from the list before it allocates others.
       spare: bufferBytes === BUFFER_BYTES ? spare : [],
       onClose: () => {
         if (isLarge) readingAhead -= 1;
@@ -130,10 +131,11 @@ export function createByteAnswers(): ByteAnswers {
 }
 
 /**
- * Calls `leave` when the client leaves before the answer begins. From then on, Fastify watches the connection.
+ * Calls `leave` when the client leaves before the answer begins. Once the answer has begun, Fastify watches the
+ * connection.
  *
  * Until the server writes, a client that left looks like a client that closed its side after the request and still
- * reads. So both have {@link HALF_CLOSED_MAX_MS} to get the first byte.
+ * reads. So in both cases the service waits at most {@link HALF_CLOSED_MAX_MS} for the first byte.
  *
  * @returns a function that stops watching
  */

@@ -26,8 +26,8 @@ interface ByteStreamDeps {
   /** Limits the reads of the whole process. */
   readonly limit: LimitFunction;
   /**
-   * Buffers of `bufferBytes` bytes that earlier answers no longer need. Without them, the process would wait for the
-   * garbage collector.
+   * Buffers of `bufferBytes` bytes that earlier answers no longer need. Without this list, their memory would stay in
+   * use until the garbage collector runs.
    */
   readonly spare: Buffer[];
   readonly onClose: () => void;
@@ -37,10 +37,10 @@ interface ByteStreamDeps {
  * A body that reads an object piece by piece, and then closes the reader.
  *
  * Reads some pieces ahead, at most as much as its buffers hold, and then waits for the client. So a client that does
- * not read costs these buffers, and neither a connection to the store nor a read of the process.
+ * not read takes up only these buffers: no connection to the store, and no read of the process.
  *
- * Piped to an HTTP response, it uses its buffers again and again: a new buffer for every write takes more processor
- * time than everything else in a download, because the system has to provide new pages of memory.
+ * Piped to an HTTP response, the body reuses its buffers. A new buffer for every write would take more processor time
+ * than everything else in a download, because the system has to provide new pages of memory.
  */
 export class ByteStream extends Readable {
   readonly #deps: ByteStreamDeps;
@@ -86,7 +86,7 @@ export class ByteStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#stop.abort();
-    // Does not reuse the other buffers: a read or a write may still use them.
+    // Gives back the free buffers only: a read or a write may still use the others.
     this.#deps.spare.push(...this.#free.splice(0));
     this.#deps.onClose();
     this.#deps.reader.close().then(
@@ -105,7 +105,7 @@ export class ByteStream extends Readable {
           return;
         }
         response.write(bytesOf(filled), (error) => {
-          // As with every pipe, the owner of a response that fails destroys this stream.
+          // When the response fails, its owner destroys this stream, as with every pipe.
           if (error || this.destroyed) return;
           // The system has the bytes now, so the buffer is free.
           this.#free.push(filled.buffer);
@@ -141,7 +141,7 @@ export class ByteStream extends Readable {
         return;
       }
       const filled = this.#fill(buffer, batch);
-      // `#next` reports the failure after the client has got all bytes before it.
+      // `#next` reports the failure later, after the client has got all earlier bytes.
       filled.catch(() => {});
       this.#ahead.push(filled);
     }

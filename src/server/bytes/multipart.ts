@@ -7,8 +7,8 @@ interface Multipart {
   /** The value of Content-Type. */
   readonly type: string;
   /**
-   * Each iteration makes the parts anew, because the heads of a thousand parts take as much memory as the parts
-   * themselves.
+   * Each iteration makes the parts anew instead of keeping them, because the heads of a thousand parts take as much
+   * memory as the parts themselves.
    */
   readonly parts: Iterable<BodyPart>;
 }

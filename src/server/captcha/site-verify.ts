@@ -6,7 +6,7 @@ import { SERVICE_FAULTS } from './provider.ts';
 /** The "siteverify" API: Slipway posts a form, and the captcha service answers with a verdict on one token. */
 
 const ANSWER_BYTES_MAX = 16 * 1024;
-/** The `Retry-After` of the 503 that a client gets while the captcha service is unavailable. */
+/** While the captcha service is unavailable, clients get 503 with this `Retry-After`. */
 const RETRY_AFTER_SECONDS = 15;
 
 /** The fields that all providers have. */

@@ -7,7 +7,7 @@ import { DOCUMENT_TYPES, type DocumentName, type Documents } from './documents.t
 
 /**
  * The policy has no upgrade-insecure-requests, which would break the pages of a service without TLS. It forbids all
- * forms, because a form that the browser itself sends would put a password into an address.
+ * forms: if the browser itself submitted a form, a password would get into an address.
  */
 const POLICY = {
   'default-src': "'self'",
@@ -39,7 +39,10 @@ html.dark-mode .swagger-ui .info a, html.dark-mode .swagger-ui .renderedMarkdown
 }
 `;
 
-/** Swagger UI's page sets no viewport, and follows the dark mode of the system only in another layout. */
+/**
+ * Sets a viewport, and follows the dark mode of the system. Swagger UI's page sets none, and follows the mode only in
+ * another layout.
+ */
 const SCRIPT = `
 document.head.insertAdjacentHTML('beforeend', '<meta name="viewport" content="width=device-width, initial-scale=1">');
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -83,7 +83,7 @@ function definitions({ basePath, hasAccounts, tags }: DocumentSettings) {
 
 export type DocumentName = keyof ReturnType<typeof definitions>;
 
-/** Collects the routes that are registered afterwards, on the whole server. */
+/** Collects all routes of the server that are registered after this call. */
 export async function collectDocuments(
   app: FastifyInstance,
   settings: DocumentSettings,
@@ -95,7 +95,8 @@ export async function collectDocuments(
   )) {
     await app.register(swagger, {
       decorator: decoratorOf(name),
-      // No route contains the path of PUBLIC_URL, even if the route begins with the same letters.
+      // The addresses of routes do not contain the path of PUBLIC_URL: an address that begins with the same letters
+      // stays whole.
       stripBasePath: false,
       openapi: {
         openapi: '3.1.0',
@@ -127,9 +128,9 @@ const namesOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ name })
 const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
 
 /**
- * Leaves out routes without one of the tags.
+ * Leaves out a route that has none of the tags.
  *
- * @param signIn in a document that needs a token: the tags of the routes that still need no token
+ * @param signIn in a document that needs a token: the tags of its routes that need no token
  */
 function only(tags: readonly Tag[], signIn: ReadonlySet<string> | undefined): SwaggerTransform {
   const names = new Set(namesOf(tags));

@@ -14,7 +14,8 @@ declare const SwaggerUIBundle: { readonly plugins: { readonly DownloadUrl: objec
  * A plugin of Swagger UI for a document that needs an access token. It loads the document again with the token that the
  * user enters under Authorize, and without a token after Logout.
  *
- * It runs in the browser: the page contains its source, so it uses nothing of this module.
+ * The page contains the source of this function and runs the function in the browser. So the function uses nothing else
+ * of this module.
  */
 function reloadWithToken(system: System) {
   const load = async (token?: string): Promise<void> => {

@@ -46,7 +46,7 @@ export function answerInDialect(
 ): void | Promise<void> {
   const { method, url, headers, query } = request;
   const fail = (error: unknown): never => {
-    // A request that has a route gets this error only from a document that accepts POST alone.
+    // The router has found a route, so this error comes from a document that accepts only POST.
     if (isAppError(error, 'method_not_allowed')) reply.header('allow', 'POST');
     throw error;
   };

@@ -110,7 +110,7 @@ function registerPost(app: App, feeds: Feeds, protocol: Protocol): void {
     scope.addContentTypeParser('*', (_request, payload, done) =>
       readText(payload, BODY_BYTES_MAX.feed, done),
     );
-    // Null for a POST without a body.
+    // The body is null for a POST without a body.
     const { postExample: example } = protocol;
     const body = z.string().nullable().meta({ example: example?.body });
     const response = {

@@ -41,7 +41,7 @@ export function registerLegacy(
     );
     app.get(url, { schema: { params, hide: true } }, (request, reply) => {
       const { owner, repo, '*': rest } = request.params;
-      // The service's own addresses go first, even an address that does not exist or accepts only POST.
+      // The service's own paths take precedence, even when the address does not exist or accepts only POST.
       if (owner !== undefined && OWN_PATHS.includes(owner)) return reply.callNotFound();
       const names = root === undefined ? [owner, repo] : [root];
       const path = [...names, ...(rest ?? '').split('/')].filter((name) => name !== undefined);

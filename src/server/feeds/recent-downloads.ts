@@ -52,15 +52,15 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   return {
     isNew: (request, file) => {
       const now = clock.now();
-      // The key is a hash: a part of a header or of an address would keep the whole text in memory, and no token may
-      // stay in memory.
+      // The key is a hash, because no token may stay in memory. Also, a substring of a header or of an address would
+      // keep the whole text in memory.
       const id = createHash('sha256')
         .update(`${clientOf(request)}\n${file}`)
         .digest('base64url');
       const known = downloads.get(id);
       const isRecent = known !== undefined && now - known.seenAt < FORGOTTEN_AFTER_MS;
       const isRange = request.headers.range !== undefined;
-      // One request for the whole file completes the ranges before it; the next one is another download.
+      // A request for the whole file completes the ranges before it; a second such request is another download.
       note(id, { seenAt: now, hadRanges: isRange });
       return !(isRecent && (isRange || known.hadRanges));
     },

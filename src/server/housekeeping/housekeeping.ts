@@ -37,7 +37,7 @@ const HOUR_MS = 3_600_000;
 /** The first run comes soon after the start, because a process that restarts every hour has to clean up as well. */
 const FIRST_AFTER_MS = 135_000;
 const STOP_MAX_MS = 2_000;
-/** The age at which claims are deleted. It is more than the difference that the clocks of two processes may have. */
+/** The age at which claims are deleted. It is greater than the difference between the clocks of two processes. */
 const CLAIMS_KEPT_MS = 2 * HOUR_MS;
 
 export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {

@@ -38,7 +38,8 @@ export function logRequests(app: FastifyInstance, settings: AccessLogSettings): 
 }
 
 /**
- * Only the address can contain characters that JSON escapes: the parsers of the other values refuse such characters.
+ * Escapes only the address: the other values contain no character that JSON escapes, because their parsers refuse such
+ * characters.
  */
 function describe(request: FastifyRequest, reply: FastifyReply): string {
   const address = request.ip === undefined ? '' : `"remote_address":"${request.ip}",`;

@@ -1,6 +1,6 @@
 /** The largest request bodies that routes read, in bytes. The service answers 413 to a larger body. */
 export const BODY_BYTES_MAX = {
-  /** For routes without a line here. No route of the service reads a larger body into memory. */
+  /** For routes without a limit of their own. Apart from the console, no route reads a larger body into memory. */
   any: 64 * 1024,
   /** A check states some ten short texts. Clients send it more often than all other bodies. */
   check: 16 * 1024,

@@ -9,7 +9,7 @@ import type { ServerSettings } from './server-options.ts';
 
 interface ServerDeps {
   readonly metrics: Registry;
-  /** The server stops this measurement when the server closes. */
+  /** When the server closes, it stops this measurement. */
   readonly load: Load;
   /** The origins whose pages may send cookies and access tokens. */
   readonly origins: readonly string[];
@@ -21,8 +21,8 @@ interface ServerDeps {
 }
 
 /**
- * The key of a plugin's name. Fastify compares a plugin without a name with every loaded module, to name the plugin
- * after its file.
+ * The key of a plugin's name. When a plugin has no name, Fastify names it after its file, and compares the plugin with
+ * every loaded module to find this file.
  */
 const DISPLAY_NAME = Symbol.for('fastify.display-name');
 

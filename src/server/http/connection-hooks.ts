@@ -8,7 +8,7 @@ import { overloaded } from '../limits/load.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** True when the route also answers when there are too many connections, or when no memory is left for clients. */
+    /** True when the route answers even if there are too many connections, or no memory is left for clients. */
     readonly answersAlways?: boolean;
   }
 }

@@ -56,7 +56,8 @@ function ruleOf(path: string): Rule {
 
 /**
  * The rule of the route that answers. One route answers all preflights: its parameter, which the router decoded, is the
- * path that the page wants to request. Without a route, the answer has no data, so the text of the address is enough.
+ * path that the page wants to request. When no route matches, the answer has no data, so the address need not be
+ * decoded.
  */
 function ruleFor({ routeOptions, is404, params, url }: FastifyRequest): Rule {
   const { corsRule } = routeOptions.config;
@@ -65,11 +66,11 @@ function ruleFor({ routeOptions, is404, params, url }: FastifyRequest): Rule {
 }
 
 /**
- * The plugin answers preflights. This function adds the headers of all other answers. The plugin would compute
- * the options for every request, which costs more than answering a check.
+ * The plugin answers preflights only. This function adds the headers of all other answers, because the plugin would
+ * compute its options for every request, which takes longer than the answer to a check.
  *
- * @param website `origins`: the exact origins of the website; `ownOrigin`: the origin of PUBLIC_URL, which browsers
- *   do not restrict
+ * @param website `origins`: the exact origins of the website; `ownOrigin`: the origin of PUBLIC_URL, which browsers do
+ *   not restrict
  */
 export async function registerCors(
   app: FastifyInstance,

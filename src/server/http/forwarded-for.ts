@@ -42,7 +42,7 @@ function addressOf(entry: string): string | undefined {
 /** A zone: the name of a network interface, of at most 15 characters (Linux's IFNAMSIZ). */
 const ZONE = /%[\w.-]{1,15}$/;
 
-/** Node accepts a zone of any length and any characters as part of an address. */
+/** Checks the zone as well, because Node accepts a zone of any length with any characters. */
 function isAddress(text: string): boolean {
   return isIP(text) > 0 && !text.replace(ZONE, '').includes('%');
 }

@@ -42,7 +42,8 @@ export function acceptJson(app: FastifyInstance): void {
 
 /**
  * True when a body could name a property that changes the prototype of objects. Fastify's parser looks for such names
- * in every spelling and refuses them. This takes longer than all other work for a small body.
+ * in every spelling and refuses them. This search takes longer than all other work for a small body, so other bodies
+ * skip it.
  */
 function isSuspect(text: string): boolean {
   return (

@@ -15,8 +15,8 @@ import type { Socket } from 'node:net';
  */
 export interface NodeInternals {
   /**
-   * Writes the status line and the headers of an ordinary response: HTTP/1.1, on a connection that stays open, without
-   * other headers.
+   * Writes the status line and the headers of an ordinary response. Such a response uses HTTP/1.1 on a connection that
+   * stays open, and has no other headers.
    *
    * @param headers lines of `name: value` and CR LF, without Connection
    * @returns false when nothing was written: the caller calls `writeHead`

@@ -12,8 +12,8 @@ declare module 'fastify' {
     /**
      * Sends an answer with headers from {@link prepareHeaders}. No hook adds other headers, such as headers of CORS.
      *
-     * It does not use Fastify's reply, which would look at each header several times. It does itself what the shared
-     * hooks do.
+     * The function bypasses Fastify's reply, which would look at each header several times. So the function also does
+     * the work of the shared hooks.
      *
      * @param body null for none
      * @param own the headers of this answer alone, such as Location
@@ -45,7 +45,8 @@ export function acceptPrepared(
   const dateText = clock === undefined ? () => undefined : createDateText(clock);
   app.decorateReply('sendPrepared', function (status, headers, body, own, isShared) {
     const { request, raw }: FastifyReply = this;
-    // In these rare cases Fastify sends the answer, because it knows more rules.
+    // Fastify sends these rare answers: it has the rules for HEAD, and its hooks ask the client to close the
+    // connection.
     if (request.method === 'HEAD' || isDraining()) {
       this.code(status)
         .headers({ ...headers.record, ...own })
@@ -62,7 +63,7 @@ export function acceptPrepared(
     writeHead(raw, status, headers, { id: request.id, length, own, date: dateText() });
     this.hijack();
     if (isBodiless) raw.end();
-    // When each character is one byte, Node writes latin1 faster than UTF-8, and together with the headers.
+    // When the text is ASCII, latin1 gives the same bytes. Node writes latin1 faster, and together with the headers.
     else raw.end(text, length === text.length ? 'latin1' : 'utf8');
   });
 }

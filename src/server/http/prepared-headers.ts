@@ -39,7 +39,7 @@ function textOf(headers: HeaderRecord): string | undefined {
 /** The headers that differ between two answers. `own`: such as Location. */
 export interface OwnHeaders {
   readonly id: string;
-  /** In bytes; undefined for an answer that has no body by its status. */
+  /** In bytes; undefined when the status allows no body. */
   readonly length: number | undefined;
   readonly own: HeaderRecord | undefined;
   /** The value of Date; undefined: the value that Node makes. */
@@ -72,7 +72,10 @@ export function writeHead(
   });
 }
 
-/** The time as in a Date header (RFC 9110, section 5.6.7), which changes once a second. */
+/**
+ * Creates a function that returns the time as the value of Date (RFC 9110, section 5.6.7). The value changes once a
+ * second.
+ */
 export function createDateText(clock: Pick<Clock, 'now'>): () => string {
   let text = '';
   let since = Number.NaN;

@@ -2,7 +2,7 @@ import type { HeaderRecord } from '../../answers/answer.ts';
 
 interface SecurityHeader {
   readonly value: string;
-  /** True for a header that matters to an answer that no browser shows as a page, such as JSON. */
+  /** True when the header also matters for an answer that is not a page, such as JSON. */
   readonly onData: boolean;
 }
 

@@ -19,8 +19,8 @@ export function sendAnswer({ headers }: Headers, reply: FastifyReply, answer: An
 }
 
 /**
- * Sends an answer of an open path that no cache stores. Only browsers read the headers of CORS, and they send an
- * Origin, so other answers do not have these headers.
+ * Sends an answer of an open path that no cache stores. The answer has the headers of CORS only when the request has an
+ * Origin, because browsers send an Origin and other clients ignore these headers.
  */
 export function sendUncached({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
   const prepare = headers.origin === undefined ? forPrograms : forPages;

@@ -21,7 +21,10 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUTS_CHECKED_EVERY_MS = 1_000;
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** electron-updater asks for up to 1,000 ranges at once, which takes 23 KB for a file of gigabytes. Node's default is 16 KiB. */
+/**
+ * For a file of gigabytes, electron-updater asks for up to 1,000 ranges at once. Such a header has 23 KB, and Node's
+ * default limit is 16 KiB.
+ */
 const HEADER_BYTES_MAX = 32 * 1024;
 
 const HTTP_OPTIONS: ServerOptions = {

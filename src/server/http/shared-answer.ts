@@ -25,9 +25,9 @@ export interface SharedAnswer {
  * A 200 with an entity tag, which pages of any origin may read.
  *
  * @param headers in lower case; `content-type` and `cache-control` are among them
- * @param isLasting false for an answer that is soon replaced: then it stays text, and the text counts as memory of
- *   every client that does not read the answer. Otherwise such clients could make the process keep one version of the
- *   answer for each second.
+ * @param isLasting false for an answer that is soon replaced. Such an answer stays text, because text counts as memory
+ *   of each client that does not read it. Without this count, such clients could make the process keep one version of
+ *   the answer for each second.
  */
 export function shareAnswer(
   headers: HeaderRecord,

@@ -7,7 +7,7 @@ export function answerUnknown(app: FastifyInstance): void {
   /** The methods by the address of the route, such as `/files/*`. */
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
-    // A route at every address does not tell which addresses there are: see LEGACY_ADDRESSES.
+    // Ignores a route that matches every address, because it does not tell which addresses exist: see LEGACY_ADDRESSES.
     if (url.startsWith('/:')) return;
     const known = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
     for (const one of [method].flat()) known.methods.add(one);

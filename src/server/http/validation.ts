@@ -71,7 +71,7 @@ export function optional<T>(text: string | undefined, parse: (text: string) => T
   return text === undefined ? null : parse(text);
 }
 
-/** The error for a query parameter `app` that names an application that does not exist. */
+/** The error when the query parameter `app` names an application that does not exist. */
 export function unknownApplication(name: string): AppError {
   const detail = `There is no application ${JSON.stringify(name)}.`;
   return new AppError('unknown_application', detail, { issues: [{ pointer: '/app', detail }] });

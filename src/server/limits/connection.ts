@@ -57,7 +57,7 @@ function bytesOf(answer: unknown, isShared: boolean): number {
 
 export class Connection implements Holder {
   readonly socket: Socket;
-  /** True when the service answers its requests with 503, because there are too many connections. */
+  /** True when the service answers the requests of this connection with 503, because there are too many connections. */
   readonly isSurplus: boolean;
   heldBytes = 0;
   /** Set by the check for slow readers. */
@@ -113,7 +113,7 @@ export class Connection implements Holder {
 
   /**
    * False when the connection must be cut before more of the request is parsed: too many requests wait already, or the
-   * body would wait in chunks. A chunk of one byte takes hundreds of bytes of memory.
+   * request would have to wait with a chunked body. In memory, a chunk of one byte takes hundreds of bytes.
    */
   admits({ headers }: IncomingMessage): boolean {
     if (this.socket.destroyed) return false;

@@ -47,7 +47,7 @@ export interface Connections {
   counts(): ConnectionCounts;
 }
 
-/** Headers of a few bytes cost ten times as much memory as the client sends for them. */
+/** The number is limited, because a header of a few bytes takes ten times its size in memory. */
 export const HEADERS_MAX = 128;
 
 /** When this share of `connectionsMax` is open, the process closes idle connections until `ROOMY_SHARE` is open. */
@@ -144,7 +144,7 @@ interface Admission {
    * When there are many connections, it first closes idle connections, and connections of the slowest clients.
    */
   decide(): 'served' | 'refused' | 'closed';
-  /** The caller calls this function each time after it measured the rates of the clients. */
+  /** The caller calls this function after each measurement of the rates of the clients. */
   lookAgain(): void;
   refusedCount(): number;
 }
@@ -193,7 +193,8 @@ function createAdmission(
   const makeRoom = (): void => {
     const candidates = inCutOrder(connections.values());
     const busy = connections.size - candidates.length;
-    // Otherwise each new connection would in vain cut the connections just before it, whose requests are on their way.
+    // When busy connections alone reach this share, no cut can go below it. Each new connection would only cut the
+    // connections just before it, whose requests are on their way.
     const isInVain = busy >= connectionsMax * SURPLUS_SHARE;
     cutBelow((isInVain ? 1 : SURPLUS_SHARE) - CUT_SHARE, candidates);
   };

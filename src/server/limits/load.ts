@@ -55,7 +55,7 @@ export function createLoad(
   };
 }
 
-/** For a process that is its own only client, and waits for each answer. */
+/** For a process whose only client is the process itself, which waits for each answer. */
 export const UNLIMITED: Load = { isTooMuch: () => false, stop: () => {} };
 
 /** Refuses the requests of a scope with 503 `overloaded` while there is too much load. */

@@ -13,12 +13,12 @@ export interface ReadingRules {
   /** The average rate that a client must reach. A bad mobile connection reaches twice this rate. */
   readonly bytesPerSecondMin: number;
   /**
-   * The time for which a client that has kept the rate so far may read nothing. It is long because kernels report
+   * The time for which a client may read nothing when it has kept the rate so far. It is long because kernels report
    * progress in steps.
    */
   readonly pauseMaxMs: number;
   /**
-   * The same time for systems that do not report how many bytes have arrived: there, buffers of megabytes hide the
+   * Like `pauseMaxMs`, for systems that do not report how many bytes have arrived: there, buffers of megabytes hide the
    * client's progress.
    */
   readonly unseenPauseMaxMs: number;

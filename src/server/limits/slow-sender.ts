@@ -45,8 +45,8 @@ export function measureSending(
  * The clients that the server waits for, in the order in which it cuts them when there is no room for all:
  * 1. the clients that stopped reading their answers;
  * 2. the slow senders, the slowest first;
- * 3. the older half of the clients whose rate is unknown, the newest of this half first: an attacker that opens many
- *    connections quickly then competes with its own connections, and not with clients that the server measures soon;
+ * 3. the older half of the clients whose rate is unknown, the newest of this half first: so an attacker that opens many
+ *    connections quickly displaces its own connections, and not the clients that the server measures soon;
  * 4. the other measured clients, the slowest first;
  * 5. the newer half of the clients whose rate is unknown, the oldest first: their requests may be on their way.
  *

@@ -22,11 +22,11 @@ const PER_CHANNEL_MAX = 10;
 const TOTAL_MAX = 1_000;
 
 /**
- * Creates a function that lists the offers that not every client gets, also on restricted channels. It reads memory
- * only.
+ * Creates a function that lists the unfinished offers of all channels, also of restricted channels. The function reads
+ * memory only.
  *
- * @returns a function that lists the offers by application; it never throws, and leaves out an application whose
- *   catalog cannot be used
+ * @returns the function. It lists the offers by application, leaves out an application whose catalog cannot be used,
+ *   and never throws
  */
 export function createRolloutLister(deps: {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;

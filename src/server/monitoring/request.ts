@@ -35,8 +35,8 @@ export async function requestMonitoring(
 ): Promise<MonitoringAnswer> {
   try {
     const response = await fetchIt(url, {
-      // A redirect could lead anywhere inside the network, so it is not followed, and counts as an answer other than
-      // 200.
+      // A redirect could lead anywhere inside the network. So the service does not follow redirects, and refuses them
+      // like every answer other than 200.
       redirect: 'manual',
       credentials: 'omit',
       headers: {

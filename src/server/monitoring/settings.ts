@@ -2,7 +2,7 @@ import { httpUrl } from '../../core/settings/kinds.ts';
 import { defineSettings, optional } from '../../core/settings/setting.ts';
 
 export interface MonitoringSettings {
-  /** Without a trailing slash; undefined: the process answers itself. */
+  /** Without a trailing slash; undefined: the process answers from its own data. */
   readonly monitoringUpstream: string | undefined;
 }
 

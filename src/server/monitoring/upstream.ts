@@ -30,7 +30,7 @@ export interface MonitoringUpstreamDeps {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after every request: whether the upstream answered, and a public sentence if it did not. */
+  /** Called after every request. `ok`: the upstream answered; `sentence`: public, about the failure. */
   readonly onOutcome?: (ok: boolean, sentence: string) => void;
   /** The time limit for a whole answer. Default: 2 s. */
   readonly timeoutMs?: number;
@@ -100,7 +100,7 @@ function createView(deps: MonitoringUpstreamDeps, name: MonitoringView): AgedVie
 
   return async (requestId) => {
     const sinceAsked = clock.now() - askedAt;
-    // After the clock was set back, requests must not stop.
+    // A negative time means that the clock was set back; then the requests go on.
     if (asking === undefined && (sinceAsked >= INTERVAL_MIN_MS || sinceAsked < 0)) {
       asking = ask(requestId).finally(() => {
         asking = undefined;

@@ -196,7 +196,10 @@ export function diskComponent(deps: {
   };
 }
 
-/** Reads an object that cannot exist. A store that denies this read does not report missing objects as missing. */
+/**
+ * Reads an object that cannot exist. The probe fails when the store denies this read, because such a store does not
+ * report a missing object as missing.
+ */
 export function objectStoreComponent(deps: {
   readonly store: ObjectStore;
   readonly randomness: Randomness;

@@ -21,7 +21,7 @@ export interface Status {
   /** Makes the report from memory. */
   report(): StatusReport;
   /**
-   * A real request met a failure of a component. It counts at once, without waiting for the next probe.
+   * A real request met a failure of a component. The failure counts at once, without waiting for the next probe.
    *
    * @param id of a probed component; ignored when this service has no such component
    * @param sentence public: without a host, bucket, key or secret
@@ -102,7 +102,7 @@ export function createStatus(deps: StatusDeps): Status {
     const check = async (stopping: AbortSignal): Promise<void> => {
       if (relay?.leads() === false) return;
       const finding = await runProbe(clock, stopping, timeoutMs, probe);
-      // A failed probe is not a failure of the task: the poll does not slow down, so that it finds the recovery soon.
+      // A failed probe must not reject `check`: otherwise the poll would slow down, and would find the recovery late.
       if (finding !== undefined) noteProbed(id, finding);
     };
     // A real request may have reported the outage, and the next probe of the other poll may be far away. So this poll
@@ -162,8 +162,8 @@ export function createStatus(deps: StatusDeps): Status {
       if (hasProbed(id)) noteProbed(id, { status: 'operational', description: 'Answers.' });
     },
     follow: ({ id, known }) => {
-      // A component in memory keeps its own status. When both processes have the same status, it shows the other's time
-      // of the last change.
+      // A component in memory keeps its own status. It takes over the time of the last change when the other process
+      // has the same status.
       if (hasProbed(id) || ledger.get(id).status === known.status) ledger.adopt(id, known);
     },
   };

@@ -8,8 +8,8 @@ import { type AddressInfo, createServer } from 'node:net';
 export const KERNEL_SHARES_PORTS = process.platform === 'linux';
 
 /**
- * The port that the workers listen on: `port`, or a free port for 0. Workers share their port, so none of them would
- * notice that another program listens on it.
+ * Returns the port that the workers listen on: `port`, or a free port for 0. Checks that no other program listens on
+ * it: the workers share their port, so they would not notice.
  *
  * @throws the system's error when this process cannot listen there
  */

@@ -15,9 +15,9 @@ interface Member {
   readonly id: number;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** True when it has loaded its code. */
+  /** True when the worker has loaded its code. */
   readonly hasJoined: boolean;
-  /** True when it answers clients. */
+  /** True when the worker answers clients. */
   readonly isListening: boolean;
   /** The number of checks since the last sign of life. */
   readonly silentChecks: number;

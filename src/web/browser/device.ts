@@ -22,7 +22,10 @@ export function deviceName(client: string): string {
   return `${client}, on ${machine}`.slice(0, NAME_LENGTH_MAX);
 }
 
-/** The storage of the website; when the browser refuses access to the storage, a memory that ends with the page. */
+/**
+ * Returns the storage of the website. When the browser refuses access to the storage, returns a memory that ends with
+ * the page.
+ */
 export function websiteStorage(): SmallStorage {
   try {
     const { localStorage } = globalThis;

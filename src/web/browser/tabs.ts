@@ -27,9 +27,7 @@ export interface TabEvents {
 }
 
 const OVER = 'over';
-/**
- * The time between two tasks. The next tab must get the result of this tab before it begins: see {@link Tabs.share}.
- */
+/** The time between two tasks: the next tab must first get the result of this tab. See {@link Tabs.share}. */
 const HANDOVER_MS = 100;
 
 /** @param name the name of the channel, of the lock, and of the flag in the storage of the website */

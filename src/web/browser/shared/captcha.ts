@@ -124,7 +124,7 @@ let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 function trusted(address: string): string {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
   if (trustedTypes === undefined) return address;
-  // Only the addresses above come here.
+  // Every address is one of the scripts in `PROVIDERS`.
   policy ??= trustedTypes.createPolicy('slipway-captcha', { createScriptURL: (same) => same });
   return policy.createScriptURL(address);
 }
