@@ -36,7 +36,7 @@ export interface Session {
   place: Place | undefined;
   /** True when a request to write was sent; undefined for a command that changes no releases. */
   hasWritten?: boolean;
-  /** The text to print when a signal interrupts the command; undefined: the sentence about a change. */
+  /** The text to print when a signal interrupts the command; undefined: the usual sentence, which is about a change. */
   interruption?: string;
   /** True when there is no store, and the command creates none. Errors then say that there is no store. */
   lacksStore?: boolean;

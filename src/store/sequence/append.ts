@@ -114,9 +114,8 @@ export async function appendDocument<T>(
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
-    // Much time has passed: the machine slept, or a user left a question open. Meanwhile, another process may have used
-    // the number first, and trimming may have freed it again. The creation of the document would then succeed without
-    // effect.
+    // While the machine sleeps or a user leaves a question open, another process may use the number, and trimming may
+    // free it again. The creation of the document would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
