@@ -130,7 +130,10 @@ export function addConsentOption(command: Command): Command {
   return command.option('--yes', 'do not ask before the change; a script is never asked', false);
 }
 
-/** The value of an option that may clear a setting. Commander replaces a bare null by an empty text. */
+/**
+ * The value of an option that may clear a setting. The value is in an object, because Commander replaces a plain null
+ * by an empty text.
+ */
 export interface Clearable<T> {
   readonly to: T | null;
 }

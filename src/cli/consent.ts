@@ -67,9 +67,9 @@ export async function requireConsent(
 const STOPPING: ReadonlySet<ChangeKind> = new Set(['pause', 'yank', 'rollback', 'rollout']);
 
 /**
- * Asks before a change that leaves new visitors without a release of a channel, for all platforms or for one. Without a
- * terminal, it refuses a change that leaves them without a release for all platforms, unless the change stops a
- * release. `--yes` answers the question.
+ * Asks before a change after which a channel has no release for new visitors, on all platforms or on one platform.
+ * Without a terminal, refuses a change that concerns all platforms, unless the change stops a release; for other
+ * changes, prints a warning. `--yes` answers the question.
  *
  * @param now the time by the store's clock
  * @throws AppError `status_forbids`

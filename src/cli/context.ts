@@ -31,7 +31,7 @@ interface OpenOptions {
  *
  * @param mayBeNew allows the command to create a directory store; otherwise a missing store is an error
  * @param onlyReads keeps all writes in memory, as in a dry run
- * @param writesTo the place that the command writes to, as sentences name it; without it, the store
+ * @param writesTo the place that the command writes to, as sentences name it; default: the store
  * @throws AppError `invalid_configuration`, also when there is no store
  */
 export async function openContext<Own = unknown>(
@@ -68,7 +68,8 @@ export async function openContext<Own = unknown>(
     askAboutVisitors(terminal, kind, states, publisher.clock.now());
   return {
     ...publisher,
-    // A command without the option `--dry-run` changes nothing. The console is such a command: it asks in the browser.
+    // A command without the option `--dry-run` makes no change, or asks in another way: the console asks in the
+    // browser.
     beforeCommit: session?.isDryRun === undefined ? undefined : review,
     rehearse: () => ({ ...publisher.rehearse(), beforeCommit: undefined }),
     skipCorrupt: session?.skipCorrupt ?? [],
@@ -79,9 +80,7 @@ export async function openContext<Own = unknown>(
   };
 }
 
-/**
- * Prints before the output of a dry run that nothing changes, because the output itself reads as if something changed.
- */
+/** Announces a dry run before its output, because the output itself reads as if something changed. */
 export function sayDryRun(terminal: Terminal, writesTo: string): void {
   const { session } = terminal;
   if (session?.isDryRun !== true || session.printsJson) return;

@@ -24,7 +24,7 @@ export interface Facts {
   /**
    * Reads all settings. A feature names its own settings as `Own`.
    *
-   * @param program a `command` needs no settings that only the `service` needs
+   * @param program `command`: settings that only the service requires may be missing
    * @throws AppError `invalid_configuration`; its message names every wrong setting at once, and never a secret
    */
   readonly loadConfig: <Own = unknown>(

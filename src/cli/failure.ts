@@ -68,7 +68,7 @@ export function sentenceOf(error: unknown, version: string, argv: readonly strin
 /** A hint for `publish dist 1.4.0`, where the version is in the wrong place. */
 function orderHint([command, ...words]: readonly string[]): string {
   const [first = ''] = words;
-  // `01.4.0` is in the right place, although it is not a version.
+  // No hint for `01.4.0`: it is not a version, but it is in the right place.
   if (/^v?\d+(\.\d+)*([-+]|$)/.test(first)) return '';
   const version = words.find((word) => /^v?\d+\.\d+\.\d+([-+][\w.+-]+)?$/.test(word));
   if (version !== undefined) return ` The version comes first: slipway ${command} ${version} …`;

@@ -36,7 +36,7 @@ export interface Session {
   place: Place | undefined;
   /** True when a request to write was sent; undefined for a command that changes no releases. */
   hasWritten?: boolean;
-  /** The text to print when a signal interrupts the command; undefined: the sentence about a change. */
+  /** The text to print when a signal interrupts the command; undefined: the usual sentence, which is about a change. */
   interruption?: string;
   /** True when there is no store, and the command creates none. Errors then say that there is no store. */
   lacksStore?: boolean;
@@ -57,7 +57,7 @@ export interface Roles {
 /** Tests a store as `slipway doctor` does. */
 export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<readonly Check[]>;
 
-/** The part of a command's context that testing a store needs. */
+/** The part of a command's context with which {@link Diagnose} tests a store. */
 export interface DiagnosedStore extends Publisher {
   readonly config: CommandConfig;
 }
@@ -70,7 +70,7 @@ export interface Terminal extends Roles {
   /** Reads the settings when a command needs them. */
   readonly environment: () => Environment;
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  /** A terminal has a number of columns. */
+  /** Only a terminal has `columns`. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Progress bars are drawn here when this stream is a terminal. */
   readonly stderr: Writable & { readonly isTTY?: boolean };
@@ -81,7 +81,7 @@ export interface Terminal extends Roles {
    * program knows all commands, and no command imports the program.
    */
   readonly tryChange?: (trial: Trial, line: string) => Promise<void>;
-  /** Called before a command runs. The message of an interrupted process depends on the session. */
+  /** Called with the session before a command runs. The message of an interrupted process depends on this session. */
   readonly onStart?: (session: Session) => void;
 }
 

@@ -16,8 +16,8 @@ interface TryDeps {
  * of the command is dropped.
  *
  * @param line a command without the program's name: `rollout 1.5.0 25%`
- * @throws AppError `invalid_request` for a line that is no command that changes releases; when the command refuses the
- *   change, the code and the message of that refusal
+ * @throws AppError `invalid_request` unless the line is a command that changes releases; when the command refuses the
+ *   change, the code and the message of this refusal
  */
 export async function tryChange(
   { terminal, commands }: TryDeps,

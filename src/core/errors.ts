@@ -5,7 +5,7 @@
  * the command line translate kinds into status and exit codes.
  */
 
-/** What the caller should do: correct the request, sign in, wait, look at the store, … */
+/** The kind of an error says what the caller should do: correct the request, sign in, wait, look at the store, … */
 export type ErrorKind =
   | 'invalid'
   | 'unauthenticated'

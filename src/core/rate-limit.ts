@@ -72,7 +72,7 @@ export function withFallback(shared: TryCounter, own: TryCounter): TryCounter {
       }),
     delete: async (key) => {
       await own.delete(key);
-      // A count that stays in the primary process expires.
+      // A failure does no harm: the count that stays in the primary process expires.
       return shared.delete(key).catch(() => false);
     },
   };

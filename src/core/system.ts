@@ -45,7 +45,8 @@ export function countProcessors(): number {
 }
 
 /**
- * The build of the publisher in one file (`scripts/build/one-file.ts`) sets it, because that file has no package.json.
+ * The build of the publisher in one file (`scripts/build/one-file.ts`) sets this constant, because that file has no
+ * package.json.
  */
 declare const SLIPWAY_VERSION: string | undefined;
 

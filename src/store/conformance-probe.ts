@@ -55,7 +55,8 @@ export async function ensureConforming(
     return;
   }
   const { conforming, findings } = await probeConformance(deps).catch((error: unknown) => {
-    // A directory store has no credentials, and the message of its own error says what to do.
+    // The message below is about credentials. A directory store has none, and the message of its own error says what to
+    // do.
     const isDenied = isAppError(error, 'store_denied') && store.identify === undefined;
     if (deps.fresh === true || !isDenied) throw error;
     throw new AppError(

@@ -4,8 +4,8 @@ import type { ObjectStore, PresignedUrl, PresignRequest } from './object-store.t
 const MINUTE_MS = 60_000;
 
 /**
- * The service signs each link once per window. Windows have this length, and start at its multiples since the Unix
- * epoch.
+ * The length of a window. The service signs each link once per window. Windows start at the multiples of this length
+ * since the Unix epoch.
  */
 const LINK_WINDOW_MS = 20 * MINUTE_MS;
 
@@ -13,8 +13,8 @@ const LINK_WINDOW_MS = 20 * MINUTE_MS;
 const LINK_REMAINING_MIN_MS = 10 * MINUTE_MS;
 
 /**
- * When a link is valid for less than {@link LINK_REMAINING_MIN_MS}, the service still returns it for this long before
- * it signs a new link.
+ * A new link may be valid for less than {@link LINK_REMAINING_MIN_MS}, when the credentials end soon. The service still
+ * returns this link for this time, and then signs another link.
  */
 const RESIGN_AFTER_MS = MINUTE_MS;
 
@@ -67,7 +67,7 @@ export function createDownloadLinks(deps: {
   }
 
   async function sign(id: string, request: LinkRequest): Promise<PresignedUrl> {
-    // The next window replaces these maps, perhaps before the store answers.
+    // Keeps the maps of this window: the next window replaces `cached` and `signing`, perhaps before the store answers.
     const links = cached;
     const pending = signing;
     try {

@@ -27,8 +27,8 @@ export interface ObjectStore {
   readonly listsInPages?: boolean;
 
   /**
-   * The id that the store got at its creation; undefined when there is no store (yet). Only stores that can be empty by
-   * mistake have this method: a directory whose volume is not mounted looks empty.
+   * The id that the store got at its creation; undefined when there is no store (yet). Only stores that can look empty
+   * by mistake have this method: for example, a directory whose volume is not mounted.
    */
   identify?(): Promise<string | undefined>;
 

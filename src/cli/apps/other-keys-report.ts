@@ -3,7 +3,7 @@ import type { OtherKeys } from '../../releases/applications/find-other-keys.ts';
 import { firstLines } from '../output.ts';
 
 /**
- * Lines that name the releases with signatures of a key other than the application's. The caller prints a sentence
+ * Lines that name the releases with signatures by another key than the application's key. The caller prints a sentence
  * above these lines.
  */
 export function otherKeyLines({ otherKeys, unreadable }: OtherKeys): readonly string[] {

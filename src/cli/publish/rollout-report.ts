@@ -21,7 +21,7 @@ export function requestedRollout({
 
 /** The rollout that the build tool's feeds state. */
 export function statedRollout(staged: StagedShare | null): RequestedRollout | undefined {
-  // A percentage that a publisher writes also has at most two decimals.
+  // Rounds to two decimals, because a percentage that a publisher writes also has at most two decimals.
   const percentage = Math.round((staged?.percentage ?? 100) * 100) / 100;
   if (percentage === 100) return undefined;
   return { text: `${percentage}%`, freezeWindows: [], isFromBuild: true };

@@ -53,7 +53,7 @@ export async function rollout(
   await printDifference(terminal, context, application, changed);
 }
 
-/** An operator who raises a rollout by this share at once reaches many clients. In 1/100 %. */
+/** A raise of a rollout by at least this share, in 1/100 %, reaches many clients at once. */
 const WIDE_RAISE: Share = 5_000;
 
 async function askToRaise(

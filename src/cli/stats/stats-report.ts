@@ -36,8 +36,8 @@ export interface VersionReport {
 
 const BAR_WIDTH = 20;
 /**
- * This number of the newest versions have rows of their own. So has every version with `SHARE_SHOWN_MIN` of the checks
- * or more.
+ * The number of newest versions that have their own rows. Every version with at least `SHARE_SHOWN_MIN` of the checks
+ * also has its own row.
  */
 const NEWEST_SHOWN = 10;
 const SHARE_SHOWN_MIN = 0.01;

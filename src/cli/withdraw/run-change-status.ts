@@ -98,7 +98,9 @@ async function askToResume(
   });
 }
 
-/** True when no channel lists the version or listed it before: then a publisher can publish it with other files. */
+/**
+ * True when no channel lists the version now or has listed it before. A publisher can then publish it with other files.
+ */
 function isFree({ after }: StatusChanged, version: string): boolean {
   return Object.values(after).every(
     ({ offers, retired }) =>

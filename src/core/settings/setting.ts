@@ -100,7 +100,7 @@ export interface SettingsArea<Shape extends z.ZodRawShape, Settings> {
   /** Like `findMissing`, for settings that commands need as well. */
   readonly findMissingForCommands?: (given: GivenSettings) => FieldIssue[];
   readonly read: (values: ValuesOf<Shape>, inProduction: boolean) => Settings;
-  /** The changes to the settings that make the service ask no other service than the store. */
+  /** The changes to the settings after which the service sends requests to no other service than the store. */
   readonly withoutOthers?: (settings: NoInfer<Settings>) => Partial<NoInfer<Settings>>;
 }
 

@@ -21,7 +21,7 @@ export async function copyToFile(
   let flushing: Promise<void> = Promise.resolve();
   let unflushed = 0;
   let turn = 0;
-  // Reuses the buffer of the chunk before the last chunk, whose write has ended.
+  // Returns the two buffers in turn. The write of the chunk before the last chunk has ended, so its buffer is free.
   const take = (): Buffer => buffers[turn++ % 2] ?? Buffer.alloc(0);
   try {
     for await (const chunk of readChunks(source, take, options.signal)) {
@@ -39,7 +39,7 @@ export async function copyToFile(
       }
     }
   } finally {
-    // The caller must not close the file during a write, even after a failure.
+    // Waits even after a failure, because the caller then closes the file, and must not close it during a write.
     await Promise.allSettled([writing, flushing]);
   }
   await writing;

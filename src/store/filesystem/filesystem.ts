@@ -111,8 +111,9 @@ async function isThere(root: string): Promise<boolean> {
 function createPreparation(volume: Volume, identity: IdentityGuard): () => Promise<void> {
   let prepared: Promise<void> | undefined;
   const prepareOnce = async (): Promise<void> => {
-    // `confirm` throws when the known store is gone: this process must not create its directory or write to it. The
-    // process remembers an existing store before the check, because the check fails on a read-only volume.
+    // `confirm` throws when the known store is gone: this process must not create its directory or write to it. For an
+    // existing store, `establish` runs before the check: the check fails on a read-only volume, and the process must
+    // remember the store all the same.
     if ((await identity.confirm()) === undefined) await createDirectory(volume);
     else await identity.establish();
     await checkDirectory(volume);

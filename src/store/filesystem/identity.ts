@@ -79,7 +79,8 @@ export function createIdentityGuard(volume: Volume, known: KnownStore | undefine
     const isAnyExpected = expected === undefined || expected === UNSAVED;
     if (found === UNREADABLE && isAnyExpected) throw unreadable(file);
     if (found !== undefined && isAnyExpected) expected = found;
-    // The first versions gave a store no id. `establish` gives such a store an id.
+    // The first versions gave a store no id, so a directory with objects is the known store. `establish` gives it an
+    // id.
     if (found === undefined && expected === UNSAVED && (await hasObject())) return undefined;
     if (found !== expected) throw notTheStore(volume.root, expected, found, known?.place);
     return found;

@@ -57,7 +57,8 @@ export async function* listTemporaryFiles(directory: string): AsyncGenerator<str
 async function* walk(directory: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
   const entries: FoundEntry[] = [];
   for await (const { key: segment, ...entry } of readSegments(directory, [])) {
-    // Sorts a directory by its name with a slash, because the keys of its files begin with both: `a-b` is before `a/b`.
+    // Sorts a directory by its name and a slash, because the keys of its files begin with this text: `a-b` is before
+    // `a/b`.
     const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
     if (key.startsWith(prefix) || (entry.isDirectory && prefix.startsWith(key))) {
       entries.push({ key, ...entry });

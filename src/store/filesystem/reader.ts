@@ -25,7 +25,7 @@ export function createFileReader(file: FileHandle, info: ObjectInfo, path: strin
       await reading;
     },
     async close() {
-      // If the file were closed during a read, another file could get its descriptor.
+      // Waits for the reads: if the file were closed during a read, another file could get its descriptor.
       await Promise.all(underWay);
       await file.close();
     },

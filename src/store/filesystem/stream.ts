@@ -63,7 +63,7 @@ export class FileStream extends Readable {
         (closing: Error) => callback(error ?? closing),
       );
     };
-    // If the file were closed during the read, another file could get its descriptor.
+    // Waits for the read: if the file were closed during the read, another file could get its descriptor.
     if (this.#isReading) this.once(READ_ENDED, close);
     else close();
   }

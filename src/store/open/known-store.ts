@@ -35,7 +35,7 @@ export function createKnownStore(directory: string, location: string): KnownStor
         await createOwnDirectory(directory);
         await writeSynced(file, text);
       } catch (error) {
-        // The volume may be full or read-only. The service logs this problem already when it saves its catalog here.
+        // Ignores a full or read-only volume: the service logs this problem already when it saves its catalog here.
         if (systemCode(error) === undefined && !isAppError(error)) throw error;
       }
     },

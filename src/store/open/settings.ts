@@ -139,7 +139,7 @@ export const storeSettings = defineSettings({
 
 function findMissingForCommands(given: GivenSettings): FieldIssue[] {
   if (given.OBJECT_STORE === undefined && given.S3_BUCKET !== undefined) {
-    // Without this check, the command would use the directory and say nothing, and the directory may be empty.
+    // Without this check, the command would use the directory, which may be empty, and never mention the bucket.
     return [
       issueOf(
         'OBJECT_STORE',

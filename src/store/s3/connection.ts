@@ -8,8 +8,8 @@ import { isDoubtful, type S3Call, type S3Place, toStoreError } from './errors.ts
 export interface S3StoreOptions {
   readonly bucket: string;
   /**
-   * The store puts it before every key, so that several stores can share a bucket. Slashes at the ends of the prefix
-   * have no effect.
+   * The store puts this prefix before every key, so that several stores can share a bucket. Slashes at its ends have no
+   * effect.
    */
   readonly prefix?: string | undefined;
   /** Undefined when the store is AWS itself. */
@@ -62,8 +62,8 @@ export const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_MAX_MS = 1_000;
 /**
- * The most retries that may exceed the number of successes: a retry uses one of them, and a success gives one back. The
- * limit keeps retries from making an outage worse.
+ * The number of retries that are available at first: a retry uses one, and a success gives one back. The limit exists
+ * because unlimited retries would make an outage worse.
  */
 const RETRY_BUDGET = 100;
 const CREDENTIALS_TIMEOUT_MS = 10_000;

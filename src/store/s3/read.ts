@@ -151,7 +151,8 @@ function openObject(
       const range = { start, end: start + target.length - 1 };
       await connection.retrying({ ...request, signal }, async (attemptSignal, attempt) => {
         const opened = await openBody(connection, key, range, attemptSignal, attempt).catch(
-          // The object that was opened has this range, so an object without it is another version.
+          // The opened version has this range. An object without this range is another version, which the check below
+          // refuses.
           (error: unknown) => {
             if (!isAppError(error, 'invalid_range')) throw error;
           },

@@ -61,7 +61,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
               return isOurs ? 'created' : 'unclear';
             } catch (error) {
               if (isDoubtful(error)) return 'unclear';
-              // An earlier request of this call may have created the object, and its answer was lost.
+              // An earlier request of this call, whose answer was lost, may have created the object.
               if (isPreconditionFailed(error)) return fresh ? 'unclear' : 'exists';
               throw error;
             }
@@ -144,7 +144,7 @@ async function keepsVersions(connection: S3Connection): Promise<boolean | undefi
     );
     return Status !== undefined;
   } catch (error) {
-    // No other request needs this permission, and some stores do not implement this request.
+    // This is no failure: no other request needs this permission, and some stores do not implement this request.
     if (isAppError(error, 'store_denied') || isAppError(error, 'store_nonconforming')) {
       return undefined;
     }

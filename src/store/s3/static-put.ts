@@ -106,8 +106,8 @@ async function putParts(connection: S3Connection, put: Put): Promise<void> {
     const Parts = await sendParts(connection, upload, source, check, {});
     check.verify();
     const complete = { ...request, timeoutMs: connection.timeouts.completeMs };
-    // When an earlier answer was lost, the upload no longer exists: this request fails, and the next export finds the
-    // object.
+    // When an earlier attempt completed the upload but its answer was lost, the upload no longer exists: this attempt
+    // fails, and the next export finds the object.
     await connection.retrying(complete, async (abortSignal, { client }) => {
       const input = { ...upload, MultipartUpload: { Parts } };
       const answer = await client.send(new CompleteMultipartUploadCommand(input), { abortSignal });
@@ -121,7 +121,7 @@ async function putParts(connection: S3Connection, put: Put): Promise<void> {
         client.send(new AbortMultipartUploadCommand(upload), { abortSignal }),
       )
       .catch((failure: unknown) => {
-        // The caller gets the first error.
+        // Ignores an error of the store: the caller gets the first error.
         if (!isAppError(failure)) throw failure;
       });
     throw error;

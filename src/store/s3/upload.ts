@@ -76,7 +76,7 @@ async function uploadWhole(
     },
   );
   if (outcome === 'exists' && attempts > 1 && (await head(key))?.size === source.size) {
-    // An earlier attempt of this call may have created the object, and its answer was lost.
+    // An earlier attempt of this call, whose answer was lost, may have created the object.
     return 'created';
   }
   createProgress(source.size, onProgress)(outcome === 'created' ? source.size : 0);
@@ -180,7 +180,7 @@ export async function sendParts(
     failure.abort(error);
     throw signal.reason;
   } finally {
-    // The store would keep, and charge for, a part that arrives after the upload was aborted.
+    // Waits, because the store would keep, and charge for, a part that arrives after the upload was aborted.
     await Promise.allSettled(inFlight);
   }
   return sent.sort((a, b) => a.PartNumber - b.PartNumber);

@@ -22,7 +22,7 @@ import {
 export const APPEND_TIME_MAX_MS = 60_000;
 /**
  * When the store answers a request within this time, a created document is certainly the newest. If the machine slept
- * for longer, trimming may have freed the number that the document took.
+ * for longer, another process may have used the number first, and trimming may have freed it again.
  */
 const CREATE_TIME_MAX_MS = END_KEPT_MS_MIN / 2;
 const PAUSE_FIRST_MS = 20;
@@ -60,8 +60,8 @@ export interface AppendDeps {
   readonly clock: Clock;
   readonly randomness: Randomness;
   /**
-   * Numbers of proven corrupt documents that the publisher allows the change to skip. The change needs them only in a
-   * sequence where a corrupt newest document makes the present state unknown.
+   * Numbers of corrupt documents that the publisher allows the change to skip. They matter only in a sequence where a
+   * corrupt newest document makes the present state unknown.
    */
   readonly skipCorrupt?: readonly number[];
   /**
@@ -72,7 +72,7 @@ export interface AppendDeps {
 }
 
 export interface AppendOptions {
-  /** No other document refers to this sequence yet, so no document can have been deleted from it. */
+  /** True when no other document refers to this sequence yet. The change then need not look for deleted documents. */
   readonly isUnreferenced?: boolean;
   /** A number of this sequence that the caller found in another document. */
   readonly named?: Announced | undefined;
@@ -114,8 +114,8 @@ export async function appendDocument<T>(
     const document = await change({ newest, number, skipped, changeId });
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
-    // The machine may have slept, or a user may have left a question open. Another process may have used the number,
-    // and trimming may have freed the number: the creation of the document would then succeed without effect.
+    // While the machine sleeps or a user leaves a question open, another process may use the number, and trimming may
+    // free it again. The creation of the document would then succeed without effect.
     const isOld = isTrimmed(sequence) && deps.clock.now() - foundAt >= APPEND_TIME_MAX_MS;
     if (isOld && (await find()).last !== position.last) throw overtaken(sequence);
     foundAt = deps.clock.now();
@@ -138,7 +138,7 @@ export async function appendDocument<T>(
 
 /**
  * The service trims only sequences that can end. All other sequences keep every number, so a created document always
- * counts.
+ * takes effect.
  */
 function isTrimmed<T>({ endKey }: Sequence<T>): boolean {
   return endKey !== undefined;
@@ -159,7 +159,7 @@ type SettledCandidate<T> = { readonly mine: Entry<T> } | { readonly position: Po
 
 /**
  * Sends the identical bytes to the same key until the answer is definite. When the number is taken, the change id tells
- * whether this very change took the number and the store's answer was lost.
+ * whether an earlier attempt, whose answer was lost, took the number for this change.
  */
 async function settle<T>(
   deps: AppendDeps,

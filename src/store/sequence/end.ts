@@ -110,7 +110,8 @@ export async function removeEnded(
   if (endedAt.size === 0) return 0;
   let deleted = 0;
   for await (const { key, lastModified } of store.list(root)) {
-    // A later object belongs to a new thing: another process has deleted the marker since this process listed it.
+    // An object that is younger than the marker by more than END_KEPT_MS_MIN belongs to a new thing: another process
+    // has deleted the marker since this process listed it.
     const isOver = (prefix: string): boolean =>
       lastModified.getTime() <= (endedAt.get(prefix) ?? Number.NEGATIVE_INFINITY) + END_KEPT_MS_MIN;
     if (isMarker(key) || !parentsOf(key).some(isOver)) continue;

@@ -135,8 +135,8 @@ export function* parseEnvelopeInSteps<T>(
   const parsed = yield* checkSafely(check, signed, corrupt);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    // The whole error is not the cause of the new error: it lists every wrong item of a hostile document, and the log
-    // would print that list.
+    // Does not pass the whole error on as the cause: this error lists every wrong item of a hostile document, and the
+    // log would print the list.
     const path = issue?.path.join('/').slice(0, PATH_LENGTH_MAX);
     throw corrupt(`does not match its schema: ${path} ${issue?.message}`);
   }
@@ -240,7 +240,7 @@ function* openRendered(
   if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
     signed: JSON.parse(canonical),
-    // `digest` is a part of the text, and V8 would keep the whole text in memory for it.
+    // Takes `own`, because `digest` is a part of the text, and V8 would keep the whole text in memory for it.
     digest: own,
     signatures: JSON.parse(signatures),
   });

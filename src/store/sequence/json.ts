@@ -4,7 +4,7 @@
  * list, however many there are.
  */
 
-/** The deepest nesting that a document may have, in levels. The deepest kind of document has half as many. */
+/** The deepest nesting that a document may have, in levels. The deepest kind of document has half as many levels. */
 const DEPTH_MAX = 20;
 /** The most values that a document may have. The largest catalog revision has 400,000. */
 const VALUES_MAX = 1_000_000;
@@ -35,7 +35,7 @@ for (const bracket of ']}') KINDS[bracket.charCodeAt(0)] = CLOSING;
 
 /** A list or an object that is open at the present position. */
 interface Open {
-  /** The position of the name of its field; undefined for an item of a list. */
+  /** The position of the field name before the list or object; undefined for an item of a list. */
   readonly name: number | undefined;
   itemCount: number;
 }

@@ -37,7 +37,7 @@ export interface Sequence<T> extends ReadableSequence<T> {
   /** A sentence for messages, which says what a corrupt newest document may have contained. */
   readonly loss?: string | undefined;
   /**
-   * The highest number that documents outside the sequence name. When this number is above the newest number, the
+   * The highest number that a document outside this sequence names. When this number is above the newest number, the
    * document with this number was deleted.
    *
    * @param newest the newest readable document
@@ -64,8 +64,8 @@ export interface Entry<T> {
 interface CorruptDocument {
   readonly number: number;
   /**
-   * The highest number of several deleted documents, of which this document is one. A caller that allows skipping the
-   * highest number allows skipping this document as well.
+   * When this document was deleted together with other documents: the highest number of all these documents. A caller
+   * that allows skipping this number also allows skipping this document.
    */
   readonly lostWith?: number;
   readonly reason: string;
@@ -156,7 +156,7 @@ export async function readNewer<T>(
     read.push({ key: sequence.key(number), etag: next.etag });
     const failure = verify?.(entry, entries.at(-1));
     if (failure !== undefined) {
-      // Any of these documents may be wrong, so none of them counts.
+      // Any of these documents may be wrong, so the process refuses them all.
       refusals?.noteChain(read, failure);
       return { entries: [], corrupt: [], last: after, failure };
     }
@@ -180,7 +180,7 @@ export interface ReadOnOptions<T> {
  * Finds the newest readable document, in O(log n) requests.
  *
  * Gallops to a free number, bisects to the last taken number, then goes back until it finds a readable document. When
- * corrupt documents follow this document, {@link refuseUnknownState} decides whether it counts.
+ * corrupt documents follow this document, {@link refuseUnknownState} decides whether the caller may use it.
  *
  * @param known a document that was read or written before: the search begins there
  */
@@ -194,8 +194,8 @@ export async function findNewest<T>(
 }
 
 /**
- * Like {@link findNewest}, and compares the result with one listing. Galloping mistakes a hole for the end. A process
- * must not overlook a document behind a hole, and must not use the number of this document again.
+ * Like {@link findNewest}, but also makes one listing, because galloping mistakes a hole for the end. A process must
+ * not overlook a document behind a hole, and must not use the number of this document again.
  */
 export async function findNewestListed<T>(
   store: ObjectStore,
@@ -370,7 +370,8 @@ function corruptDocument(number: number, { error, sha256 }: CorruptBytes): Corru
 /** The position after a read that started at `position`. */
 export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
-  // A read that starts at the newest readable document reads the same corrupt documents again.
+  // Keeps each document once: a read that starts at the newest readable document reads the same corrupt documents
+  // again.
   const known = new Map(
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );
@@ -394,7 +395,7 @@ export function refuseUnknownState<T>(
     ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
   );
   if (refused.length === 0) return;
-  // The message names only one of several deleted documents.
+  // When several documents were deleted together, the message names only the document with the highest number.
   const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
   const reasons = refused.filter(isTold).map(({ reason }) => reason);
   const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);

@@ -7,12 +7,12 @@ import { END_KEPT_MS_MIN, type EndDeps } from './end.ts';
 export const NEWEST_KEPT = 3;
 
 /**
- * Returns the limit below which galloping needs the given number: once the newest number reaches this limit, galloping
- * no longer needs it. Infinite for a power of two.
+ * Returns the limit for the newest number: galloping needs the given number only while the newest number is below this
+ * limit. Infinite for a power of two.
  *
  * `findLast` probes the powers of two, then bisects. On its way to the newest number, it reads the taken numbers that
- * consist of the leading bits of the newest number. So it reads a number as long as the newest number is below the next
- * number with as many trailing zeros. It needs fewer than 2 · log2(n) + 3 of n documents.
+ * consist of the leading bits of the newest number. So it reads a number until the newest number reaches the next
+ * number with as many trailing zeros. Of n documents, it needs fewer than 2 · log2(n) + 3.
  */
 export function neededBelow(number: number): number {
   const lowestBit = number & -number;

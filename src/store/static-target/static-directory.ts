@@ -111,7 +111,8 @@ async function openPlace(named: string, location: string, onlyReads: boolean): P
   try {
     const root = await openDirectory(named);
     open.push(root);
-    // Another process may have made the name a link to another directory meanwhile. The open directory stays the same.
+    // Checks the open directory, which stays the same. Another process may have made the name a link to another
+    // directory.
     await refuseForeign(root.path, location);
     const own = await openBelow(root, [STATIC_MARK], true, linked);
     open.push(own);
@@ -185,7 +186,7 @@ async function refuseLinks(named: string, { files }: StaticIndex): Promise<void>
     root,
     [...folders].map((folder) => path.join(root, folder)),
   );
-  // A file in place of a directory may come from an earlier export.
+  // Refuses only links: a file in place of a directory may come from an earlier export.
   if (odd?.isLink) throw linked(path.relative(root, odd.path));
 }
 
@@ -228,7 +229,7 @@ async function putFile(
     if (!place.index.files.has(name)) await place.index.add(name, UNKNOWN);
     await renameInto(place, temporary, name);
   } finally {
-    // A rename onto another name of the same file does nothing, and leaves both names.
+    // Removes the temporary name: a rename onto another name of the same file does nothing, and leaves both names.
     await rm(temporary, { force: true });
   }
   const { size, sha256 } = source;
@@ -236,9 +237,9 @@ async function putFile(
 }
 
 /**
- * On a volume that ignores case, two names that differ only in case would be one file, with the bytes of the later
- * file. When an earlier export has written the file in another case, this function removes that file first: its removal
- * at the end would remove the new file.
+ * On a volume that ignores case, refuses a second name that differs only in case: both names would be one file, with
+ * the bytes of the later file. When an earlier export has written the file in another case, removes that file now: a
+ * removal at the end would remove the new file.
  */
 async function claimName(place: Place, name: string): Promise<void> {
   const known = place.folded?.get(foldCase(name));

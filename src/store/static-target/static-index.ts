@@ -80,8 +80,8 @@ async function readIfThere(file: string): Promise<string> {
 }
 
 /**
- * Writes the file under another name, and renames it. So when another process has put a link or a second name of
- * another file in its place, the export replaces that name, and does not change the other file.
+ * Writes the index under another name, and renames it to `file`. Another process may have made `file` a link, or a
+ * second name of another file. The rename replaces only the name, and does not change the other file.
  *
  * @returns the open file, for appends
  */
