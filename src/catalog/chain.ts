@@ -66,8 +66,8 @@ export function refuseRollback(
   seen: Entry<Chained>,
   stored: Chained | 'corrupt' | undefined,
 ): void {
-  // A corrupt document is no rollback: the next revision names the documents that it skips, and the chain check
-  // compares them.
+  // A corrupt document does not prove a rollback. The chain check decides about the next revision, which names the
+  // corrupt documents that it skips.
   if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
   throw new AppError(
     'document_corrupt',

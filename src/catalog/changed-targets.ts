@@ -34,7 +34,7 @@ function changedBuilds(
     const previous = old.get(offer.version);
     old.delete(offer.version);
     if (previous === undefined) builds.push(...offer.artifacts);
-    // An edit copies only the offers that it changes. Thousands of other offers stay the same objects.
+    // An edit copies only the offers that it changes, so an offer that is the same object has not changed.
     else if (previous !== offer) builds.push(...changedIn(previous, offer));
   }
   for (const removed of old.values()) builds.push(...removed.artifacts);

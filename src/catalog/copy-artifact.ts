@@ -11,8 +11,8 @@ import { isPresent } from '../store/presence.ts';
  */
 const PIECE_BYTES = 8 * 1024 * 1024;
 /**
- * Up to this size, the copy writes an artifact with one plain request. The time-out of this request is long enough on a
- * slow line, and it needs no HEAD before it.
+ * Up to this size, the copy writes an artifact with one plain request. Such a request needs no HEAD before it, and its
+ * time-out is long enough even on a slow line.
  */
 const SMALL_BYTES = 256 * 1024;
 

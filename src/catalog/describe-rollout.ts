@@ -6,7 +6,7 @@ import { storedRamp } from './documents/rollout-document.ts';
 export interface DescribedRollout {
   readonly share: Share;
   readonly isFrozen: boolean;
-  /** True when the share grows evenly until each planned share. */
+  /** True when the share grows evenly from one planned share to the next. */
   readonly isLinear: boolean;
   /**
    * The larger shares that the plan reaches later, each with the time from which it applies; milliseconds since the

@@ -69,7 +69,7 @@ export async function findRevision(
     const revision = await readCatalog(deps, application);
     return { revision, time, isForecast: true, unreadable: [] };
   }
-  // Commands print whole seconds, so a time without a fraction also means revisions within that second.
+  // Commands print whole seconds, so a time without a fraction stands for its whole second.
   const isWhole = !reference.time.includes('.');
   const found = await findAt(deps, application, last, isWhole ? time + 999 : time);
   // The time must not be earlier than the found revision.

@@ -23,7 +23,7 @@ import { manifestSequence } from './sequences.ts';
  */
 export const GARBAGE_AGE_MIN_MS = 7 * 24 * 3_600_000;
 
-/** The time for which the files of a release stay after the last channel that listed the release kept it out. */
+/** The files of a release stay for this long after the last channel kept the release out. */
 export const KEPT_OUT_AGE_MIN_MS = 90 * 24 * 3_600_000;
 
 /** Moments by the store's clock. */

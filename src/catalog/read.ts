@@ -282,8 +282,8 @@ export async function readStoredRevisions(
 }
 
 /**
- * The revision from which a manifest was made, when its number is above the newest revision. Either another publisher
- * has committed this revision meanwhile, or it was deleted.
+ * The revision from which a manifest was made, when this revision has a higher number than the newest revision. Either
+ * another publisher has committed this revision meanwhile, or it was deleted.
  */
 export function namedAbove(
   revision: Revision | undefined,

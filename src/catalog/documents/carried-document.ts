@@ -71,7 +71,8 @@ export async function readCarried(
     throw new AppError('document_corrupt', `${key} has other bytes than its manifest states.`);
   };
   const readable = { key: () => key, documentBytesMax: CARRIED_BYTES_MAX, parse };
-  // A document that was refused for one manifest may be sound for another manifest, which states the hash of its bytes.
+  // Ignores a refusal of bytes that have the hash stated here: they were refused for a manifest that states another
+  // hash.
   const isOther = refusals?.get(key)?.corrupt.sha256 !== sha256;
   const stored = await readDocument(store, readable, 1, isOther ? refusals : undefined);
   if (stored === undefined) throw new AppError('document_corrupt', `${key} is missing.`);

@@ -184,7 +184,7 @@ export function isLongList(name: string): boolean {
   return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
 }
 
-/** The schema of a channel without the items of its lists: it does not check them. */
+/** The schema of a channel. It does not check the items of the channel's lists. */
 const channelOutlineSchema = channelSchema.extend({
   offers: listSchema,
   retired: listSchema,
@@ -194,7 +194,7 @@ const channelOutlineSchema = channelSchema.extend({
   expect: listSchema.optional(),
 });
 
-/** The schema of a revision without the items of its lists: it does not check them. */
+/** The schema of a revision. It does not check the items of the revision's lists. */
 const revisionOutlineSchema = revisionSchema.extend({
   channels: z.record(z.string(), channelOutlineSchema),
   removed_versions: listSchema.optional(),

@@ -106,7 +106,7 @@ function readRollout(json: RolloutJson): Rollout | null {
   return { seed: bucketSeed(json.salt), ramp };
 }
 
-/** Returns the rollout with the reading of its clock at `now`. */
+/** Reads the clock of a rollout at `now`: the returned rollout states how long its plan has run. */
 export function withClockRead(rollout: RolloutJson, now: number): RolloutJson {
   const clock = planClockOf(rollout);
   return withClock(rollout, {
@@ -117,8 +117,8 @@ export function withClockRead(rollout: RolloutJson, now: number): RolloutJson {
 }
 
 /**
- * Returns the ramp with the steps that the plan passed before its clock was read. The time of such a step is the time
- * at which the plan would have reached it without interruption, because the document does not state the pauses.
+ * Returns the ramp with the steps that the plan passed before its clock was read. The document does not state the
+ * pauses, so the times of these steps assume that the plan had no pause until its clock was read.
  *
  * @param isPaused true when the clock of the plan does not run because the release is paused
  */
@@ -135,7 +135,10 @@ export function wholeRamp(rollout: RolloutJson, isPaused: boolean): Ramp {
   return { points: [...passed, ...ramp.points], isLinear };
 }
 
-/** Returns the rollout as if no time had passed since its clock was read. The release was paused, for example. */
+/**
+ * Returns the rollout as if no time had passed between the last reading of its clock and `now`, for example because the
+ * release was paused.
+ */
 export function withClockMoved(rollout: RolloutJson, now: number): RolloutJson {
   return withClock(rollout, { ...planClockOf(rollout), at: now });
 }

@@ -25,10 +25,7 @@ export const settingsSchema = z.object({
 
 export type SettingsJson = z.output<typeof settingsSchema>;
 
-/**
- * In UTF-16 code units. The summary of a change has a limited length, and has room for a name of this length and both
- * keys.
- */
+/** In UTF-16 code units. The summary of a change has room for a name of this length and both keys. */
 export const DISPLAY_NAME_LENGTH_MAX = 80;
 
 /** True when a command stores the text as the display name of an application. */

@@ -82,7 +82,7 @@ async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>)
   const cleared = [...own.keys()]
     .filter((name) => !faults.has(name))
     .map((name): Verified => ({ name, fault: undefined }));
-  // This process reads and verifies a release again when its fault is gone.
+  // Drops the faulty releases, so this process reads and verifies such a release again when its fault is gone.
   deps.retain(snapshot.offers.filter((offer) => !faults.has(releaseNameOf(offer))));
   await deps.noteVerified([...found, ...cleared]);
 }

@@ -55,7 +55,7 @@ interface KeepUpDeps {
  */
 const REFRESH_WAIT_MS = 2_000;
 
-/** After an outage, the store may answer again and still refuse some requests. */
+/** The poll repeats failed reads for this long after an outage, because the store may still refuse some requests. */
 const RECOVERY_MS = 60_000;
 
 export function createKeepUp(deps: KeepUpDeps): KeepUp {

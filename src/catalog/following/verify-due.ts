@@ -34,15 +34,15 @@ export interface VerificationParts {
 }
 
 /**
- * More due releases than this count as many. Many releases are due at a start, after a bulk import, and every nine
- * minutes in a large application. The service then uses a new revision before it has verified all of its releases. It
- * also lists the artifacts, because a listing costs fewer requests than one HEAD for each artifact.
+ * When more releases than this are due, the service uses a new revision before it has verified all of its releases. It
+ * also lists the artifacts, because a listing costs fewer requests than one HEAD for each artifact. So many releases
+ * are due at a start, after a bulk import, and every nine minutes in a large application.
  */
 export const FEW_RELEASES_MAX = 64;
 const RELEASES_VERIFIED_AT_ONCE = 8;
 /**
- * The shortest time before a poll verifies a faulty release again: a single wrong answer of the store may have hidden
- * it.
+ * The shortest time before a poll verifies a faulty release again: a single wrong answer of the store may have caused
+ * the fault.
  */
 const FAULT_RETRY_MS = 5_000;
 /**
@@ -130,7 +130,7 @@ async function verifyAll(
       } catch (error) {
         failure ??= error;
       }
-      // Without a store request, only this pause lets the process answer its clients between thousands of releases.
+      // With a listing, a release may need no store request. Then only this pause lets the process answer its clients.
       if (listed !== undefined) await nextTurn();
     }
   };

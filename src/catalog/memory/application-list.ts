@@ -24,8 +24,8 @@ export interface ApplicationList {
   /** True when the list was read or restored. */
   isKnown(): boolean;
   /**
-   * True when an application that is not listed does not exist. False when a corrupt or deleted newest list may have
-   * named it.
+   * True when the list names every application that exists. False when the newest list is corrupt or deleted, because
+   * that list may have named further applications.
    */
   isComplete(): boolean;
   /** The reason why the last refresh failed; undefined when it succeeded. */

@@ -118,10 +118,9 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   return {
     start: async () => {
       await applications.restore();
-      // Reads hints first, so every change that the next reads miss has a hint above this number. When the store does
-      // not answer, the poll finds the number later, and the poll of all applications finds the changes in between. A
-      // follower reads hints only here. From these hints it learns that an announced revision was deleted, so the state
-      // is unknown.
+      // Reads the hints first, so every change that the next reads miss has a later hint. When the store does not
+      // answer, the poll reads the hints later, and the poll of all applications finds the changes in between. A
+      // follower reads hints only here, to learn that an announced revision was deleted and that the state is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
       completeAll();
@@ -197,8 +196,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const isConfirmed = [...byName.values()]
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
-      // The process reads one application after the other, so it takes long until the state of each application shows
-      // an outage.
+      // Reports an outage for every application at once. The states of the applications show the outage much later,
+      // because the process reads one application after the other.
       const failing = keepUp.isFailing() ? { storeFailing: true } : {};
       const healths = [...byName]
         .filter(([, catalog]) => !hasOnlyDrafts(catalog.state()))

@@ -175,7 +175,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     refreshApplication: async (name) => {
       const catalog = byName.get(name);
       await catalog?.refresh();
-      // A long verification logs its failure, and must not delay the poll.
+      // Does not wait for a verification of many releases: the wait would delay the poll, and the log gets each
+      // failure.
       if (catalog?.isVerifyingMany() === false) await catalog.complete();
       if (clock.now() - savedAt >= CONFIRMATION_SAVED_EVERY_MS) await saveConfirmations();
     },

@@ -151,7 +151,7 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
   yield Buffer.concat(batch);
 }
 
-/** The name of the revision in the file. The names of releases contain spaces. */
+/** The name of the revision in the file. No release has this name, because the names of releases contain spaces. */
 const REVISION = 'revision';
 const CARRIED = 'carried ';
 

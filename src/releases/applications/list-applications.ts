@@ -10,7 +10,7 @@ export type ListedApplication = { readonly application: string } & (
       /** The number of the newest catalog revision; 0 when the first publish was interrupted. */
       readonly revision: number;
       readonly channels: readonly string[];
-      /** The newest release that a channel offers; null when none does. */
+      /** The newest release that a channel offers; null when no channel offers one. */
       readonly newest: { readonly version: string; readonly channel: string } | null;
       readonly settings: ApplicationSettings;
     }

@@ -103,8 +103,8 @@ export function offersReleases(channels: Channels, name: string): boolean {
 }
 
 /**
- * Refuses a change that forgets a yank while another channel still offers the version: a publisher could promote the
- * version again.
+ * Refuses a change that removes a yanked offer while another channel still offers the version. Without the yanked
+ * offer, a publisher could promote the version again.
  *
  * @param left the other channels, as they will be
  * @throws AppError `status_forbids`

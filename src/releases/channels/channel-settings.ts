@@ -23,7 +23,7 @@ export interface ChannelEdit {
   readonly channels: Channels;
   /** The versions that the changed channel lists no longer. */
   readonly dropped: readonly string[];
-  /** The versions of a removed channel, which the revision remembers instead of the channel. */
+  /** The versions that the revision has to remember, because their channel was removed. */
   readonly removedVersions?: readonly string[];
 }
 

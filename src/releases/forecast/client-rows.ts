@@ -13,8 +13,8 @@ const isForUpdaters = (target: string): boolean =>
   target.startsWith('macos-') && !isDiskImage(target);
 
 /**
- * Makes one row for all clients that get the same. The target of the row is `all targets` when the application has no
- * other targets. Only new visitors get disk images, unless the application has no other build for macOS.
+ * Makes one row for all clients that get the same. The target of the row is `all targets` when the clients of every
+ * target get the same. Only new visitors get disk images, unless the application has no other build for macOS.
  */
 export function clientRows(
   changes: readonly ForeseenChange[],

@@ -87,8 +87,8 @@ export function answerText(answer: ForeseenAnswer): string {
 }
 
 function offeredText({ offered, reason, withheld, reached }: ForeseenAnswer): string {
-  // When rollouts offer a release to some clients, any other reason is about a release that none of these clients can
-  // get.
+  // The text already names the release that rollouts offer to some of these clients. Any other reason is about a
+  // release that none of these clients can get, so the text leaves the reason out.
   if (offered === null && reached.length > 0) return 'nothing';
   switch (reason) {
     case 'offer':

@@ -28,8 +28,8 @@ export interface ForeseenChange extends ClientGroup {
 
 /**
  * Finds the clients that are offered something else after a change, on every channel that the change affects. It
- * considers each target of the offers of the channel, and for each target clients on any version and new visitors. See
- * {@link runnableVersions}.
+ * considers every target of the channel's offers. For each target, it considers clients on any version, and new
+ * visitors. See {@link runnableVersions}.
  *
  * @param now by the store's clock
  * @param seen counted checks of the application
@@ -56,8 +56,8 @@ export function foreseeChanges(
 
 function changedNames(before: Channels, after: Channels): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
-  // An edit copies only the channels that it changes. Two separate revisions share no channel, so every channel counts
-  // as changed, and the forecast takes longer.
+  // An edit copies only the channels that it changes, so a channel that is the same object has not changed. Two
+  // separate revisions share no objects: every channel counts as changed, and the forecast takes longer.
   return [...names].filter((name) => before[name] !== after[name]);
 }
 

@@ -25,7 +25,7 @@ export interface ForeseenAnswer {
   /** The version that every client is offered; null for none. */
   readonly offered: string | null;
   readonly reason: Decision['reason'];
-  /** The newest version above the clients' own version that they are not offered; null otherwise. */
+  /** The newest version that is newer than the clients' own version and that they are not offered; null for none. */
   readonly withheld: string | null;
   /**
    * The versions that rollouts offer to a share of the clients instead, newest first. Each share is a share of the
@@ -68,9 +68,9 @@ export type ForeseenUpdate = ClientGroup & ForeseenAnswer;
  * Finds the updates for clients that run one of the versions, or an older version. It considers every channel that
  * shows an offer of these versions.
  *
- * For each target of the versions, it makes a decision for new visitors, and for each installed version, up to the
- * newest of `versions`, at which the answer can change: see {@link runnableVersions}. It assumes that the systems of
- * the clients are new enough.
+ * For each target of the versions, it makes decisions for new visitors and for installed versions. It considers the
+ * installed versions at which the answer can change, up to the newest of `versions`: see {@link runnableVersions}. It
+ * assumes that the systems of the clients are new enough.
  *
  * @param before the state that still lists the versions, and so has their targets
  * @param after the state from which the service answers the clients

@@ -9,8 +9,8 @@ import { targetsOf, updateQuestion } from './foresee-updates.ts';
 
 /**
  * Foresees the effect of a change on AppImages that update with zsync. These AppImages compare no versions, and install
- * every release that they get. So the service offers them nothing in place of an older release, and the tables of
- * clients are wrong for them.
+ * every release that they get. So the service offers them nothing while they may run a newer release than the one to
+ * offer, and the tables of clients are wrong for them.
  */
 
 export interface ForeseenZsync {

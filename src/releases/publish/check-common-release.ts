@@ -20,7 +20,7 @@ const AT_THE_END = Number.POSITIVE_INFINITY;
 
 /**
  * Finds the reasons why a document for several machines does not state a release. The result names machines as the
- * document names them. Rollouts count as ended, because the publisher asks about the release.
+ * document names them. Rollouts count as ended, because the publisher asks about the release, not about its rollout.
  *
  * @param query the query of a client that asks for the document and states nothing, with the channel's own name
  * @returns undefined when the document never states the release, because the release is not active or has no build for

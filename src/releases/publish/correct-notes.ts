@@ -28,7 +28,7 @@ interface NoteChange {
 }
 
 export interface NotesCorrected extends Committed {
-  /** The channels that list the release, without those that yanked it. */
+  /** The channels that list the release, without the channels that yanked it. */
   readonly channels: readonly string[];
   /** The number of the newest manifest that these channels name. */
   readonly manifest: number;

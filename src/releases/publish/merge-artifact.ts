@@ -72,7 +72,10 @@ function isAddable(added: Companion, existing: readonly Companion[]): boolean {
   );
 }
 
-/** Like {@link joinArtifacts}. An upload gets a new key when the named object is missing or corrupt. */
+/**
+ * Like {@link joinArtifacts}. The uploaded object takes precedence: an upload gets a new key when the named object is
+ * missing or corrupt.
+ */
 function joinCompanion(first: Companion, other: Artifact, uploaded: Artifact): Companion {
   const isSame = ({ filename, sha256 }: Companion): boolean =>
     filename === first.filename && sha256 === first.sha256;

@@ -31,8 +31,8 @@ export function mergeCarried(
 }
 
 /**
- * Refuses a document that replaces a document for files which this publisher does not publish. Clients would get the
- * new document, and it does not list these files.
+ * Refuses to replace a document that may list files which this publisher does not publish. Clients would get the new
+ * document, which does not list these files.
  */
 function refuseLosing(
   newest: Release | undefined,

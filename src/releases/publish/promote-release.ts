@@ -60,9 +60,8 @@ interface Promoted extends Committed, OtherKeys {
 
 /**
  * Offers a release on another channel, with the same manifest and without an upload. A second promotion adds the
- * platforms that were published since. It also offers a release whose Tauri signatures are of another key than the
- * application's key, and names these signatures: an operator may want to offer a release from before the key was
- * replaced.
+ * platforms that were published since. A release may have Tauri signatures of another key than the application's key:
+ * an operator may want to offer a release from before the key was replaced. The result names these signatures.
  *
  * @throws AppError `unknown_version` when no channel offers it; `status_forbids` when it is yanked anywhere, paused, a
  *   draft, or retired from the channel; `needs_create`, `prerelease_on_stable`; `older_version`, `clients_stranded`,

@@ -38,7 +38,10 @@ export function createEdCheck(publicKey: Uint8Array, signature: Uint8Array): EdC
   };
 }
 
-/** True when 32 bytes can be a public key. Half of all other bytes, such as private keys, are no point of the curve. */
+/**
+ * True when 32 bytes can be a public key. About half of all random values, such as private keys, are no point of the
+ * curve.
+ */
 export function isEdPublicKey(bytes: Uint8Array): boolean {
   const key = decodePoint(bytes);
   return key !== undefined && !hasSmallOrder(key);

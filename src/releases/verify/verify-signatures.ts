@@ -158,7 +158,10 @@ function keyObjectOf({ bytes }: MinisignPublicKey): KeyObject {
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
 }
 
-/** A signature over the file itself needs the whole file in memory. For years, signers have signed a hash instead. */
+/**
+ * The largest file with a legacy signature that Slipway verifies. A legacy signature is over the file itself, so the
+ * check needs the whole file in memory. For years, signers have signed a hash instead.
+ */
 export const LEGACY_BYTES_MAX = 256 * 1024 * 1024;
 
 /** The bytes that Ed25519 signed: the hash of the file; for a legacy signature, the file itself. */

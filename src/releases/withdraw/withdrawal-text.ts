@@ -10,7 +10,7 @@ export function withdrawalSentences(
   const cutOff = new Map<string, Set<string>>();
   for (const { reason, withheld, channel, installed } of clients) {
     if (reason !== 'must_step_through' || withheld === null) continue;
-    // Clients that are older than all releases may never have been able to reach the newer release.
+    // Skips clients that are older than all releases: they may never have been able to reach the newer release.
     if ((installed?.newest ?? null) === null) continue;
     cutOff.set(withheld, (cutOff.get(withheld) ?? new Set()).add(channel));
   }
