@@ -22,8 +22,8 @@ export interface ArchFindings {
 }
 
 /**
- * The architecture on which name, folder, channel and contents agree. When no source states an architecture, it is the
- * usual architecture of the tool.
+ * The architecture on which name, folder, channel and contents agree. When no source states an architecture, the tool's
+ * usual architecture counts.
  *
  * @throws AppError `invalid_artifact` when these sources contradict each other, and when nothing states an architecture
  */
