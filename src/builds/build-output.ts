@@ -61,7 +61,7 @@ export interface BuiltDocument {
   readonly sha256: string;
   /** A percentage from 0 to 100, which clients apply; null: the document states none. */
   readonly stagingPercentage: number | null;
-  /** Seconds in an appcast, which clients apply; absent: the document states none. */
+  /** The rollout interval of an appcast in seconds, which clients apply; absent: the document states none. */
   readonly phasedRolloutInterval?: string | undefined;
   /** The published names of the files that the document lists. */
   readonly lists: readonly string[];

@@ -6,7 +6,7 @@ export interface Clues {
   readonly format?: Format;
   /** The architecture, with its source: the error for contradicting evidence lists the sources. */
   readonly arch?: Evidence;
-  /** The architecture of a file that states none, because the tool leaves this architecture out of names. */
+  /** The architecture that the tool leaves out of names. It counts when nothing else states an architecture. */
   readonly usualArch?: Arch;
   /** True when the tool leaves the architecture out of the name. Then builds for two targets have the same name. */
   readonly nameLacksArch?: boolean;

@@ -17,8 +17,8 @@ import { beside, type SourceFile } from './source-file.ts';
 
 /**
  * Deltas of Squirrel and Velopack: `App-1.1.0-delta.nupkg` turns the full package of an older version into
- * `App-1.1.0-full.nupkg`. A delta does not state that version. Each tool makes the delta from the newest older full
- * package in the tool's own feed, so this file reads the version from that feed.
+ * `App-1.1.0-full.nupkg`. A delta does not state this older version. Each tool makes a delta from the newest older full
+ * package that its own feed lists, so this file finds the version in that feed.
  */
 
 const SUFFIX = /-delta\.nupkg$/i;

@@ -6,7 +6,7 @@ import type { Package } from './identify.ts';
 import { containsVersion } from './name-version.ts';
 import { isAppArchive } from './tauri/tauri.ts';
 
-/** A package while its sidecars and feeds are read. */
+/** A package to which sidecars and feeds still add facts. */
 export interface Draft {
   package: Package;
   minimumOsVersion: string | null;
@@ -16,7 +16,7 @@ export interface Draft {
   facts: UpdaterFacts;
 }
 
-/** A companion while its package's feeds are read. */
+/** A companion to which the feeds of its package still add facts. */
 export interface DraftCompanion extends BuiltCompanion {
   arch?: Arch;
   filename: string;

@@ -22,7 +22,7 @@ import type { SourceFile } from './source-file.ts';
 import { appArchiveName, cluesOfTauri, isAppArchive } from './tauri/tauri.ts';
 import { cluesOfVelopack } from './velopack/velopack.ts';
 
-/** The beginning of the reason why a file that may be a package is skipped. */
+/** The first words of a skip reason: the file may be a package, but Slipway does not recognize it. */
 export const NOT_KNOWN = 'not a known package';
 
 /** A file that will be published. */
@@ -124,7 +124,10 @@ async function findOut(
   };
 }
 
-/** Sparkle offers a file of its appcast to every Mac. */
+/**
+ * Sparkle offers a file of its appcast to every Mac, so the file counts as universal when nothing else states its
+ * architecture.
+ */
 function cluesOfAppcast(listedFor: Platform | undefined): Clues {
   return listedFor === 'macos' ? { usualArch: 'universal' } : {};
 }

@@ -20,7 +20,7 @@ const STATED = new RegExp(
  * metadata is ignored.
  */
 export function otherVersionIn(fullName: string, version: string): string | undefined {
-  // Otherwise the pattern would read the 7 as a fourth number.
+  // Otherwise the pattern would read the 7 of `.7z` as a fourth number of the version.
   const name = fullName.replace(/\.7z$/i, '');
   const wanted = withoutBuild(version).toLowerCase();
   if (containsVersion(name, version) && !name.toLowerCase().endsWith('.nupkg')) {

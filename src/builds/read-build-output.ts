@@ -124,7 +124,8 @@ export async function readBuildOutput(request: {
 }
 
 /**
- * electron-builder always writes block maps. It writes an update document only when its configuration has `publish`.
+ * A package with a block map is from electron-builder, which writes an update document only when its configuration has
+ * `publish`.
  */
 function findWithoutFeed(
   drafts: ReadonlyMap<string, Draft>,

@@ -22,7 +22,7 @@ import { attachZsync } from './zsync.ts';
  * - `FILE.blockmap`: electron-builder's block map of FILE
  * - `FILE.zsync`: appimagetool's zsync file of FILE
  * - `….nsis.7z`: a package that a web installer downloads
- * - `…-delta.nupkg`: a delta that turns an older package into the package
+ * - `…-delta.nupkg`: a delta that turns an older version of the package into this version
  */
 
 const SUFFIX = /\.(sig|edSignature|blockmap|zsync)$/i;
@@ -90,7 +90,9 @@ export async function attachSidecar(
   return undefined;
 }
 
-/** Finds the web installer by its directory, because its name does not mention its packages. */
+/**
+ * Finds the web installer in the directory of the package, because the installer's name does not mention its packages.
+ */
 async function attachWebPackage(
   sidecar: SourceFile,
   drafts: ReadonlyMap<string, Draft>,

@@ -5,8 +5,8 @@ import { refusal } from './refusal.ts';
  * The shape of electron-builder's signed update documents ("EBUM1"): an Ed25519 signature covers the version, the
  * staging percentage, the minimum system, and the address, hash and size of every file and package.
  *
- * This file checks what the client checks before it verifies a signature. It does not verify the signature itself,
- * because only the application has the public key.
+ * This file makes the checks that a client makes before it verifies a signature. This file does not verify the
+ * signature itself, because only the application has the public key.
  */
 
 /** The client refuses control characters. */

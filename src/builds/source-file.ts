@@ -19,7 +19,7 @@ export interface SourceFile {
   readonly statement: Statement | null;
   /** Set for a file of another update server; absent for a file of a build. */
   readonly imported?: {
-    /** The architecture that counts when nothing states an architecture. */
+    /** The architecture that counts when no source states one. */
     readonly usualArch: Arch | undefined;
   };
 }

@@ -29,7 +29,10 @@ export function configurationText(
   }
 }
 
-/** A basic string of TOML has the escapes of JSON. The entries of a table go before the tables below it. */
+/**
+ * `JSON.stringify` writes valid values, because a basic string of TOML has the escapes of JSON. The entries of a table
+ * go before the tables below it.
+ */
 function tomlLines(entries: Entries, path: readonly string[]): readonly string[] {
   const all = Object.entries(entries);
   const own = all.filter(([, value]) => !isTable(value));

@@ -124,7 +124,7 @@ export interface ChainRules extends PackageRules {
  *
  * @param older the older releases that the client can install, newest first
  * @param from the version that the client has: the deltas begin exactly at this version, or the list is empty. Null:
- *   the deltas go back as far as they follow each other
+ *   the deltas go back to the first gap
  */
 export function deltasTo(
   target: ListedPackage,
@@ -148,8 +148,8 @@ export function deltasTo(
 
 /**
  * Chooses one of several deltas to a package. When the client states its version, this is the delta with the oldest
- * base that is not older than that version: one such delta has fewer bytes than several. Otherwise it is the delta with
- * the newest base.
+ * base that is not older than that version: one delta over many versions has fewer bytes than several deltas. Otherwise
+ * it is the delta with the newest base.
  */
 function deltaTo(
   to: ListedPackage,

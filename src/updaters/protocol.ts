@@ -102,7 +102,7 @@ interface Dialect {
   readonly expectedSignature?: SignatureScheme;
   /**
    * True for a dialect whose clients install the usual installers of other applications. A release does not show
-   * whether its application has such a client, so the service offers files, but reports do not count these files as
+   * whether its application has such clients. So the service offers such files, but reports do not count these files as
    * served.
    */
   readonly takesAnyInstaller?: boolean;
@@ -127,7 +127,7 @@ interface Dialect {
    * Every address of the dialect's documents for a channel, so that `slipway export` can write the documents as files.
    * Absent for a dialect that needs a server, such as a dialect with questions by POST.
    *
-   * This list has no addresses of files. The export writes the files of every release that every client may get to
+   * This list has no addresses of files. When every client may get a release, the export writes the release's files to
    * `{version}/{filename}`. When a document names another address for a file, the export writes the file there too.
    * When the service answers an address with a redirect to a file, the export writes a copy of the file at that
    * address. No address has a query, so the service answers as it answers a client that states nothing more.
@@ -239,8 +239,8 @@ export interface OlderReleases extends DocumentInput {
 /** The facts from which a dialect may make "no update". */
 export interface ReleasesWithoutOffer extends OlderReleases {
   /**
-   * The release that the client states to have, also a yanked release; undefined when no channel that the client may
-   * open lists the release, and for dialects without `listsOwnRelease`.
+   * The release of the version that the client states, even when the release is yanked. Undefined for dialects without
+   * `listsOwnRelease`, and when the release is on no channel that the client may open.
    */
   readonly own: Release | undefined;
 }

@@ -22,7 +22,10 @@ export interface ChannelFeed {
 }
 
 export interface SetUp {
-  /** The addresses that clients ask. Parts that the updater fills in are written as in its configuration. */
+  /**
+   * The addresses that clients ask. A part that the updater fills in has the form of its variable, such as
+   * `{{target}}`.
+   */
   readonly addresses: readonly SetUpAddress[];
   readonly texts: readonly SetUpText[];
   /** Sentences about facts that the texts do not show. */

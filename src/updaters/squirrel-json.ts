@@ -4,8 +4,8 @@ import type { PollOffer, ProtocolResponse } from './protocol.ts';
 /** The JSON of Squirrel.Mac, which Electron's MSIX updater and older update servers use as well. */
 
 /**
- * Squirrel.Mac reads `url`, `name`, `notes` and `pub_date`. It installs every update that it gets without comparing
- * versions, because the service has compared them.
+ * Squirrel.Mac reads `url`, `name`, `notes` and `pub_date`. It installs every update that it gets, and compares no
+ * versions: the service compares the versions.
  */
 export interface SquirrelUpdate {
   readonly url: string;

@@ -10,8 +10,8 @@ import { type AppcastItem, fileNameOf } from './appcast.ts';
 const NOTES_BYTES_MAX = 64 * 1024;
 
 /**
- * The notes of a version: the text in the appcast, else the text of a file beside the appcast. `generate_appcast` links
- * such a file.
+ * The notes of a version: the text in the appcast, else the text of a notes file that the appcast links and that is
+ * beside the appcast. `generate_appcast` writes such links.
  *
  * @throws AppError `invalid_artifact` for notes in the appcast that are too long
  */

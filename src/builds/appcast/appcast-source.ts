@@ -64,7 +64,8 @@ export async function readAppcasts(
 
 /**
  * The paths of the files that an appcast lists only for other versions, each with its version. `generate_appcast` needs
- * the older archives in the directory, and the names of these archives may lack a version.
+ * the older archives in the directory, and the names of these archives may lack a version. Then only the appcast shows
+ * that they are older.
  */
 export function listedForOthers(
   appcasts: readonly AppcastSource[],

@@ -4,8 +4,8 @@ import type { AppcastItem } from './appcast.ts';
 
 /**
  * Says whether an item is of a version. Build metadata does not count. An item may state `2.0` for the release 2.0.0.
- * When an item has a version for users, a bundle version of one number counts builds: bundle version 2 is not release
- * 2.0.0.
+ * When an item also has a version for users, a bundle version with a single number is a build number: bundle version 2
+ * is not release 2.0.0.
  */
 export function isOfVersion(
   { shortVersion, version: bundle }: Pick<AppcastItem, 'shortVersion' | 'version'>,

@@ -13,7 +13,7 @@ import { isOfVersion, listedVersion } from './appcast-version.ts';
 import { carryAppcast, findNewer } from './carry-appcast.ts';
 import { addEdSignature, parseEdSignature } from './ed-signature.ts';
 
-/** Reads from an appcast what it states of the files beside it. */
+/** Reads the facts that an appcast states about the files beside it. */
 
 interface AttachedAppcast {
   /** Says why the appcast is not published; absent when the appcast is signed and published. */
@@ -232,7 +232,7 @@ function minimumOf(path: string, text: string): string {
 }
 
 /**
- * Adds the deltas of an item to the draft of the file that the deltas make. Adds only deltas that are beside the
+ * Adds an item's deltas to the draft of the file that these deltas produce. Leaves out deltas that are not beside the
  * appcast.
  */
 async function attachDeltas(

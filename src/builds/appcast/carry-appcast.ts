@@ -15,7 +15,7 @@ import { type AppcastEnclosure, type AppcastItem, fileNameOf } from './appcast.t
 import type { AppcastSource } from './appcast-source.ts';
 import { listedVersion } from './appcast-version.ts';
 
-/** Makes the documents that a release carries from signed appcasts. */
+/** Turns signed appcasts into the documents that a release carries. */
 
 /**
  * The documents as the service stores them. Renames the packages to the names in the addresses of the appcast.
@@ -83,8 +83,8 @@ export function carryAppcast(
 }
 
 /**
- * An item that clients would install instead of the items of the version; undefined for none. A client ignores the
- * items of a channel unless the application was built for that channel.
+ * An item that clients would install instead of the items of the version; undefined for none. Items with a channel do
+ * not count, because a client ignores them unless its application was built for that channel.
  */
 export function findNewer(
   items: readonly AppcastItem[],

@@ -86,8 +86,8 @@ function machOMachine(bytes: Buffer): Machine | undefined {
 }
 
 /**
- * Java classes have the same magic number. In the place of the count, they have their version, and every version is 45
- * or more.
+ * Java classes begin with the same magic number. Where a universal program has its count of architectures, a Java class
+ * has its version, which is 45 or more.
  */
 function fatArch(bytes: Buffer, entryBytes: number): Arch | undefined {
   const count = bytes.readUInt32BE(4);

@@ -48,9 +48,8 @@ export async function readAppZip(path: string): Promise<ApplicationArch> {
 export async function readAppTar(path: string): Promise<ApplicationArch> {
   const programs: Buffer[] = [];
   const archive = extract();
-  // The loop below receives every error.
   const file = await openPlainFile(path);
-  // The stream closes the file.
+  // The stream closes the file. The callback does nothing, because the loop below receives every error.
   pipeline(file.createReadStream(), createGunzip(), limitScan, archive, () => {});
   try {
     for await (const entry of archive) {

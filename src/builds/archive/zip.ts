@@ -14,8 +14,9 @@ interface ZipEntry {
 /**
  * Reads the beginnings of some files in a zip (a `.nupkg` is one). Unpacks nothing else, so a zip bomb takes no memory.
  *
- * @param bytesWanted returns the number of bytes to read of the file with this name; 0: the file is not wanted
- * @returns the files with wanted bytes, or the reason why the zip cannot be read
+ * @param bytesWanted returns the number of bytes to read from the beginning of the named file; 0: the file is not
+ *   wanted
+ * @returns the beginnings of the wanted files, or the reason why the zip cannot be read
  * @throws the system's error when the file itself cannot be read
  */
 export async function readZip(

@@ -139,8 +139,8 @@ function suffixOf(name: string): string {
 }
 
 /**
- * electron-builder lists only NSIS installers. The name alone does not distinguish an NSIS installer from an installer
- * of Squirrel.
+ * electron-builder lists only NSIS installers. When it lists a file that Slipway took for an installer of Squirrel, the
+ * format is unclear, because both kinds of installers may have the same name.
  */
 function refuseSquirrel(path: string, { package: { file, format } }: Draft): void {
   if (format !== 'squirrel-setup' || file.statement?.format !== undefined) return;
@@ -164,7 +164,7 @@ function check(path: string, entry: FeedEntry, file: { path: string; size: numbe
   );
 }
 
-/** The entry of a web installer's package states the architecture of the machines that the package is for. */
+/** For a package of a web installer, the feed's entry states the architecture. */
 function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
   companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
   if (entry.packageArch !== undefined) companion.arch = entry.packageArch;

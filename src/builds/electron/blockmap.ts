@@ -11,8 +11,8 @@ import { openPlainFile, readPlainFile } from '../../core/plain-file.ts';
 
 /**
  * A block has about 30 KB and takes about 30 bytes of the map, so these limits allow files of many gigabytes. The
- * limits protect the memory: a parsed map takes several times as much, and any program may end with bytes that look
- * like a map.
+ * limits protect the memory: a parsed map takes several times the memory of its text, and any program may end with
+ * bytes that look like a map.
  */
 const PACKED_BYTES_MAX = 8 * 1024 * 1024;
 const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
@@ -31,7 +31,7 @@ export async function readBlockmapCoverage(path: string): Promise<number | undef
 
 /**
  * The size in bytes of the block map at the end of a file, without its trailer; undefined when the file has no map, or
- * a map of other bytes.
+ * a map that does not fit the file.
  *
  * @throws the system's error when the file cannot be read
  */

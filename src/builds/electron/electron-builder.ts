@@ -59,9 +59,9 @@ function archivePlatform(file: SourceFile): Platform | undefined {
 }
 
 /**
- * The architecture of a name without a suffix: x64, unless a custom `artifactName` leaves out `${arch}`. When there is
- * only one unpacked application, its architecture counts. On Windows, one installer may contain several unpacked
- * applications. Then its architecture is `universal`.
+ * The architecture of a name without a suffix. It usually is x64, but a custom `artifactName` may leave out `${arch}`.
+ * So when there is only one unpacked application, its architecture counts. On Windows, one installer may contain
+ * several unpacked applications. Then its architecture is `universal`.
  */
 function unsuffixedArch(platform: Platform, file: SourceFile): Arch | undefined {
   if (isWeb(file)) return archOfPackages(file);
@@ -93,8 +93,8 @@ function isOneOfSeveral({ name, siblings }: SourceFile): boolean {
 }
 
 /**
- * Only ordinary installers have a block map beside them. So an ordinary installer of a product like `App Web` is
- * recognized.
+ * Only ordinary installers have a block map beside them. So the block map shows that an installer of a product called
+ * `App Web` is an ordinary installer.
  */
 function isWeb({ name, folders, siblings }: SourceFile): boolean {
   if (siblings.includes(`${name}.blockmap`)) return false;

@@ -89,8 +89,8 @@ export function addressedName(path: string, entry: FeedEntry, version: string): 
   if (name === undefined || !isBelow || !isPlain || search !== '' || hash !== '') {
     throw notAFileName(path, entry, version);
   }
-  // When an address is only a file name, the service finds the release by the version in that name, with build
-  // metadata.
+  // When an address is only a file name, the service finds the release by the version in that name. The version there
+  // must include the build metadata.
   if (segments.length === 1 && !versionsInName(name).includes(version)) {
     throw refusal(
       path,

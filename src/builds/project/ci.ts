@@ -46,7 +46,10 @@ async function publishingFiles(root: string): Promise<readonly string[]> {
   return files.filter((_file, at) => /\bslipway\b/i.test(texts[at] ?? ''));
 }
 
-/** The last stage of the pipeline. A job in a file that GitLab includes must be in a stage that the pipeline has. */
+/**
+ * The last stage of the pipeline. GitLab accepts a job of an included file only when the pipeline has the stage of the
+ * job.
+ */
 async function lastStage(root: string): Promise<string | undefined> {
   // The file may have tags that only GitLab knows, or errors. Then no stage is known.
   const pipeline = await readConfiguration(root, GITLAB_FILE).catch(() => undefined);

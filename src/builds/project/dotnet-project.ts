@@ -94,7 +94,7 @@ async function readProjectFile(directory: string, file: string): Promise<XmlElem
   }
 }
 
-/** The first value of a property that does not refer to another property. */
+/** The first value of a property. Values that refer to another property do not count. */
 function property(root: XmlElement, name: string): string | undefined {
   const values = childrenOf(root, 'PropertyGroup').flatMap((group) => childText(group, name) ?? []);
   return textOf(values.find((value) => value !== '' && !value.includes('$(')));

@@ -15,7 +15,10 @@ import {
 import { textInSource, wordsInSection } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
-/** Reads how a project uses electron-builder. Searches only the text of a configuration in JavaScript or TypeScript. */
+/**
+ * Reads how a project uses electron-builder. Does not run a configuration in JavaScript or TypeScript, but searches its
+ * text.
+ */
 
 const RUNS = /\belectron-builder\b/;
 /** The files in the order in which electron-builder looks for them. Names with `config` are a widespread custom. */

@@ -15,14 +15,14 @@ import { textInSource } from './source-text.ts';
 import { targetsOf } from './usual-target.ts';
 
 /**
- * Reads how a project uses Electron Forge. When the configuration is a program, as in most projects, this file searches
- * only its text.
+ * Reads how a project uses Electron Forge. In most projects, the configuration is a program. This file does not run the
+ * program, but searches its text.
  */
 
 const RUNS = /\belectron-forge\b/;
 const FILE = /^forge\.config\.([cm]?[jt]s|json)$/;
 const OUTPUT = 'out';
-/** Bounded: `platformsInText` searches the whole configuration for each maker. */
+/** The limit bounds the time: `platformsInText` searches the whole configuration for each maker. */
 const MAKERS_MAX = 50;
 
 interface Maker {
@@ -137,7 +137,7 @@ function makes({ name, platforms }: Maker, platform: Platform): boolean {
   return own === undefined || own === platform;
 }
 
-/** With an identifier, the folder `make` is in a folder with that identifier as its name. */
+/** With an identifier, Forge writes `make` into a folder that has the identifier as its name. */
 function outputOf(outDir: string | undefined, hasIdentifier: boolean): string {
   const path = (outDir ?? OUTPUT).replaceAll('\\', '/').replace(/^\.\/|\/+$/g, '');
   return hasIdentifier ? path : `${path}/make`;

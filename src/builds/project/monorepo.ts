@@ -6,8 +6,8 @@ import { findFiles, namesIn } from './project-files.ts';
 import { findTools } from './read-project.ts';
 
 /**
- * Recognizes the root of a monorepo. The settings and the CI file do not belong there, but into the folder of an
- * application.
+ * Recognizes the root of a monorepo. The settings and the CI file belong in the folder of an application, not in this
+ * root.
  */
 
 export interface Monorepo {
@@ -30,7 +30,7 @@ const USUAL = /^(apps|packages)\/[^/]+$/;
 /** @returns undefined for a project that is no monorepo */
 export async function findMonorepo(project: Project): Promise<Monorepo | undefined> {
   const { directory, tool, root } = project;
-  // A tool that only package.json names may be installed at the root for all packages.
+  // When only package.json names a tool, the tool may be installed at the root for all packages.
   if (tool !== undefined && tool.shownBy !== 'package.json') return undefined;
   const manifest = await readManifest(directory);
   const names = await namesIn(directory);

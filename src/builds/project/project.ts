@@ -2,7 +2,7 @@ import type { ConfigurationFile } from '../../domain/configuration-file.ts';
 import type { Platform } from '../../domain/platform.ts';
 import type { Target } from '../../domain/target.ts';
 
-/** The files of a project say how it is built and released. No code of the project runs. */
+/** The facts about building and releasing a project. Slipway reads them from files, and runs no code of the project. */
 export interface Project {
   /** Absolute. */
   readonly directory: string;
@@ -79,7 +79,7 @@ export interface FoundTool {
 
 /** The way in which CI runs the tool. */
 export type Build =
-  /** Scripts of package.json, and programs of its packages, in this order. */
+  /** Scripts of package.json and programs of its packages. CI runs them in the order of the list. */
   | { readonly kind: 'packages'; readonly runs: readonly PackageRun[] }
   | {
       readonly kind: 'tauri';

@@ -50,7 +50,10 @@ export async function readProject(directory: string): Promise<Project> {
   };
 }
 
-/** The tools of a project, the most specific tool first. Another tool may build an application that vpk packs. */
+/**
+ * The tools of a project, the most specific tool first. The npm package `velopack` comes before Electron's tools,
+ * because vpk may pack an application that one of these tools builds.
+ */
 export async function findTools(
   directory: string,
   manifest: Manifest | undefined,

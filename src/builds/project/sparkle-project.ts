@@ -45,8 +45,8 @@ async function findInfoPlist(directory: string): Promise<Plist | undefined> {
 }
 
 /**
- * The text of a key in a property list; undefined for `$(VARIABLE)`. `parseXml` would refuse the document type
- * declaration of a property list.
+ * The text of a key in a property list; undefined for `$(VARIABLE)`. Searches the text, because `parseXml` refuses the
+ * document type declaration of a property list.
  */
 function stringIn(text: string, key: string): string | undefined {
   const found = new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text);

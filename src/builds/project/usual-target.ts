@@ -12,8 +12,8 @@ const USUAL: Readonly<Record<Platform, Target['arch']>> = {
 };
 
 /**
- * @param arches words of a configuration, such as `arm64` and `universal`; when it is empty, a tool builds for the
- *   architecture of its machine
+ * @param arches words of a configuration, such as `arm64` and `universal`; when this list is empty, a tool builds for
+ *   the architecture of its machine
  */
 export function targetsOf(platform: Platform, arches: readonly string[]): readonly Target[] {
   const known = arches.flatMap((word) => archOf(word) ?? []);

@@ -64,7 +64,7 @@ export function parseTauriSignature(
 }
 
 const SUFFIX = /(?:\.app\.tar\.gz|\.tar\.gz|\.[a-z0-9]+)$/i;
-/** Words that CI scripts add to names or remove from names, like the version and the target. */
+/** Words that CI scripts add to names or remove from names, as they do with the version and the target. */
 const MODE = /^(?:release|debug|[a-z]{2}-[a-z]{2})$/;
 const KIND = /^(?:app|appimage|bundle|deb|msi|nsis|rpm|setup)$/;
 

@@ -44,8 +44,8 @@ export function appArchiveName(name: string, arch: Arch): string {
 }
 
 /**
- * The architecture in the name of the only disk image of the same build: this is the last evidence for
- * `App.app.tar.gz`.
+ * The architecture that the names of the disk images state; undefined when they state several or none. The disk images
+ * are the last evidence for `App.app.tar.gz`.
  */
 export function diskImageEvidence(
   file: SourceFile,

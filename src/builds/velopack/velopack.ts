@@ -49,7 +49,7 @@ export async function cluesOfVelopack(
   };
 }
 
-/** Finds the longest channel that the name contains. Only names of the channel `win` do not contain the channel. */
+/** Finds the longest channel that the name contains. vpk writes every channel except `win` into the names of files. */
 function channelOf(name: string, channels: readonly string[]): string {
   const inName = [...channels]
     .sort((a, b) => b.length - a.length)

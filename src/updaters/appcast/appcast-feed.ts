@@ -96,8 +96,8 @@ export function listAppcastAddresses(): readonly StaticAddress[] {
 }
 
 /**
- * The appcasts of Sparkle and WinSparkle. Clients read every item and compare the version of the system. So a document
- * also lists older releases, for clients whose system the offered release does not support.
+ * The appcasts of Sparkle and WinSparkle. Clients read every item, and compare its minimum version with the version of
+ * their system. So a document also lists older releases, for clients whose system the offered release does not support.
  */
 interface ListedAppcast {
   readonly platform: Platform;

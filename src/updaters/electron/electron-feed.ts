@@ -30,7 +30,7 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
   const { release } = listing;
   const { version } = release;
   const artifacts = listFiles(release, listing);
-  // The name of every file would make some client choose the file wrongly: see `isMistakable`.
+  // No file is left when some client would choose each file wrongly by its name: see `isMistakable`.
   if (artifacts.length === 0) return noUpdate(NEVER_NEWER, 'unsupported_platform');
   const urlOf = (filename: string): string =>
     listing.document === ELECTRON_RELATIVE
@@ -42,7 +42,7 @@ export function renderElectronFeed(listing: FeedListing): ProtocolResponse {
   return yaml({
     version,
     files,
-    // For clients before 2.15, and for other clients that imitate such clients.
+    // For clients before 2.15, and for other updaters that imitate these clients.
     path: files[0]?.url,
     sha512: files[0]?.sha512,
     ...packages,
@@ -72,10 +72,10 @@ const NEVER_NEWER = '0.0.0-0';
 const UNREACHABLE_SYSTEM = '999999.0.0';
 
 /**
- * The client treats 404 and 204 as errors, so "no update" is a document. It states the client's own version, or a
- * version that is older than every other version. A client that allows downgrades would install an older version. So
- * the document also requires a system that does not exist, and a rollout to 0 % of the clients. Clients before 6.3 read
- * only this percentage.
+ * The client treats 404 and 204 as errors, so "no update" is a document. The document states the client's own version,
+ * or a version that is older than every other version. A client that allows downgrades would install an older version.
+ * So the document also requires a system that does not exist, and states a rollout to 0 % of the clients. Clients
+ * before 6.3 read only the percentage.
  */
 export function renderElectronNoUpdate({ query }: Question, reason: Reason): ProtocolResponse {
   const { currentVersion } = query;

@@ -76,9 +76,9 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /**
- * A variable that electron-builder replaces in most configurations. The variable stays in an address from a file that
- * electron-builder did not write. An installed application cannot be corrected, so the variable counts as no
- * architecture.
+ * A variable that electron-builder replaces in most configurations. When electron-builder did not write the file with
+ * the address, the variable stays in the address. An installed application cannot be corrected, so the variable counts
+ * as no architecture.
  */
 const UNEXPANDED = `\${arch}`;
 
@@ -99,7 +99,8 @@ function archFrom(
 const SUFFIXES = ['', '-mac', ...LINUX_SUFFIXES.map(([, suffix]) => `-linux${suffix}`)];
 
 /**
- * Lists `latest.yml` and the like, and the documents by which an application asks for another channel of the same feed.
+ * Lists `latest.yml` and the like, and the same documents of every channel: an application may ask for another channel
+ * at the same feed.
  */
 function listElectronAddresses({
   channels,

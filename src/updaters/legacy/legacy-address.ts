@@ -16,8 +16,8 @@ export type LegacyRequest =
   | {
       readonly kind: 'update';
       /**
-       * The documents of this dialect have absolute addresses, because relative addresses would be addresses of the
-       * other server.
+       * The documents of this dialect have absolute addresses, because clients would resolve relative addresses below
+       * the address of the other server.
        */
       readonly protocol: Protocol;
       readonly request: Pick<ProtocolRequest, 'application' | 'channel' | 'path' | 'query'>;

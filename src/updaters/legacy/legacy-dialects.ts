@@ -39,8 +39,8 @@ export const legacyJson: PollProtocol = {
 };
 
 /**
- * `latest.yml` and the like. The addresses in these documents are absolute, because relative addresses would be
- * addresses of the other server.
+ * `latest.yml` and the like. The addresses in these documents are absolute, because clients would resolve relative
+ * addresses below the address of the other server.
  */
 export const legacyElectron: Protocol = {
   ...electron,

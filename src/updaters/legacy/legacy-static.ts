@@ -25,7 +25,8 @@ export interface LegacyStaticAddress {
 }
 
 /**
- * The words that `process.platform` and `process.arch` make, and the words that the documentation of the servers uses.
+ * The words that applications make from `process.platform` and `process.arch`, and the words in the documentation of
+ * the servers.
  */
 const WINDOWS = ['win32', 'win32_x64', 'win32_ia32', 'win32_arm64', 'windows_64', 'windows_32'];
 const LINUX = [
@@ -133,7 +134,10 @@ function updatesAt(
   });
 }
 
-/** The forms of electron-release-server with the channel after the version, or before `latest.yml`. */
+/**
+ * Lists the addresses of electron-release-server that name the channel after the version, before `latest.yml`, or as
+ * the name of the document.
+ */
 function namedChannelsAt(
   prefix: string,
   channels: readonly LegacyChannel[],

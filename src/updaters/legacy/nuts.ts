@@ -84,7 +84,7 @@ function parseDownload(
   const name =
     filename ?? (word !== undefined && parseLegacyMachine(word) === undefined ? word : undefined);
   if (version !== null && name?.includes('.')) {
-    // Any dialect has the files of a release at the same address.
+    // All dialects have the files of a release at the same path, so any dialect can answer.
     const request = { ...asked, path: [version, name], query };
     return { kind: 'update', protocol: legacyElectron, request };
   }

@@ -152,8 +152,8 @@ function itemFor(release: Release, chosen: Artifact): AppcastItem {
 }
 
 /**
- * A signed file in place of a chosen file without a signature. The client does not compare versions of the system, so
- * the signed file must run on the same versions as the chosen file.
+ * The chosen file, or a signed file when the chosen file has no signature. The client does not compare versions of the
+ * system, so the signed file must run on the same versions as the chosen file.
  */
 function signedInstead({ artifacts }: Release, chosen: Artifact): Artifact {
   if (edSignatureOf(chosen) !== undefined) return chosen;

@@ -30,7 +30,7 @@ export interface OmahaSystem {
 }
 
 export interface OmahaApp {
-  /** Empty when the client states no id: that is an error of the client. */
+  /** Empty when the client states no id, which is an error of the client. */
   readonly id: string;
   readonly version: string;
   /** Undefined: the client only reports something. */

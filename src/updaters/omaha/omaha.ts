@@ -67,8 +67,8 @@ export const omaha: PollProtocol = {
 };
 
 /**
- * On Linux, the only format is AppImage, because a client from a package of its distribution does not state the
- * package's format.
+ * On Linux, the only format is AppImage, because a client that was installed from a package does not state the format
+ * of this package.
  */
 const FORMATS_BY_PLATFORM: Readonly<Record<Platform, readonly Format[]>> = {
   windows: ['nsis', 'msi'],
@@ -211,7 +211,7 @@ function hasPrefix(version: string, prefix: string): boolean {
   );
 }
 
-/** @param known the answer to the check that the service answers; undefined: there is no such application */
+/** @param known the answer to the check of the application at `asked.at`; undefined: there is no such application */
 function render(asked: Asked, known: CheckAnswer | undefined): ProtocolResponse {
   const apps = asked.apps.map(({ id, check, hasPing, eventCount }, index) => {
     const answer = check !== undefined && index === asked.at ? known : undefined;

@@ -18,7 +18,7 @@ import { describeSparkleSetUp } from './sparkle-set-up.ts';
  *
  * A generated document states no `phasedRolloutInterval`: the server decides on the rollout, and with an interval the
  * client would delay the update a second time. The service serves a signed document byte for byte, and the client
- * applies its interval.
+ * applies the interval in the document.
  */
 export const sparkle: FeedProtocol = {
   shape: 'feed',

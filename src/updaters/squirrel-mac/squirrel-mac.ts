@@ -54,7 +54,7 @@ export const squirrelMac: PollProtocol = {
 
 const FORMATS: readonly Format[] = ['zip'];
 
-/** Lower case; Electron Forge writes `RELEASES.json`. */
+/** In lower case, because the service ignores case in this name: Electron Forge writes `RELEASES.json`. */
 const RELEASES = 'releases.json';
 
 function parseRequest(request: ProtocolRequest): Question | undefined {
@@ -168,8 +168,8 @@ const ARCHES = ['x64', 'arm64', 'universal'];
 
 /**
  * Lists an address for each version and architecture, and the documents for `serverType: 'json'`. The address of the
- * newest version has no document, because the client would install any update there. Without a document, the client
- * reports an error.
+ * newest version has no document, because the client would install the update in any document, whatever its version.
+ * Without a document, the client reports an error.
  */
 function listSquirrelMacAddresses({
   versions,

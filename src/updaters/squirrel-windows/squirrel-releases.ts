@@ -20,8 +20,8 @@ import type { FeedListing, ProtocolResponse, ReleasesWithoutOffer } from '../pro
  * requests.
  *
  * A client (Squirrel 1.9.1 and 2.0.1, `UpdateInfo.Create`) takes the newest version that has a full package. When the
- * deltas that are newer than the client's own version have fewer bytes, the client downloads all these deltas. It does
- * not check which package each delta changes.
+ * deltas that are newer than the client's own version have fewer bytes than this package, the client downloads all
+ * these deltas. It does not check which package each delta changes.
  */
 
 /** A document names its files by the bare name, below the address of the feed, or by the absolute address. */

@@ -294,7 +294,7 @@ function machinesOf({ builds }: Facts): readonly TauriMachine[] {
 }
 
 /**
- * The ends of addresses of clients that do not state their bundle type. A client that does not know the variable sends
- * the last of these ends.
+ * The last segments of an address in which the client states no bundle type. A client that does not know the variable
+ * sends the variable unreplaced.
  */
 const NO_BUNDLE: readonly (readonly string[])[] = [[], ['unknown'], ['{{bundle_type}}']];

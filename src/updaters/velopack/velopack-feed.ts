@@ -47,7 +47,7 @@ export function renderAssets(asked: FeedListing): ProtocolResponse {
   const { channel, from } = parseDocument(document);
   const rules = rulesFor(listing);
   const offered = offeredPackage(listing, rules);
-  // A delta of another package than the client's own package is useless to the client.
+  // The client cannot use a delta that changes another package than the client's own.
   const isCertain =
     arch !== null ||
     channelInName(offered.artifact.filename, release.version) === channel ||

@@ -38,8 +38,8 @@ import { describeVelopackSetUp } from './velopack-set-up.ts';
  * | Rust, and JavaScript, Python, C++ with it | `localVersion`, `id`, and `stagingId` (not yet in 0.0.1053) |
  * | C# | `arch`, `os`, `rid`; `id` and `localVersion` of the newest full package on the machine, when there is one |
  *
- * `RELEASES` and `RELEASES-{channel}` are for applications that used Squirrel before: vpk writes only full packages
- * into these documents, and only versions that Squirrel can read.
+ * `RELEASES` and `RELEASES-{channel}` are for applications that move from Squirrel to Velopack. Like vpk, the service
+ * lists only full packages in these documents, and only versions that Squirrel can read.
  */
 export const velopack: FeedProtocol = {
   shape: 'feed',

@@ -12,9 +12,9 @@ const FORMATS: readonly Format[] = ['nsis', 'msi'];
 /**
  * WinSparkle.
  *
- * `GET {base}/appcast.xml`. The client takes the newest item whose `sparkle:os` is `windows` or names its own build,
- * such as `windows-x64`, and whose minimum version its Windows meets. So the document has one item for each
- * architecture that a release has a build for. Older clients read only one enclosure of an item.
+ * `GET {base}/appcast.xml`. The client reads items whose `sparkle:os` is `windows` or names the client's own build,
+ * such as `windows-x64`. It takes the newest of these items whose minimum version its Windows meets. So the document
+ * has one item for each architecture that a release has a build for. Older clients read only one enclosure of an item.
  *
  * The client runs the file that it downloads, so archives are not listed.
  */

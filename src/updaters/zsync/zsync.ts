@@ -24,15 +24,15 @@ import { describeZsyncSetUp, ZSYNC_ARCHES } from './zsync-set-up.ts';
  * name without an architecture means x64. `{base}/{name}.AppImage` redirects to the newest AppImage.
  *
  * The answer is the zsync file of the offered release with two other header lines:
- * - `URL` is the stable address of the AppImage of exactly this release, with its version. With an address without a
- *   version, a release that is published during a download would mix two files.
+ * - `URL` is the stable address of the AppImage of exactly this release, with its version. Without the version in the
+ *   address, a client would mix two files when a release is published during its download.
  * - `Filename` is the requested name, so that the client updates the file that it knows.
  *
  * The client states nothing about itself. It compares the SHA-1 in the answer with the SHA-1 of its own file. So an
  * answer that describes the client's own file means "no update", and an answer with an older release causes a
- * downgrade. No answer means "no update" to all clients, so the answer is 404 when the newest release that the client
- * may have is paused or yanked, has a `requires`, or has no zsync file. Both clients then report an error, and leave
- * the file as it is.
+ * downgrade. There is no answer that means "no update" to all clients. So the answer is 404 when the newest release
+ * that the client may have is paused or yanked, has a `requires`, or has no zsync file. Both clients then report an
+ * error, and leave the file as it is.
  */
 export const zsync: PollProtocol = {
   shape: 'poll',
@@ -80,7 +80,7 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
     query: {
       ...commonQuery(request, zsync),
       currentVersion: null,
-      // The redirect is for a person who downloads the AppImage.
+      // A person who follows the redirect downloads the AppImage, and updates no file.
       installsOlder: suffix !== undefined,
       platform: 'linux',
       arch: arch === undefined || arch === '' ? archInName(name) : parseArch(arch),
