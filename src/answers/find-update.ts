@@ -60,7 +60,7 @@ function join(
 }
 
 /**
- * Finds the artifact of a release that was chosen from the artifacts of its offer.
+ * Finds the release's artifact with the identity that a decision chose from the artifacts of the offer.
  *
  * @throws AppError `document_corrupt` when the manifest lacks the artifact. Valid documents cannot cause this, because
  *   an offer copies its artifacts from its manifest and names the manifest's digest.

@@ -53,8 +53,8 @@ export async function readUsage(deps: ReadUsageDeps): Promise<ReadUsage> {
 }
 
 /**
- * Leaves out a total that a newer release of Slipway wrote, like a corrupt total. The counters and an older total
- * contain most of its counts.
+ * Leaves out a total that a newer release of Slipway wrote, as if this total were corrupt. The counters and an older
+ * total contain most of its counts.
  */
 async function readNewestTotal(stored: StoredCounts, listing: Listing): Promise<void> {
   for (let from = 0; from < listing.totals.length; from++) {
