@@ -158,8 +158,8 @@ function explainNative(
   if (missing === undefined) return { ...NO_NATIVE, result: 'passed' };
   const isNative = (build: OfferedArtifact): boolean =>
     build.platform === query.platform && isNativeOn(missing, build) && takes(build);
-  // This searches all offers, because the machine's own list may lack the build. For example, the list for Linux
-  // without an architecture has no arm64 builds.
+  // This searches all offers, because the machine's own list may lack the build. For example, the list for a Linux
+  // client that does not state its architecture has no arm64 builds.
   const built = channel.offers
     .slice(channel.offers.indexOf(offer) + 1)
     .find((older) => isShown(older) && mayBeOffered(older) && older.artifacts.some(isNative));

@@ -107,7 +107,7 @@ export function parseMinisignSignature(text: string): MinisignSignature | undefi
 }
 
 /**
- * A field of a trusted comment. The field keeps its white space, because the client compares it with its white space.
+ * A field of a trusted comment. The field keeps its white space, because the client compares the white space too.
  * Undefined when the comment does not state the field.
  */
 export function statedIn(

@@ -99,7 +99,7 @@ interface WrittenStep extends RolloutStep {
 
 /**
  * Keeps the last of several steps that the plan reaches at the same moment. The absolute times of such steps passed
- * before the plan began, for example during a long upload, or are in one freeze window.
+ * before the plan began, for example during a long upload, or are in the same freeze window.
  */
 function withoutPassed(steps: readonly WrittenStep[]): readonly RolloutStep[] {
   return steps

@@ -37,7 +37,7 @@ export interface UpdateQuery {
   readonly signatureScheme: SignatureScheme | null;
   /**
    * True when the client states no version, and installs what it is offered without comparing versions. The service
-   * offers such a client no release that may be older than the release that the client runs. Absent: no.
+   * never offers such a client a release that may be older than the client's own release. Absent: no.
    */
   readonly installsOlder?: boolean;
 }

@@ -13,7 +13,7 @@ export interface PublicMetrics {
     readonly last30Days: number;
     readonly allTime: number;
   };
-  /** Means over five full minutes: the last minutes whose counts every process has had time to report. */
+  /** Means over the last five full minutes whose counts every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
   /** Shares of the checks of the last seven UTC days. */

@@ -32,7 +32,7 @@ const TOTALS_KEPT_MIN = 8;
 /** A total names a closed counter for at least this long, so that the counter's process cannot continue the counter. */
 export const REMEMBERED_MS = 7 * DAY_MS;
 /**
- * The most tries to close a counter. After so many tries, the counter counts as in use, because its process keeps
+ * The most tries to close a counter. After so many tries, the counter is still in use, because its process keeps
  * writing.
  */
 const CLOSE_TRIES = 5;

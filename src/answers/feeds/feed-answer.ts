@@ -142,8 +142,8 @@ function answerName(
   const { currentVersion, osGate, osVersion } = question.query;
   const version = currentVersion === null ? '' : versionText(currentVersion);
   const isListed = version === '' || channel.offerOf(version) !== undefined;
-  // The list also depends on the client's system version. There are too many system versions to keep an answer for
-  // each.
+  // The list of older releases also depends on the client's system version. There are too many system versions to keep
+  // an answer for each.
   const isOneOfMany = listsOlder && osGate === 'server' && osVersion !== null;
   if (!isListed || isOneOfMany) return undefined;
   return `${name} from ${version} ${decision.reason} ${stage.isPartial} ${stage.completed} ${isRestricted}`;

@@ -117,10 +117,10 @@ interface OwnOffer {
 const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
- * The offer of the version that a client has. A client that trusts only signed documents considers a generated "no
- * update" an attack, and other clients need a document that lists a release. A yanked offer counts too, because a
- * client that has the version does not install it again. A client that moved from beta to stable may have a version
- * that only beta lists.
+ * The offer of the version that a client has. Two kinds of clients need this release: clients that trust only signed
+ * documents consider a generated "no update" an attack, and some other clients need a document that lists a release. A
+ * yanked offer counts too, because a client that has the version does not install it again. A client that moved from
+ * beta to stable may have a version that only beta lists.
  */
 function seeOwn(
   deps: ServiceDeps,
