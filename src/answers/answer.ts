@@ -1,8 +1,8 @@
 import type { UsageCounter } from '../usage/usage-counter.ts';
 
 /**
- * The answer to a client, as a value. The code in this directory takes a parsed question. The server that calls it adds
- * the headers that all its answers share, sends the answer and counts it.
+ * The answer to a client, as a value. The code in this directory takes a parsed question. The calling server adds the
+ * headers that all its answers share, sends the answer and counts it.
  */
 
 /** By lower-case name. */
@@ -44,7 +44,8 @@ export function cacheControl(isRestricted: boolean): string {
 }
 
 /**
- * The headers of an answer to one client. No cache may store this answer, because it would give it to another client.
+ * The headers of an answer to one client. No cache may store this answer, because the cache would give it to other
+ * clients.
  */
 export function uncached(own: HeaderRecord): HeaderRecord {
   return { ...own, 'cache-control': 'no-store' };

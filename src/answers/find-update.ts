@@ -60,7 +60,7 @@ function join(
 }
 
 /**
- * Finds the artifact of a release that was chosen from the artifacts of its offer.
+ * The caller chose an artifact of an offer. Finds the artifact of the release with the same identity.
  *
  * @throws AppError `document_corrupt` when the manifest lacks the artifact. Valid documents cannot cause this, because
  *   an offer copies its artifacts from its manifest and names the manifest's digest.

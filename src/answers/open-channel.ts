@@ -15,7 +15,9 @@ export interface ServiceDeps {
 /** A channel as the tier of the requesting account sees it. */
 export interface SeenChannel {
   readonly channel: ChannelView;
-  /** True when another account may get another answer: see {@link viewFor}. Shared caches must not store it. */
+  /**
+   * True when another account may get another answer: see {@link viewFor}. Shared caches must not store such an answer.
+   */
   readonly isRestricted: boolean;
   /** The catalog revision that the answer comes from. */
   readonly revision: number;
@@ -59,7 +61,7 @@ export function openChannel(
   return seen;
 }
 
-/** The error of a question to a channel that is closed to the requesting account. */
+/** The error when the channel is closed to the requesting account. */
 export function notEntitled(application: string, channel: string): AppError {
   return new AppError(
     'not_entitled',

@@ -89,8 +89,8 @@ export function isAskedBy(
 }
 
 /**
- * The document for a machine, for any channel in its name: a release keeps its documents when the release moves to
- * another channel. When several documents fit, the document for `latest` comes first.
+ * The document for a machine, whatever channel its name states: a release that moves to another channel keeps its
+ * documents. When several documents fit, the document for `latest` comes first.
  *
  * @param machine its architecture is null when the client does not state it
  */
@@ -103,7 +103,7 @@ export function findCarried<D extends Pick<CarriedDocument, 'name'>>(
   return fitting.find(isLatest) ?? fitting[0];
 }
 
-/** The formats that the appcast of a name may list; undefined for a document that is no appcast. */
+/** The formats that an appcast of this name may list; undefined for the name of any other document. */
 function appcastFormats(name: string): FormatsByPlatform | undefined {
   if (name === SPARKLE_APPCAST) return SPARKLE_FORMATS;
   const isNetSparkles = name === NETSPARKLE_APPCAST || name === NETSPARKLE_APPCAST_SIGNATURE;

@@ -43,7 +43,7 @@ export function chooseArtifact(artifacts: readonly OfferedArtifact[], query: Mac
   return best === undefined ? { refused } : { artifact: best };
 }
 
-/** True when the client accepts the format and the signature of the artifact, and its system version is sufficient. */
+/** True when the client accepts the artifact's format and signature, and has a system version that is new enough. */
 export function suits(artifact: OfferedArtifact, query: MachineQuery): boolean {
   return hasWantedFormat(artifact, query) && admitsOs(artifact, query);
 }
@@ -64,9 +64,7 @@ function hasWantedFormat(artifact: OfferedArtifact, query: MachineQuery): boolea
   );
 }
 
-/**
- * False also when the system versions cannot be compared, because an update that cannot start breaks the application.
- */
+/** Also false when the system versions cannot be compared: an update that cannot start would break the application. */
 function admitsOs(artifact: OfferedArtifact, query: MachineQuery): boolean {
   if (artifact.minimumOsVersion === null || query.osGate === 'client') return true;
   const actual = query.osVersion === null ? undefined : parseOsVersion(query.osVersion);
@@ -92,7 +90,7 @@ export function comparePreference(
 }
 
 function isEmulated(artifact: ArtifactIdentity, query: MachineQuery): boolean {
-  // Machines that do not state their architecture mostly run 64-bit programs.
+  // Machines that do not state their architecture mostly run 64-bit programs, so 32-bit builds come last.
   if (query.arch === null) return artifact.arch === 'ia32';
   return artifact.arch === 'x64' && runsX64ByEmulation(query.platform, query.arch);
 }

@@ -8,7 +8,10 @@ import { PLATFORMS, type Platform } from './platform.ts';
 import type { UpdateQuery } from './update-query.ts';
 import { compareVersions } from './version.ts';
 
-/** Finds the release for a document that states one version, and that clients on all kinds of machines download. */
+/**
+ * Some documents state one version for clients on all kinds of machines. This file finds the release for such a
+ * document.
+ */
 
 /** A kind of machine, with its name in the document. */
 export interface NamedMachine extends Pick<UpdateQuery, 'platform' | 'arch' | 'formats'> {
@@ -30,14 +33,14 @@ export interface CommonRelease {
 }
 
 /**
- * The newest release that every machine gets, of the machines that the channel serves. Undefined when no such release
- * is newer than the client's version.
+ * The newest release for all machines that the channel serves. Undefined when no such release is newer than the
+ * client's version.
  *
  * The channel serves a machine when it has a release to offer to the client on this machine. A served machine holds
- * back each release that it cannot have. Otherwise the document would lack the machine, and clients on it would report
- * an error or install another kind of package. When a machine gets no builds any more, a publisher has two ways to stop
- * it from holding releases back: publish a release that ends the native builds of its target (`--end-native`), or
- * retire the releases that have a build for it.
+ * back each release that it cannot have: with such a release, the document would lack the machine, and clients on this
+ * machine would report an error or install another kind of package. A publisher who makes no more builds for a machine
+ * has two ways to end this: publish a release that ends the native builds of its target (`--end-native`), or retire the
+ * releases that have a build for the machine.
  *
  * A machine that the channel does not serve holds nothing back. `universal` holds nothing back either, because it is a
  * kind of build and not a processor. It still gets the release when the release has a build for it.
@@ -147,8 +150,8 @@ interface Served {
 /**
  * The machines that the channel serves.
  *
- * Any anonymous client can cause this search, for dozens of machines in a channel with thousands of offers. So the
- * search tests once what is equal for all machines, and looks up the rest.
+ * Any anonymous client can start this search, for dozens of machines in a channel with thousands of offers. So the
+ * search makes each test that is equal for all machines only once, and looks up the other results.
  */
 function findServed(
   client: UpdateQuery,

@@ -58,7 +58,7 @@ export type Decision =
 
 const NO_STEPS: readonly Step[] = [];
 const NOT_ENTITLED: Decision = { reason: 'not_entitled', path: NO_STEPS };
-/** Bounds the path of a decision: a thousand releases that the client cannot have may be newer than its version. */
+/** Bounds the path of a decision, because a thousand releases may be newer than the client's version. */
 const STEPS_MAX = 20;
 
 /**
@@ -86,8 +86,7 @@ export function decideUpdate(
   if (!goesBack && !isNewer(newest, query)) return { reason: 'up_to_date', path: NO_STEPS };
   const machine = channel.offersFor(query.platform, query.arch);
   const { offers, formats } = machine;
-  // When no release has ever had one of the client's formats, the newest offer gives the reason, and no other is
-  // examined.
+  // When no offer has one of the client's formats, the search examines only the newest offer, which gives the reason.
   const end = query.formats?.some((format) => formats.has(format)) === false ? 1 : offers.length;
   const takes = takesOf(query);
   const isReached = reachedBy(query, channel, now);
@@ -138,10 +137,11 @@ export function mayGoBack(
 }
 
 /**
- * Says why a client that installs every offer must not be offered a release; false when the service may offer the
- * release. The client may already have any newer release that has a build for its machine and whose rollout has reached
- * it: the service offered the newer release before a publisher paused or yanked it, or a person installed it by hand.
- * The plan of a yanked rollout goes on, so a yanked release counts for more clients than the service offered it to.
+ * Says why the service must not offer a release to a client that installs every offer, even an older version; false
+ * when the service may offer the release. The client may already run a newer release: the service offered it before a
+ * publisher paused or yanked it, or a person installed it by hand. So each newer release counts when it has a build for
+ * the machine and its rollout has reached the client. The plan of a yanked rollout goes on, so a yanked release counts
+ * for more clients than the service offered it to.
  */
 function mayBeAhead(
   { version }: Offer,
@@ -178,8 +178,8 @@ export function takesOf(query: MachineQuery): (artifact: OfferedArtifact) => boo
 }
 
 /**
- * The artifact that the client would get if this offer were the newest that it may have; undefined when a rule keeps
- * the offer from the client.
+ * The artifact that the client would get if there were no newer offer; undefined when a rule refuses the offer to the
+ * client.
  *
  * @param now as for {@link decideUpdate}
  */
@@ -209,7 +209,7 @@ function judgeOffer(
   return obstacleFor(offer, query, isReached) ?? choice.artifact;
 }
 
-/** Finds the rule that keeps the release from the client even when the release has a build for the client's machine. */
+/** Finds the rule that refuses the release to the client, apart from the rules about the machine. */
 export function obstacleFor(
   offer: Offer,
   query: UpdateQuery,
@@ -281,8 +281,8 @@ function isMandatory(offer: Offer, query: UpdateQuery): boolean {
 }
 
 /**
- * The newest release that every client on a machine is offered, with any format and required system version. Undefined
- * when there is none. Websites show this release as the latest version.
+ * The newest release that every client on this kind of machine is offered, whatever its format and its required system
+ * version. Undefined when there is none. Websites show this release as the latest version.
  *
  * @param now as for {@link decideUpdate}
  */

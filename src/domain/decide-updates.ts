@@ -70,7 +70,10 @@ function findAdmitted(
   }
 }
 
-/** The numbers from 0 up to `count`; each can be taken once. `first` shortens the path to the next remaining number. */
+/**
+ * The numbers below `count`. The caller takes numbers, and finds the next number that remains. Each search shortens the
+ * path of later searches.
+ */
 function createRemaining(count: number) {
   const next = Array.from({ length: count + 1 }, (_, at) => at);
   const after = (at: number): number => next[at] ?? count;

@@ -22,7 +22,7 @@ const MARKER = '<!-- sparkle-signatures:';
 /**
  * The signature that `sign_update` and `generate_appcast` of Sparkle 2.9 append to an appcast, as a comment at its end.
  *
- * @returns undefined without such a comment; `malformed` for one that Sparkle does not accept
+ * @returns undefined without such a comment; `malformed` when Sparkle does not accept the comment
  */
 export function findEmbeddedSignature(
   document: Uint8Array,

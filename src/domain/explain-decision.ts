@@ -41,7 +41,7 @@ export interface ExplainedDecision {
   readonly isEarly: boolean;
   /** The newest release that the channel shows, whatever its status is; null for none. */
   readonly newest: string | null;
-  /** The releases that were considered, newest first. The offered one is always here, as the last. */
+  /** The releases that were considered, newest first. An offered release is always here: it is the last one. */
   readonly releases: readonly ExplainedRelease[];
   /** The number of considered releases that `releases` leaves out. */
   readonly omitted: number;
@@ -53,7 +53,7 @@ const RELEASES_MAX = 20;
 /**
  * Makes the decision of {@link decideUpdate}, and gives its reasons.
  *
- * @param isShown says whether the explanation may name a release. The decision does not depend on it.
+ * @param isShown says whether the explanation may name a release. The decision does not depend on this function.
  */
 export function explainDecision(
   query: UpdateQuery,
@@ -89,8 +89,8 @@ export function explainDecision(
 }
 
 /**
- * The offers from the newest to the offered one. When the client is offered nothing, all offers that are newer than its
- * version; all offers of the channel when it may go back.
+ * The offers from the newest to the offered one. When the client is offered nothing, these are all offers that are
+ * newer than its version, or all offers of the channel when the client may go back to an older version.
  */
 function consideredOffers(
   query: UpdateQuery,
@@ -123,7 +123,7 @@ function outcomeOf(rules: readonly ExplainedRule[]): Outcome {
   return failed === undefined ? 'offer' : OUTCOME_OF[failed.rule];
 }
 
-/** The outcome of a release that a rule does not admit. */
+/** The outcome of a release, by the first rule that refuses it. */
 const OUTCOME_OF: Readonly<Record<RuleFacts['rule'], Outcome>> = {
   platform: 'unsupported_platform',
   native_build: 'no_native_build',

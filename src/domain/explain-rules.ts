@@ -11,7 +11,7 @@ import { ALL_CLIENTS, type Ramp, reachedAt, type Share, shareAt } from './rollou
 import type { UpdateQuery } from './update-query.ts';
 import { versionText } from './version.ts';
 
-/** Finds what each rule of a decision compared, with the predicates of the decision. */
+/** Finds the values that each rule of a decision compared. It uses the same predicates as the decision. */
 
 /** `not_checked`: an earlier rule left no build that this rule could check. */
 type RuleResult = 'passed' | 'failed' | 'not_checked';
@@ -158,8 +158,8 @@ function explainNative(
   if (missing === undefined) return { ...NO_NATIVE, result: 'passed' };
   const isNative = (build: OfferedArtifact): boolean =>
     build.platform === query.platform && isNativeOn(missing, build) && takes(build);
-  // This searches all offers, because the machine's own list may lack builds: a Linux client that does not state its
-  // architecture has no arm64 builds there.
+  // This searches all offers, because the machine's own list may lack the build. For example, the list for a Linux
+  // client that does not state its architecture has no arm64 builds.
   const built = channel.offers
     .slice(channel.offers.indexOf(offer) + 1)
     .find((older) => isShown(older) && mayBeOffered(older) && older.artifacts.some(isNative));

@@ -95,8 +95,8 @@ export function apportion(total: number, weights: readonly number[]): readonly n
 }
 
 /**
- * The ids of the installations of a group, by their number in the group. So a larger fleet contains the installations
- * of a smaller fleet.
+ * The ids of the installations of a group. Each id depends only on the seed, the name of the group and the number of
+ * the installation, so a larger fleet contains the installations of a smaller fleet.
  */
 export function createInstallationIds(seed: number, group: FleetGroup): (index: number) => string {
   return createIds(seed, groupName(group));

@@ -4,8 +4,9 @@
 export const BUCKETS = 10_000;
 
 /**
- * A number that differs between releases, so that an early bucket in one release is not early in another. @param salt
- * random
+ * A number that differs between releases, so that an early bucket in one release is not early in another.
+ *
+ * @param salt a random text
  */
 export function bucketSeed(salt: string): number {
   return hashText(salt, FNV_BASIS);

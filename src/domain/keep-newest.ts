@@ -36,9 +36,10 @@ interface KeepRule {
  * The versions to drop, newest first. The channel keeps:
  *
  * - the newest active offers; every paused or yanked offer; every offer whose rollout has not reached all clients
- * - every offer that some client gets now from this channel (with or without the channels that it inherits), or from a
- *   channel that inherits from it: the newest offer for a target, format and system version, and stepping stones
- * - every offer with a native build that keeps a machine from an emulated build
+ * - every offer that some client gets now: the newest offer for a target, format and system version, and stepping
+ *   stones. This includes clients of this channel, with or without the channels that it inherits, and clients of the
+ *   channels that inherit from it
+ * - every offer whose native build keeps a machine from getting an emulated build
  */
 export function findSuperfluous(rule: KeepRule): readonly string[] {
   const { channels, name, keep, added, drafted = [], now } = rule;
@@ -89,8 +90,8 @@ interface Viewer {
 }
 
 /**
- * Finds the clients that see the offers of a channel: clients that see this channel alone, because tiers may hide
- * inherited channels, and clients of this channel or of a channel that inherits from it.
+ * Finds the clients that see the offers of a channel. These are the clients of this channel and of the channels that
+ * inherit from it, and also clients that see this channel alone, because tiers may hide inherited channels.
  */
 function viewersOf(channels: ReadonlyMap<string, Channel>, name: string): readonly Viewer[] {
   const showing = [...channels.keys()]
@@ -146,8 +147,8 @@ function offersGiven(view: ChannelView, machine: MachineQuery, now: number): rea
 }
 
 /**
- * Leaves out each offer that no client gets because a newer offer has the same artifacts and conditions, and skips the
- * same machines. In a channel with thousands of offers, only a few offers differ.
+ * Leaves out each offer that a newer offer replaces for every client: the newer offer has the same artifacts and
+ * conditions, and is skipped for the same machines. In a channel with thousands of offers, only a few offers differ.
  *
  * @param offers newest first, as returned
  */
@@ -185,7 +186,7 @@ function createIds(): (object: object) => number {
 }
 
 /**
- * Keeps the offers that no client gets and that still change an answer: a machine is not offered an emulated build
+ * Keeps the offers that no client gets, but that still change an answer: a machine is not offered an emulated build
  * while an older offer has a native one.
  *
  * @param superfluous the function deletes the offers to keep from this set
@@ -213,7 +214,7 @@ function keepBuildsRelied(
         left.find((offer) => isOlder(offer) && decidesNative(offer, machine)) ?? left[0];
       if (relied !== undefined) superfluous.delete(relied);
     }
-    // When no offer to keep explains a changed answer, the channel drops nothing.
+    // When an answer changed, but the function found no offer to keep, the channel drops nothing.
     if (superfluous.size === size) superfluous.clear();
   }
 }
@@ -246,7 +247,7 @@ function decidesNative({ artifacts, endsNative }: Offer, machine: MachineQuery):
 const PURPOSES = ['download', 'update'] as const;
 
 /**
- * One client for each kind of machine that can take some artifact, with each purpose, format, signature and system
+ * For each kind of machine that can take some artifact: one client for each purpose, format, signature and system
  * version.
  */
 function machinesOf(offers: readonly Offer[]): readonly MachineQuery[] {

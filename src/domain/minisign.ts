@@ -107,8 +107,8 @@ export function parseMinisignSignature(text: string): MinisignSignature | undefi
 }
 
 /**
- * A field of a trusted comment, with its white space, because the client compares it so. Undefined when the comment
- * does not state the field.
+ * A field of a trusted comment. The field keeps its white space, because the client compares the white space too.
+ * Undefined when the comment does not state the field.
  */
 export function statedIn(
   { trustedComment }: Pick<MinisignSignature, 'trustedComment'>,

@@ -38,9 +38,9 @@ export function findLeftBehind(offers: readonly Offer[], version: Version): read
 }
 
 /**
- * The machines whose native builds an older active offer ended, and for which this version has no native build
- * either. The offer of this version repeats them, so that retiring the older offer changes nothing for these
- * machines.
+ * The machines whose native builds an older active offer ended, and for which this version has no native build either.
+ * The offer of this version ends their native builds too, so that nothing changes for these machines when the older
+ * offer is retired.
  *
  * @param offers of one channel, in any order, including the offer of this version
  */

@@ -21,7 +21,7 @@ export interface OfferedArtifact extends ArtifactIdentity {
 export interface Offer {
   readonly version: Version;
   readonly status: OfferStatus;
-  /** The number of the manifest of the version, and the digest that it must have. */
+  /** The number of the version's manifest, and the digest that the manifest must have. */
   readonly manifest: { readonly number: number; readonly digest: string };
   readonly releasedAt: string;
   readonly requires: VersionRange | null;

@@ -22,20 +22,21 @@ export interface MachineOffers {
   /** For each of `offers`: the native builds of all older offers. */
   readonly nativesBefore: readonly Natives[];
   /**
-   * The architectures that the machine may have, when offers for the machine can lack native builds. Offers can lack
-   * them when the machine runs x64 builds by emulation, or when the client does not state its architecture.
+   * The jumps for each architecture that the machine may have. The map is empty when no offer for the machine can lack
+   * a native build. An offer can lack a native build when the machine runs x64 builds by emulation, or when the client
+   * does not state its architecture.
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
 /**
- * The offers at which a search can continue after an offer without a native build for an architecture. Each list has
- * the indices of offers, ascending.
+ * After an offer without a native build for an architecture, a search can continue at these offers. Each list has the
+ * indices of offers, ascending.
  */
 interface Jumps {
   /** The offers at which `nativesBefore` changes. */
   readonly changes: readonly number[];
-  /** By kind of native build: one such build, and the offers that have one. */
+  /** By kind of native build: one build as a sample, and the offers that have a build of this kind. */
   readonly built: ReadonlyMap<string, { readonly sample: OfferedArtifact; readonly at: number[] }>;
 }
 
@@ -172,7 +173,7 @@ export function findMissingArch(
   return undefined;
 }
 
-/** Skips offers up to the next native build for the client, or the next change of the older builds. */
+/** The index of the next offer that has a native build for the client, or at which `nativesBefore` changes. */
 function jumpFrom(
   { changes, built }: Jumps,
   index: number,

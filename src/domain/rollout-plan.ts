@@ -58,8 +58,8 @@ function between(from: RolloutStep, to: RolloutStep, elapsedMs: number): Share {
 }
 
 /**
- * The ramp of a plan from the reading of its clock on. Before that moment, the ramp has the share of that moment, so
- * that a process whose clock is late does not take an offer back.
+ * The ramp of a plan, from the moment when the plan's clock was read. Before this moment, the ramp has the share of
+ * this moment, so that a process whose own clock is late does not take an offer back.
  */
 export function rampOf(plan: RolloutPlan, clock: PlanClock): Ramp {
   const { at, elapsedMs, isRunning } = clock;

@@ -72,8 +72,8 @@ export function parseRollout(
 }
 
 /**
- * The run time of a plan at a later time, if the plan starts now. When a window contains that time, the run time just
- * after the window.
+ * The run time of a plan at a later time, if the plan starts now. When a window contains that time, the result is the
+ * run time just after the window.
  */
 function runUntil(windows: readonly FreezeWindow[], now: number, at: number): number {
   const runSeconds = Math.ceil(runningMs(windows, now, at) / 1000);
@@ -98,8 +98,8 @@ interface WrittenStep extends RolloutStep {
 }
 
 /**
- * Keeps the last of several steps that the plan reaches at the same moment. Such steps have absolute times that passed
- * before the plan begins, for example during a long upload, or that are in one freeze window.
+ * Keeps the last of several steps that the plan reaches at the same moment. The absolute times of such steps passed
+ * before the plan began, for example during a long upload, or are in the same freeze window.
  */
 function withoutPassed(steps: readonly WrittenStep[]): readonly RolloutStep[] {
   return steps

@@ -12,7 +12,10 @@ import { compareVersions, type Version, versionText } from './version.ts';
  * installation.
  */
 
-/** One object for all installations, one after the other, with the buckets of the current installation. */
+/**
+ * One object that represents all installations, one after the other. It remembers the buckets of the current
+ * installation.
+ */
 export interface Installation {
   readonly id: string;
   /**

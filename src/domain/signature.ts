@@ -3,7 +3,10 @@
 /** A Tauri `.sig` file, as `tauri signer` writes it: base64 of a minisign signature. */
 export const MINISIGN = 'minisign';
 
-/** Node's name for the hash of a file that a minisign signature signs. A legacy signature signs the file itself. */
+/**
+ * A minisign signature signs this hash of a file; the text is Node's name for the hash. A legacy signature signs the
+ * file itself.
+ */
 export const SIGNED_HASH = 'blake2b512';
 
 /**

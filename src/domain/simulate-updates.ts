@@ -21,8 +21,8 @@ export interface Ending {
   readonly reason: Exclude<Decision['reason'], 'offer'>;
   readonly path: Decision['path'];
   /**
-   * For stranded installations: the newest release that they could run, but that no path of updates reaches, because of
-   * the `requires` of this or other releases. Null for installations that are not stranded.
+   * For stranded installations: the newest release that they could run, but cannot reach because of the `requires` of
+   * this or other releases. Null for installations that are not stranded.
    */
   readonly missed: Version | null;
 }

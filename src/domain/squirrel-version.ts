@@ -11,8 +11,8 @@ const WHOLE = new RegExp(`^(?:${AT_END.source})`);
 const SUFFIX = /(?:-full|-delta)?\.nupkg$/;
 const TEXT_LENGTH_MAX = 128;
 /**
- * No file system has longer names. The limit bounds the search in a line of a `RELEASES` file from outside, because the
- * search takes quadratic time.
+ * No file system has longer names. The limit bounds the search, which takes quadratic time: a `RELEASES` file from
+ * outside may have lines of any length.
  */
 const NAME_LENGTH_MAX = 255;
 
@@ -59,7 +59,7 @@ export function versionsWrittenAs(text: string): readonly Version[] {
   return parsed([dotted, prerelease, ...twice].map((each) => `${three}-${each}`));
 }
 
-/** Bounds the versions that one text may mean. A date has eight digits. */
+/** Bounds the number of versions that one text may mean: only this many digits are split. A date has eight digits. */
 const DIGITS_MAX = 8;
 
 function parsed(texts: readonly string[]): readonly Version[] {

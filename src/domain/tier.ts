@@ -116,13 +116,16 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
 /** A channel as one tier sees it. */
 interface TieredView {
   readonly channel: ChannelView;
-  /** True when other clients may see the channel differently: no cache may give them an answer from it. */
+  /**
+   * True when other clients may see the channel differently. Then no cache may give one client's answer to another
+   * client.
+   */
   readonly isRestricted: boolean;
 }
 
 /**
- * A channel as a tier sees it: without offers when it is closed to the tier; otherwise with its own offers and with the
- * offers of the inherited channels that are open to the tier.
+ * A channel as a tier sees it. A channel that is closed to the tier shows no offers. An open channel shows its own
+ * offers, and the offers of the inherited channels that are open to the tier.
  *
  * @param tier null: the client is not signed in
  */
@@ -149,7 +152,7 @@ function refuse(why: string): AppError {
 
 /**
  * The table that applies when the operator sets none: every account may create developer keys. Only `pro` may read
- * analytics and get explanations of decisions, with the facts that clients can find out.
+ * analytics and get explanations of decisions. The explanations contain only facts that clients can find out.
  */
 export const DEFAULT_TIERS: TierTable = createTierTable([
   { name: 'free', opens: ['developer_keys'] },

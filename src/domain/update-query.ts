@@ -14,7 +14,7 @@ export interface UpdateQuery {
   readonly platform: Platform;
   /**
    * Null when the client does not state its architecture. An updater then chooses among the files by itself, so a
-   * release must have files for every architecture that older releases have. A visitor then gets the usual
+   * release must have files for every architecture that older releases have. A visitor then gets a build for the usual
    * architecture.
    */
   readonly arch: Arch | null;
@@ -36,8 +36,8 @@ export interface UpdateQuery {
   /** The signature that the client requires; null: none. */
   readonly signatureScheme: SignatureScheme | null;
   /**
-   * True when the client states no version, and installs what it is offered without comparing versions. Such a client
-   * is offered nothing while it may run a newer release than the one to offer. Absent: no.
+   * True when the client states no version, and installs what it is offered without comparing versions. The service
+   * never offers such a client a release that may be older than the client's own release. Absent: no.
    */
   readonly installsOlder?: boolean;
 }

@@ -49,9 +49,10 @@ export function parseClientVersion(text: string, pointer = '/current_version'): 
 }
 
 /**
- * The version in a text that an installed application sends and that no publisher can correct any more. For dotted
- * numbers in another form (`1.0.0.4`, `1.2`), it uses the first three numbers, and 0 for each missing number. Undefined
- * for any other text. A plus sign in a query arrives as a space: Velopack sends `1.0.0+5` so.
+ * Parses a version that an installed application sends. Publishers can no longer correct such a text, so the function
+ * also accepts dotted numbers in another form (`1.0.0.4`, `1.2`): it uses the first three numbers, and 0 for each
+ * missing number. Undefined for any other text. Velopack does not escape the plus sign of `1.0.0+5` in a query, so the
+ * sign arrives as a space.
  */
 export function parseLooseVersion(text: string): Version | undefined {
   const bare = text
@@ -114,7 +115,7 @@ export function parseRange(text: string, pointer: string): VersionRange {
     try {
       return new semver.Range(text, { includePrerelease: true });
     } catch {
-      // Ignores the library's error, whose message does not say what to do: the error below does.
+      // The library's error does not say what to do. The error below replaces it.
     }
   }
   const detail = `${quote(text)} is not a range of versions; write it like ">=1.2.0 <2.0.0" or "^1.4.0".`;
@@ -189,9 +190,9 @@ function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number 
 }
 
 /**
- * A sample of versions that represents all others: between two neighbors, each range contains all versions or none. So
- * a statement that depends only on these ranges and versions is true of every version when it is true of the sample.
- * Oldest first.
+ * A sample of versions that represents all others: between two neighbors of the sample, each range contains all
+ * versions or none. So when a statement depends only on these ranges and versions, and is true of the sample, it is
+ * true of every version. Oldest first.
  */
 export function representatives(
   ranges: readonly VersionRange[],

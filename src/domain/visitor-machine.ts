@@ -24,8 +24,8 @@ interface BrowserFacts {
   readonly hints: ClientHints;
   readonly agent: string | undefined;
   /**
-   * The number of fingers that the screen recognizes at once; absent when headers are read, because only scripts can
-   * read it.
+   * The number of fingers that the screen recognizes at once. Only a script can read the number, so it is absent when
+   * the facts come from headers.
    */
   readonly touchPoints?: number;
 }

@@ -24,9 +24,9 @@ export interface ZsyncBlocks {
   readonly blockSize: number;
   /** The number of blocks in a row that a client compares before it takes them as equal: 1 or 2. */
   readonly matches: number;
-  /** The number of bytes that are stored of the rolling sum: its last bytes. */
+  /** The number of stored bytes of the rolling sum. These are its last bytes. */
   readonly sumBytes: number;
-  /** The number of bytes that are stored of the MD4 checksum: its first bytes. */
+  /** The number of stored bytes of the MD4 checksum. These are its first bytes. */
   readonly checksumBytes: number;
 }
 

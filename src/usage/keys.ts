@@ -18,7 +18,7 @@ interface DocumentName {
   readonly number: number;
 }
 
-/** The counter or total and the number in a key; undefined for any other key. */
+/** The parts of the key of a snapshot or a total; undefined for any other key. */
 export function parseUsageKey(key: string): DocumentName | undefined {
   const match = /^usage\/(?:totals|counters\/([0-9a-f-]{36}))\/(\d{8,15})\.json$/.exec(key);
   return match === null ? undefined : { counter: match[1], number: Number(match[2]) };

@@ -13,7 +13,7 @@ export interface PublicMetrics {
     readonly last30Days: number;
     readonly allTime: number;
   };
-  /** Means over five full minutes: the last minutes whose counts every process has had time to report. */
+  /** Means over the last five full minutes whose counts every process has had time to report. */
   readonly checksPerMinute: number;
   readonly offersPerMinute: number;
   /** Shares of the checks of the last seven UTC days. */
@@ -106,9 +106,9 @@ function makeRates(
 }
 
 /**
- * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time and
- * 30 days, all applications and one, two answers) and see a single download. A visitor who also downloads files can
- * still learn when another visitor downloads, but nothing else.
+ * Rounds down to a multiple of the smallest group. Otherwise a visitor could subtract two public numbers (all time
+ * minus 30 days, all applications minus one, or a later answer minus an earlier one) and see a single download. A
+ * visitor who also downloads files can still learn when another visitor downloads, but nothing else.
  */
 function roundDown(total: number, groupMin: number): number {
   return total - (total % groupMin);

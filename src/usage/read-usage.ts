@@ -53,8 +53,8 @@ export async function readUsage(deps: ReadUsageDeps): Promise<ReadUsage> {
 }
 
 /**
- * Leaves out a total that a newer release of Slipway wrote, like a corrupt total. The counters and an older total
- * contain most of its counts.
+ * Leaves out a total that a newer release of Slipway wrote, as if this total were corrupt. The counters and an older
+ * total contain most of its counts.
  */
 async function readNewestTotal(stored: StoredCounts, listing: Listing): Promise<void> {
   for (let from = 0; from < listing.totals.length; from++) {
@@ -74,7 +74,7 @@ function isComplete(stored: StoredCounts, { totals, counters }: Listing): boolea
   if ((wantedTotal?.number ?? 0) > (total?.number ?? 0)) return false;
   return [...counters].every(([counter, listed]) => {
     if (total?.counters.has(counter) === true) return true;
-    // The service does not read the snapshots below a snapshot that a newer release of Slipway wrote.
+    // When a newer release of Slipway wrote a snapshot, `readSnapshots` reads no older snapshot of this counter.
     const wanted = listed.find((one) => problemOf(one) !== 'corrupt');
     if (wanted === undefined || problemOf(wanted) === 'newer') return true;
     return wanted.number <= (stored.snapshots().get(counter)?.number ?? 0);

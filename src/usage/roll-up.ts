@@ -17,8 +17,8 @@ import type { StoredCounts } from './stored-counts.ts';
 
 const HOUR_MS = 3_600_000;
 /**
- * The time without a new snapshot after which a counter is idle. It is longer than the time for which rates need
- * minutes, because totals have no minutes.
+ * A counter is idle when it has had no new snapshot for this long. The time is longer than the time for which rates
+ * need minutes, because totals have no minutes.
  */
 const IDLE_MS = 2 * HOUR_MS;
 const ROLL_UP_EVERY_MS = HOUR_MS;
@@ -29,10 +29,11 @@ const ROLL_UP_EVERY_MS = HOUR_MS;
 export const ADDED_KEPT_MS = DAY_MS;
 const TOTALS_KEPT_MS = 2 * DAY_MS;
 const TOTALS_KEPT_MIN = 8;
-/** A total names a closed counter for at least this long, so that its process cannot continue it. */
+/** A total names a closed counter for at least this long, so that the counter's process cannot continue the counter. */
 export const REMEMBERED_MS = 7 * DAY_MS;
 /**
- * The most tries to close a counter. After so many tries, the counter is not idle, because its process keeps writing.
+ * The most tries to close a counter. After so many tries, the counter is still in use, because its process keeps
+ * writing.
  */
 const CLOSE_TRIES = 5;
 const REQUESTS_AT_ONCE = 4;

@@ -35,8 +35,8 @@ interface Own {
 
 /**
  * Keeps a bounded number of series. When there are too many, the series of an application's oldest version end, and
- * this version counts as {@link OTHER} from then on. The counts of an ended series are forgotten. If they moved to
- * `other`, this series would jump, and Prometheus would show the jump as a rate.
+ * this version counts as {@link OTHER} from then on. The counts of an ended series are forgotten. If they moved to the
+ * series `other`, the series would jump, and Prometheus would show the jump as a rate.
  *
  * When an application has no version whose series can end, its further counts go to one series for all its names. When
  * there is no room for this series, they go to one series for all applications.
@@ -125,7 +125,7 @@ function mostSeries(applications: Iterable<Own>): Own | undefined {
   return most;
 }
 
-/** The oldest version among the versions that have a series and `next`, the version that needs a series now. */
+/** The oldest of these versions: the versions that have a series, and `next`, the version that needs a series now. */
 function oldestOf({ versions }: Own, next: Version | undefined): Version | undefined {
   let oldest = next;
   for (const version of versions.values()) {

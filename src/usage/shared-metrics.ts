@@ -47,7 +47,7 @@ export function createSharedMetrics(deps: {
 }): SharedMetrics {
   const { clock, relay, make } = deps;
   const askedAt = new Map<string | null, number>();
-  /** The metrics that the leader sent last. The leader has them as well. */
+  /** The metrics that the leader sent last. The leader keeps its own metrics here as well. */
   const sent = new Map<string | null, { readonly at: number; readonly metrics: PublicMetrics }>();
   let stop = async (): Promise<void> => {};
 

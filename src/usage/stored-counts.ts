@@ -15,7 +15,7 @@ import type { ListedObject, Listing } from './listing.ts';
 export interface StoredCounts {
   total(): Total | undefined;
   snapshots(): ReadonlyMap<string, Snapshot>;
-  /** Continues from the total, unless this process knows a newer total. */
+  /** Uses this total from now on, unless this process knows a newer total. */
   addTotal(total: Total): void;
   /** Counts the snapshot, unless the total has its counter, or this process knows a newer snapshot of the counter. */
   addSnapshot(snapshot: Snapshot): void;

@@ -162,7 +162,8 @@ function countedAs(
 }
 
 /**
- * The groups by application, channel, platform and version. Four look-ups cost a fifth of the time to build one key.
+ * The groups by application, channel, platform and version. Four look-ups take a fifth of the time that building one
+ * key takes.
  */
 function createGroups() {
   const groups = new Map<string, Map<string, Map<string, Map<string, TallyGroup>>>>();

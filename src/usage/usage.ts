@@ -71,16 +71,16 @@ interface UsageDeps {
 const STOP_MAX_MS = 3_000;
 const METRICS_FRESH_MS = 5_000;
 /**
- * The time that is added to two intervals: the interval until a process flushes a count, and the interval until other
- * processes read it.
+ * The time that is added to two flush intervals: one until a process stores a count, and one until other processes read
+ * the count.
  */
 const REPORT_SLACK_MS = 10_000;
 const MINUTES_KEPT_EXTRA_MS = 10 * MINUTE_MS;
 /** The largest factor by which `startPolling` lengthens an interval. */
 const JITTER_MAX = 1.2;
 /**
- * When the newest total is newer by this time than the total that this process has read, it may have forgotten counters
- * that this process knows.
+ * When this process last read a total this long before the newest total was written, the newest total may have
+ * forgotten counters that this process knows.
  */
 const ABSENT_AFTER_MS = REMEMBERED_MS - DAY_MS;
 

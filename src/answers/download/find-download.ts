@@ -114,7 +114,7 @@ async function lookAgain(
 }
 
 /**
- * The error for a version that was not found after the catalog was refreshed: `unknown_version`, or
+ * The error when a version is still unknown after the catalog was refreshed: `unknown_version`, or
  * `catalog_unavailable` when the store does not answer.
  */
 export function unknownVersion(

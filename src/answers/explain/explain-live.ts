@@ -63,7 +63,7 @@ async function readLive(
   const { application } = query;
   const { revision: live, channels, leftOut } = catalog.application(application).snapshot();
   const view = viewNamed(channels, query);
-  // The snapshot has what decisions need. The reasons and plans are in the document alone.
+  // The snapshot has only the values that decisions need. The reasons and plans are in the document.
   const { revision: number } = live.signed;
   const revision = await revisionSequence(application).parse(live.document, number);
   const found = { revision, time: clock.now(), isForecast: false, unreadable: [] };

@@ -5,8 +5,8 @@ import { OFFER_STATUSES } from '../../domain/offer.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 
 /**
- * The schema of an explanation as JSON: the answer of the service, a part of what the command prints with `--json`, and
- * what the console shows.
+ * The schema of an explanation as JSON. The service answers with this JSON, the console shows it, and the command
+ * prints it as a part of its output with `--json`.
  */
 
 const result = z

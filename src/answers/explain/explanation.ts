@@ -9,15 +9,15 @@ import type { UpdateQuery } from '../../domain/update-query.ts';
 /** The one shape of an explanation, and the rule that says which readers see which parts of it. */
 
 /**
- * The reader of an explanation. `publisher`: a person who can read the store, as the operator of a console or the user
- * of a command.
+ * The reader of an explanation. `publisher`: a person who can read the store, such as the operator of a console or the
+ * user of a command.
  */
 export type Audience = 'publisher' | 'client';
 
 /**
- * True when the reader may see drafts, and everything else that no client could find out with many requests to the
- * service: releases whose rollout has not begun, plans, the reasons that publishers state, and the names of people with
- * the changes that they made.
+ * True when the reader may see the facts that no client could find out, even with many requests to the service: drafts,
+ * releases whose rollout has not begun, plans, the reasons that publishers state, and the names of people with the
+ * changes that they made.
  */
 export function maySeeDrafts(audience: Audience): boolean {
   return audience === 'publisher';
@@ -50,7 +50,7 @@ export interface PassedOver extends Listing {
   readonly why: 'yanked' | 'unverified';
 }
 
-/** The state on this channel of the version that the client runs. */
+/** The version that the client runs, and its state on this channel. */
 interface InstalledVersion {
   readonly state: ExplainedDecision['installed'];
   /** Undefined when the channel does not list the version. */

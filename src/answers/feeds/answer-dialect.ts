@@ -175,7 +175,8 @@ function answerDocument(
         `${query.channel} of ${query.application} has no release for this client.`,
       );
     }
-    // When a document is for several machines, the service does not know the platform of the client.
+    // When a document is for several machines, the service does not know the platform of the client, and counts no
+    // check.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
     const counted = isCheck ? countedCheck(query, found) : undefined;
     return { kind: 'document', answer, counted };

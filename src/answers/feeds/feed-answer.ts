@@ -99,8 +99,9 @@ export interface FeedAnswerDeps {
 }
 
 /**
- * Renders each document once for all clients that get the same document. An answer that depends on a version that the
- * channel does not list is not kept, because clients could fill the memory with such answers.
+ * Renders each document once for all clients that get the same document. When an answer depends on the client's
+ * version, and the channel does not list this version, the answer is not kept: clients could fill the memory with such
+ * answers.
  */
 export function createFeedAnswers(deps: FeedAnswerDeps): FeedAnswers {
   const answers = createSharedAnswers();
@@ -141,7 +142,8 @@ function answerName(
   const { currentVersion, osGate, osVersion } = question.query;
   const version = currentVersion === null ? '' : versionText(currentVersion);
   const isListed = version === '' || channel.offerOf(version) !== undefined;
-  // The version of the system decides which older releases are listed.
+  // The list of older releases also depends on the client's system version. There are too many system versions to keep
+  // an answer for each.
   const isOneOfMany = listsOlder && osGate === 'server' && osVersion !== null;
   if (!isListed || isOneOfMany) return undefined;
   return `${name} from ${version} ${decision.reason} ${stage.isPartial} ${stage.completed} ${isRestricted}`;

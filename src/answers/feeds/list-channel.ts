@@ -21,8 +21,8 @@ export interface ChannelListing extends FoundUpdate {
   /** The builds of a release for several machines, see `listCommonRelease`; empty for any other listing. */
   readonly builds: readonly NamedBuild<Artifact>[];
   /**
-   * The release that the client has, when the client is offered nothing and the dialect wants it: see {@link
-   * OwnWanted}.
+   * The release that the client has. Set only when the client is offered nothing and the dialect wants this release:
+   * see {@link OwnWanted}.
    */
   readonly own: LoadedRelease | undefined;
 }
@@ -35,7 +35,10 @@ export interface ChannelQuery extends UpdateQuery {
   readonly versions?: readonly Version[];
 }
 
-/** The kinds of releases with which a dialect answers a client that has such a release and is offered nothing. */
+/**
+ * When a client is offered nothing, a dialect may answer with the release that the client has. This type says for which
+ * releases the dialect does so.
+ */
 export type OwnWanted = 'none' | 'with_signed_documents' | 'every';
 
 /** @see ChannelQuery.versions */
@@ -57,11 +60,11 @@ function withListedVersion(
  * {@link findUpdate} makes the decision, so every rule of an offer applies here as well. The older releases are older
  * than the offered release. Without an offer, they are not newer than the client's version.
  *
+ * The function is synchronous unless a release has not been read yet.
+ *
  * @param olderMax the most releases to list beside the offered release
  * @param tier of the requesting account; null when the client is not signed in
  * @param ownWanted says whether to find {@link ChannelListing.own}
- *
- * The function is synchronous unless a release has not been read yet.
  *
  * @throws AppError `not_entitled`, `unknown_application`, `unknown_channel`, `catalog_unavailable`, `store_unavailable`
  */
@@ -100,7 +103,7 @@ export function listChannel(
   });
 }
 
-/** The {@link ChannelListing.olderReleases} of a document that lists none. */
+/** The {@link ChannelListing.olderReleases} of a document that lists no older releases. */
 export const NO_RELEASES: ChannelListing['olderReleases'] = () => [];
 const NO_BUILDS: readonly NamedBuild<Artifact>[] = [];
 
@@ -114,10 +117,10 @@ interface OwnOffer {
 const NO_OWN: OwnOffer = { offer: undefined, isRestricted: false };
 
 /**
- * The offer of the version that a client has. A client that trusts only signed documents considers a generated "no
- * update" an attack, and other clients need a document that lists a release. A yanked offer counts too, because a
- * client that has the version does not install it again. A client that moved from beta to stable may have a version
- * that only beta lists.
+ * The offer of the version that a client has. Two kinds of clients need this release: clients that trust only signed
+ * documents consider a generated "no update" an attack, and some other clients need a document that lists a release. A
+ * yanked offer counts too, because a client that has the version does not install it again. A client that moved from
+ * beta to stable may have a version that only beta lists.
  */
 function seeOwn(
   deps: ServiceDeps,

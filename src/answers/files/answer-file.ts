@@ -117,7 +117,7 @@ function decideKind(
 ): FileAnswer['kind'] {
   const { kind } = parseRangeHeader(method === 'GET' ? headers.range : undefined, found.file.size);
   if (kind === 'all') return 'redirect';
-  // The stored file's date and entity tag decide whether the range counts.
+  // The server that sends the bytes compares If-Range with the stored file, and so decides whether the range counts.
   if (headers['if-range'] !== undefined) return 'bytes';
   if (kind === 'none') return 'unsatisfiable';
   if (kind === 'several' || keepsRedirects) return 'bytes';

@@ -18,7 +18,7 @@ interface FileQuery {
 }
 
 export interface FoundFile {
-  /** The name of the channel that lists the release, which may differ from the requested one. */
+  /** The name of the channel that lists the release. It may differ from the name of the requested channel. */
   readonly channel: string;
   /** True when clients of this channel send an access token. */
   readonly isRestricted: boolean;

@@ -12,8 +12,8 @@ const FILE_BYTES_MAX = 16 * 1024 * 1024;
  * Opens a file that a verified manifest names. The caller closes the reader.
  *
  * @param file `size`: bytes, as the manifest states
- * @throws AppError `unknown_file` when it was deleted from the store; `artifact_mismatch` when the stored file has
- *   another size; `store_unavailable`
+ * @throws AppError `unknown_file` when the file was deleted from the store; `artifact_mismatch` when the stored file
+ *   has another size; `store_unavailable`
  */
 export async function openFile(
   store: Pick<ObjectStore, 'open'>,

@@ -81,7 +81,9 @@ export async function listLatest(
   return { revision, channel, completed, isRestricted, release, downloads };
 }
 
-/** For each architecture, the newest offer with an artifact for this architecture that every client is offered. */
+/**
+ * For each architecture, the newest offer that every client is offered and that has an artifact for this architecture.
+ */
 function newestByArch(
   channel: Parameters<typeof newestFor>[0],
   platform: Platform,
@@ -89,7 +91,7 @@ function newestByArch(
   now: number,
 ): readonly (readonly [Arch, Offer])[] {
   if (wanted !== null) {
-    // For one machine, this finds the newest release that the machine can run, and the artifacts of the release that it
+    // For one machine, this finds the newest release that the machine can run, and the architectures of builds that it
     // can run.
     const offer = newestFor(channel, visitorOn(platform, wanted), now);
     return offer === undefined

@@ -14,7 +14,8 @@ export interface SuggestionQuery {
   /** Null when the browser does not state its architecture. */
   readonly arch: Arch | null;
   /**
-   * The formats that a website prefers. A machine for which no file has such a format gets a file of another format.
+   * The formats that a website prefers. When no file for a machine has such a format, the visitor gets a file of
+   * another format.
    */
   readonly formats: readonly string[];
 }
