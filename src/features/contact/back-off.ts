@@ -2,7 +2,7 @@
 
 export const BACKOFF_FIRST_MS = 60_000;
 const BACKOFF_MAX_MS = 6 * 3_600_000;
-/** A failure ends the attempts when it is later than this time after the acceptance or the redelivery. */
+/** The first failure after this time ends the attempts. The time begins at the acceptance or the redelivery. */
 const GIVE_UP_AFTER_MS = 72 * 3_600_000;
 const JITTER = 0.1;
 /** The longest pause in milliseconds, including the random part. */

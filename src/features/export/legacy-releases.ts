@@ -52,8 +52,8 @@ function isAtMost(a: string, b: string): boolean {
 }
 
 /**
- * Returns a function that finds the newest version among the packages that a document names; undefined when the export
- * lacks one of these packages. It examines each document only once.
+ * Returns a function of a document. The function finds the newest version among the packages that the document names,
+ * or undefined when the export lacks one of these packages. The function examines each document only once.
  */
 function rememberPackages(files: ReadonlySet<string>, publicUrl: string) {
   const known = new Map<Buffer, string | undefined>();

@@ -42,7 +42,10 @@ export interface NamedFile extends FileAddress {
   readonly document: string;
 }
 
-/** Finds the files of this service that documents name by whole addresses, without the files at `paths`. */
+/**
+ * Finds each file, except the files at `paths`, for which a document has a whole address below the address of this
+ * service.
+ */
 export function findMissing(
   documents: readonly PlannedDocument[],
   paths: ReadonlySet<string>,

@@ -125,7 +125,7 @@ async function checkConditionalWrites({ probe, isBucket }: DiagnoseDeps): Promis
 
 /**
  * Compares the clock of this machine with the clock of the store: signatures of presigned URLs and the ages of uploads
- * depend on them.
+ * depend on both clocks.
  */
 async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
   const differenceMs = (await readStoreTime(deps)) - deps.clock.now();

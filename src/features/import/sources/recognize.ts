@@ -60,7 +60,7 @@ export async function recognizeSource(
   const candidates = whole.length > 0 ? whole : withoutLegacy(fitting);
   const [first, ...others] = candidates;
   if (first === undefined) {
-    // The reader of the stated kind says what is wrong with its index.
+    // Throws no error for a stated kind: the reader of this kind says better what is wrong with the index.
     const index = found.isDirectory() ? undefined : path;
     if (stated !== undefined) return { kind: stated, directory, index };
     throw misuse(path, [...problems, NOTHING].join('. '));
@@ -122,7 +122,9 @@ async function kindOf(name: string, path: string): Promise<SourceKind | undefine
   return isReleasesFile(await readIndex(path, APPCAST_INDEX_BYTES_MAX)) ? 'squirrel' : undefined;
 }
 
-/** Velopack also writes a `RELEASES` for the clients of Squirrel. */
+/**
+ * Leaves out Squirrel in a folder of Velopack, because Velopack also writes a `RELEASES` for the clients of Squirrel.
+ */
 function withoutLegacy(candidates: readonly Candidate[]): readonly Candidate[] {
   const isVelopack = candidates.some(({ kind }) => kind === 'velopack');
   return isVelopack ? candidates.filter(({ kind }) => kind !== 'squirrel') : candidates;
