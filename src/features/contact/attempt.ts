@@ -25,8 +25,8 @@ export interface AttemptDeps extends CreateDeps {
 }
 
 /**
- * When a write takes longer than this, the process was suspended, and the message may have been erased meanwhile.
- * Within this time, the end marker of an erased message is still there, and refuses the write.
+ * A write takes this long only when the process was suspended. The service keeps the end marker of a message for
+ * longer. While the marker exists, clean-up deletes a late outcome.
  */
 const SUSPENDED_MS = 3_600_000;
 

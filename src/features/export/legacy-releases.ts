@@ -10,7 +10,8 @@ import { fileAtAddress } from './unanswered.ts';
  * service says "no update" with a line of the client's own package. The export does not have that package when its
  * release is paused, withdrawn or of another channel. The address then gets the document with the newest package in the
  * export. For this client, that document also means "no update", because Squirrel.Windows installs nothing older. When
- * the export has no such document, or its package is newer than the client, the address gets no document.
+ * the export has no such document, or when even this newest package is newer than the client, the address gets no
+ * document.
  *
  * @param files the paths of the files in the export
  */

@@ -101,7 +101,10 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
   ];
 }
 
-/** docker-compose.yml sets DATA_DIR to a volume. */
+/**
+ * Says that a service in Docker Compose reads no directory of this machine: docker-compose.yml sets DATA_DIR to a
+ * volume.
+ */
 function containerRemarks({ store }: Choices): readonly string[] {
   if (store.kind !== 'directory') return [];
   return [

@@ -60,8 +60,8 @@ const FREE_BYTES_MIN = 100e6;
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   let isConforming = false;
   /**
-   * Skips a check when the conditional writes did not pass their check: a store that ignores the condition would
-   * overwrite the objects that the check writes.
+   * Skips a check when the conditional writes did not pass their check: a store that ignores conditions would let the
+   * skipped check overwrite existing objects.
    */
   const ifConforming = async (check: (deps: DiagnoseDeps) => Promise<Finding>): Promise<Finding> =>
     isConforming
