@@ -20,7 +20,7 @@ const RUNNERS: Readonly<Record<Platform, string>> = {
   linux: 'ubuntu-latest',
 };
 /**
- * Jobs that need Linux packages run on this older system, so that their programs also run on older systems of users.
+ * Jobs that need Linux packages run on this older system, so that their programs also run on older versions of Linux.
  */
 const OLDER_LINUX = 'ubuntu-22.04';
 

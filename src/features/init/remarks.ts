@@ -102,7 +102,7 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
 }
 
 /**
- * Says that a service in Docker Compose reads no directory of this machine: docker-compose.yml sets DATA_DIR to a
+ * Says that a service in Docker Compose does not read the chosen directory: docker-compose.yml sets DATA_DIR to a
  * volume.
  */
 function containerRemarks({ store }: Choices): readonly string[] {
