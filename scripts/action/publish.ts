@@ -14,7 +14,7 @@ import {
 
 /**
  * The step of action.yml: publishes a release, and tells the workflow what was published. It imports only built-in
- * modules: when a tag contains the publisher, the action runs without `npm ci`.
+ * modules, because the action does not run `npm ci` when its tag contains the publisher.
  */
 
 const PUBLISHER = path.resolve(import.meta.dirname, '../../dist/slipway.mjs');

@@ -9,7 +9,9 @@ import { median, type Row, type Table } from './table.ts';
 export const CHANNELS = 10;
 export const PACE = 500;
 export const CLIENTS = 30_000;
-/** The benchmark reads the resident memory this many times `seconds` after the start: after a minute by default. */
+/**
+ * The time from the start of a service to the reading of its memory, as a multiple of `seconds`: a minute by default.
+ */
 export const RESTING_FACTOR = 3;
 
 /** The measured values. Each has a text, a number of decimal digits, and an upper limit. */

@@ -30,8 +30,7 @@ import { quantile, type Table } from './table.ts';
 
 const TURNS = 8;
 /**
- * The time after a measurement within which the service must have loaded the new revision; otherwise the measurement is
- * not valid.
+ * The service must load the new revision within this time after a measurement. Otherwise the measurement is not valid.
  */
 const LATE_MAX_MS = 500;
 /**
@@ -68,7 +67,7 @@ export async function benchGrowth(asked: BenchContext): Promise<readonly Table[]
   await measureResting(context, empty);
   await empty.server?.stop();
   const [ten, ...others] = filled;
-  // Runs one service at a time: other services would use its processor while they verify their files.
+  // Runs one service at a time, because another service would use the processor to verify its own files.
   for (const subject of filled) {
     await measureStarts(context, subject, watch);
     await measureResting(context, subject);
@@ -172,8 +171,8 @@ function start(context: BenchContext, { dataDirectory }: Subject): Promise<Serve
 }
 
 /**
- * Restarts the service with ten releases before each comparison, so that it has never run longer than the other
- * service.
+ * Restarts the service with ten releases before each comparison, so that this service has never run longer than the
+ * other service.
  */
 async function compareChecks(
   context: BenchContext,

@@ -22,7 +22,7 @@ interface CpuProfile {
 }
 
 /**
- * The functions, and the packages and rooms, with the most time in their own code, over all profiles of a directory.
+ * Finds the functions, packages and rooms that spent the most time in their own code, over all profiles of a directory.
  */
 export async function summarizeProfiles(directory: string): Promise<readonly Table[]> {
   const sums = {

@@ -30,7 +30,7 @@ const SUBJECTS: readonly Subject[] = [
 const RELEASES = 4;
 const FILES_EACH = 3;
 /**
- * The benchmark counts for this many times `seconds`, which is longer than a service needs to verify all files once.
+ * The duration of the counting, as a multiple of `seconds`. It is longer than a service needs to verify all files once.
  */
 const SECONDS_FACTOR = 60;
 /**
@@ -104,8 +104,8 @@ function perHour(proxy: CountingProxy, seconds: number): RequestCounts {
 }
 
 /**
- * The formula of docs/operations/cost.md. The result has the requests an hour, by name. Requests that it does not have
- * are rare.
+ * Computes the requests an hour, by name, with the formula of docs/operations/cost.md. The formula leaves out rare
+ * requests.
  */
 function expected({ applications, workers, isBusy }: Subject): RequestCounts {
   const turnSeconds = 1;

@@ -20,7 +20,10 @@ export interface BenchStore {
   clear(): Promise<void>;
 }
 
-/** Creates each store, empty, and measures it. A directory goes away with the temporary files. */
+/**
+ * Creates each store without objects, and calls `measure` with it. The directory is one of the temporary files, so this
+ * function removes only the bucket.
+ */
 export async function withStores(
   context: BenchContext,
   measure: (store: BenchStore) => Promise<void>,

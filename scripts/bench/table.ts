@@ -5,7 +5,7 @@ export type Limit = { readonly max: number } | { readonly min: number };
 
 export interface Row {
   readonly cells: readonly string[];
-  /** The table shows `unit` after the limit. It begins with a space: ` ×`, ` MiB`. */
+  /** The table shows `unit` after the limit. `unit` begins with a space: ` ×`, ` MiB`. */
   readonly target?: { readonly value: number; readonly limit: Limit; readonly unit: string };
 }
 

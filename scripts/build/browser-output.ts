@@ -9,7 +9,7 @@ import { buildBrowserFiles } from '../../src/web/build-browser-files.ts';
  */
 export async function writeBrowserFiles(dist: string): Promise<void> {
   const browser = path.join(dist, 'browser');
-  // Removes the files of an earlier build, because their names have other hashes.
+  // Removes the files of an earlier build: their names have other hashes, so this build would not replace them.
   await rm(browser, { recursive: true, force: true });
   for (const [name, bytes] of builtOutput(await buildBrowserFiles())) {
     const file = path.join(browser, name);

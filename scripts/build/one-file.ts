@@ -21,8 +21,8 @@ export interface OneFile {
  * Bundles the commands with the packages that they use. The same sources give the same bytes.
  *
  * The file contains the code as texts: one text for each part into which esbuild splits the code. Node compiles a part
- * only when a command needs it, because parsing all parts would take longer than most commands. An older Node can also
- * read the file far enough to print why it is refused.
+ * only when a command needs it, because parsing all parts would take longer than most commands. An older version of
+ * Node, which Slipway refuses, can read enough of the file to print the reason.
  */
 export async function buildOneFile(): Promise<OneFile> {
   const { outputFiles, metafile } = await build({

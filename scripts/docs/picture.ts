@@ -18,7 +18,7 @@ const TITLE =
   'A terminal: two releases are published, an updater is offered 1.1.0, 1.1.0 is yanked, and the updater is offered 1.0.0.';
 const FEED = 'curl -s $SERVICE/feeds/desktop/stable/electron/latest.yml | head -3';
 const EMPTY: Line = { kind: 'output', text: '' };
-/** Longer than a service takes to see a change. */
+/** An upper limit for the time that a service needs to see a change. */
 const LIVE_MAX_MS = 20_000;
 
 const home = await mkdtemp(path.join(tmpdir(), 'slipway-picture-'));

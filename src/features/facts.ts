@@ -15,8 +15,9 @@ import { brandSettings } from './website/settings.ts';
  * The settings of each room and feature, and the keys under which it stores objects. A command that opens a store loads
  * only this list, and no code of the service.
  *
- * The settings are in the order of their reference. When a command copies a store, it lists the objects that name other
- * objects in this order, so the keys of the catalog come before the keys of accounts.
+ * The settings are in the order of their reference. A copy of a store first lists the objects that name other objects.
+ * It lists the keys of each room and feature in the order of this list, so the keys of the catalog come before the keys
+ * of accounts.
  */
 export const FACTS = [
   { settings: serviceSettings, keys: housekeepingKeys },

@@ -50,7 +50,10 @@ export async function cleanUpIdentity(deps: AppendDeps): Promise<number> {
   );
 }
 
-/** Completes erasures that failed half way, before the end marker that blocks the account is removed. */
+/**
+ * Completes erasures that failed half way. The caller removes the end markers, which block the accounts, only
+ * afterwards.
+ */
 async function completeErasures(deps: AppendDeps): Promise<void> {
   for await (const { key } of deps.store.list(ACCOUNTS_ROOT)) {
     const account = parseAccountEnd(key);
@@ -87,8 +90,9 @@ function parseSession(key: string): { readonly of: string; readonly number: numb
 }
 
 /**
- * Deletes the documents of accounts that neither galloping nor a session needs. A session reads the account document
- * that follows the last document that it knows. If that document were missing, the session would miss every change.
+ * Deletes the account documents that neither galloping nor a session needs. A session looks for changes in the account
+ * document after the last document that it knows. If that next document were missing, the session would miss every
+ * change.
  */
 async function trimAccounts(deps: AppendDeps): Promise<number> {
   let deleted = 0;
@@ -105,7 +109,8 @@ async function trimAccounts(deps: AppendDeps): Promise<number> {
 }
 
 /**
- * Deletes as {@link trimAccounts} does, but sessions set no limit, because no session reads a list of developer keys.
+ * Deletes old lists of developer keys. No session reads these lists, so sessions set no limit as they do in
+ * {@link trimAccounts}.
  */
 async function trimDeveloperKeyLists(deps: AppendDeps): Promise<number> {
   let deleted = 0;

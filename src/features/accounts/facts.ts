@@ -21,7 +21,7 @@ const keys: KeyArea = {
     { prefix: INVITATIONS_ROOT, name: 'invitations' },
     { prefix: LOCKOUTS_ROOT, name: 'lockouts' },
   ],
-  // A session names an account document by its number.
+  // Sessions come before accounts, because a session names an account document by its number.
   listedFirst: [{ root: SESSIONS_ROOT, kinds: ['session'] }],
   parse: (key) => accountKeyFacts(key) ?? developerKeyFacts(key),
 };

@@ -17,8 +17,8 @@ export async function padResponseTime<T>(
 }
 
 /**
- * Returns a function that waits until `msMin` milliseconds after this call. Use it for work with some outcomes that
- * must not be padded.
+ * Returns a function that waits until `msMin` milliseconds after this call. Use it when only some outcomes of the work
+ * must wait.
  */
 export function startPadding(clock: Clock, msMin: number): () => Promise<void> {
   const dueAt = clock.now() + msMin;

@@ -50,7 +50,7 @@ type IdentityProviderConfig =
   | { readonly kind: 'off' | 'embedded' }
   | { readonly kind: 'gotrue'; readonly url: string; readonly apiKey: Secret };
 
-/** Checks only the shape. Whether the keys work is known only when the service imports them. */
+/** Checks only the shape. A key that does not work fails later, when the service imports it. */
 const privateKeySet = defineKind(
   'a JWKS of private Ed25519 keys; "slipway keys" makes one',
   (value) =>

@@ -326,7 +326,7 @@ export interface ClientRow {
   readonly after: string;
 }
 
-/** The answer of `…/preview`, which changes nothing. Nothing was changed. */
+/** The answer of `…/preview`, which changes nothing. */
 export interface Preview {
   /** The command that makes the same change. */
   readonly command: string;

@@ -26,7 +26,7 @@ export interface AttemptDeps extends CreateDeps {
 
 /**
  * A write takes this long only when the process was suspended. The service keeps the end marker of a message for
- * longer.
+ * longer. While the marker exists, clean-up deletes a late outcome.
  */
 const SUSPENDED_MS = 3_600_000;
 

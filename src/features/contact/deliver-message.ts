@@ -98,8 +98,7 @@ async function readDue(
     return undefined;
   }
   const history = await readHistory(store, id);
-  // The visitor's request creates the marker before the message, so the message may still follow. The message may
-  // follow.
+  // The visitor's request creates the marker before the message, so the message may still follow.
   if (history === undefined) return undefined;
   const now = clock.now();
   const { last, newest } = history;

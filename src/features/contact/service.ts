@@ -9,7 +9,7 @@ import type { ContactSettings } from './settings.ts';
 
 const MAIL_PROBE_TIMEOUT_MS = 15_000;
 
-/** The contact form. With a mail server, also the delivery of the messages. */
+/** Opens the contact form. When a mail server is configured, also opens the delivery of the messages. */
 export function openContact(deps: PartDeps & { readonly config: ContactSettings }): Part {
   const { config, captcha, reportOutcome } = deps;
   const { mail, keptMs } = config.contact;

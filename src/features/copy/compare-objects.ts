@@ -16,7 +16,7 @@ import { isProven, type Proof } from './unsure-pairs.ts';
 /** Reads objects that both sides of a copy have, and compares them. */
 
 interface Compared {
-  /** The target's objects that are sound on both sides and have different bytes there. */
+  /** The target's objects that are sound on both sides, but have other bytes than at the source. */
   readonly conflicts: readonly CopiedObject[];
   /** The objects that are corrupt on one side or on both. */
   readonly problems: readonly CopyProblem[];
@@ -28,8 +28,9 @@ type Verdict = 'equal' | 'conflict' | { readonly corrupt: string };
  * Reads pairs of objects and compares their bytes.
  *
  * @param label the words for the progress
- * @param proof decides how signed documents are compared: a proven pair with the hash in the manifest, any other pair
- *   with each other. Absent: every pair with the hash
+ * @param proof tells which pairs are proven. The function compares signed documents of a proven pair with the hash in
+ *   the manifest, and signed documents of any other pair with each other. Without `proof`, it compares every pair with
+ *   the hash
  * @throws AppError `document_newer`
  */
 export async function compareObjects(

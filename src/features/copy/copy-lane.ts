@@ -87,8 +87,8 @@ function noteGone({ deps, progress }: CopyContext, object: CopiedObject): void {
 }
 
 /**
- * Copies a corrupt document unchanged when the next sound document names its hash, because an operator then allowed
- * readers to skip it.
+ * Copies a corrupt document unchanged when the next sound document names its hash. The hash shows that an operator
+ * allowed readers to skip the corrupt document.
  */
 async function copyHeld(
   context: CopyContext,

@@ -36,8 +36,8 @@ export interface CopyResult extends Copied {
   readonly extra: readonly CopiedObject[];
   readonly pruned: readonly CopiedObject[];
   /**
-   * Written private objects that the target may have erased: the target had private data, and had no object of their
-   * sequence. In a dry run, the objects that a copy would write.
+   * Private objects that the copy wrote, and that the target may have erased earlier: the target had private data, but
+   * no object of their sequence. In a dry run, the objects that a copy would write.
    */
   readonly maybeErased: readonly CopiedObject[];
   /** True when `prune` was requested, and the copy deleted nothing because of the problems. */
@@ -112,8 +112,8 @@ function distinct(problems: readonly CopyProblem[]): readonly CopyProblem[] {
 }
 
 /**
- * The written objects that the target may have erased. They are not end markers, because an end marker restores no
- * data. They are not of a sequence that the target has, because the target did not erase such a sequence.
+ * The written objects that the target may have erased earlier. End markers do not count, because they restore no data.
+ * Objects of a sequence that the target has do not count, because the target did not erase this sequence.
  */
 function maybeErasedIn(target: Listing, written: readonly CopiedObject[]): readonly CopiedObject[] {
   if (!hasPrivate(target)) return [];

@@ -39,8 +39,8 @@ export function hasPrivate({ objects }: Listing): boolean {
 }
 
 /**
- * Deletes objects. It deletes the lowest numbers first: without its first document, an account does not exist. It
- * deletes end markers last, so the sequences that they end stay ended until then.
+ * Deletes objects. It deletes the lowest numbers first: after an interruption, an account without its first document
+ * does not exist. It deletes end markers last, so that a sequence stays ended until all of its documents are deleted.
  */
 export async function deleteObjects(
   deps: CopyDeps,

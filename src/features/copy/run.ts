@@ -154,8 +154,8 @@ function notesOf(report: CopyReport): readonly string[] {
   const lost = new Set(result.problems.map(({ key }) => key));
   const extra = result.extra.filter(({ key }) => !lost.has(key));
   if (extra.length > 0) {
-    // The source may have lost some of these objects, and not erased them, when there is a problem or the catalog is
-    // not copied yet.
+    // When there is a problem, or the catalog is not copied yet, the source may have lost some of these objects instead
+    // of erasing them. So the note then states no reason.
     const isErased = result.problems.length === 0 && !isDryRun && keptPrivate(result) === undefined;
     const why = isErased ? `, because ${names.from} has erased or cleaned them up` : '';
     const only = `Only in ${names.to}${why}: ${counted(extra.length, 'object')}.`;

@@ -8,8 +8,8 @@ export interface Proof {
   readonly tags: boolean;
   /**
    * For each application whose newest common revision is equal on both sides, the time at which the target stored this
-   * revision; milliseconds since the epoch. Earlier, the copy had stored the objects that the revision names. Empty:
-   * nothing proves that both sides are the same store.
+   * revision; milliseconds since the epoch. Before this time, the copy had stored the objects that the revision names.
+   * Empty: nothing proves that both sides are the same store.
    */
   readonly provenAt: ReadonlyMap<string, number>;
 }
@@ -55,7 +55,7 @@ export function isProven({ source, target }: Pair, { provenAt }: Proof): boolean
 
 /**
  * True when a pair must be read to know that its bytes are equal. Without comparable ETags, proven objects of the same
- * size are equal, except a private object that the source may have replaced.
+ * size count as equal, except a private object that the source may have replaced.
  */
 export function isUnsure(pair: Pair, proof: Proof): boolean {
   const { source, target } = pair;

@@ -10,7 +10,8 @@ import { fileAtAddress } from './unanswered.ts';
  * service says "no update" with a line of the client's own package. The export does not have that package when its
  * release is paused, withdrawn or of another channel. The address then gets the document with the newest package in the
  * export. For this client, that document also means "no update", because Squirrel.Windows installs nothing older. When
- * the export has no such document, or its package is newer than the client, the address gets no document.
+ * the export has no such document, or when even this newest package is newer than the client, the address gets no
+ * document.
  *
  * @param files the paths of the files in the export
  */
@@ -52,8 +53,8 @@ function isAtMost(a: string, b: string): boolean {
 }
 
 /**
- * Returns a function that finds the newest version among the packages that a document names; undefined when the export
- * lacks one of these packages. It examines each document only once.
+ * Returns a function of a document. The function finds the newest version among the packages that the document names,
+ * or undefined when the export lacks one of these packages. The function examines each document only once.
  */
 function rememberPackages(files: ReadonlySet<string>, publicUrl: string) {
   const known = new Map<Buffer, string | undefined>();

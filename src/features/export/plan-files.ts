@@ -43,8 +43,8 @@ export async function planFiles(context: FileContext, feed: Feed): Promise<reado
         add(file, release.version, file.filename);
         const isNamedAlone =
           mention === 'beside_document' ||
-          // The next signed document may name the files of such a release, and a web installer knows only the address
-          // of the feed.
+          // A later signed document may name the files of this release without the version. A web installer knows only
+          // the address of the feed, so it asks for its package without the version, too.
           offer.hasSignedDocuments === true ||
           kindOf(file) === WEB_PACKAGE;
         if (isNamedAlone && (await isFoundAlone(context, feed, file))) add(file, file.filename);

@@ -7,8 +7,8 @@ import type { OpenChannel } from './open-feeds.ts';
 import { pathBelow } from './unanswered.ts';
 
 /**
- * The most offered releases of each channel that the export reads, and the most installed releases; the newest count.
- * Older AppImages contain the same address, because developers never change it.
+ * The export reads at most this number of offered releases, and of installed releases, of each channel, the newest
+ * first. Older AppImages contain the same address, because developers never change it.
  */
 const RELEASES_MAX = 50;
 

@@ -246,7 +246,7 @@ function requestFor(
     signed: build.signed,
     described: build.described,
     rollout: deps.rolloutOf(build),
-    // The old server offered the release with the builds that it has.
+    // The old server already offered the release without the missing builds.
     releasePartial: true,
     mode: 'offer',
   };

@@ -16,8 +16,8 @@ export interface PlacedRelease {
 const PRERELEASE_CHANNEL = 'beta';
 
 /**
- * Chooses a channel for each release. When the source states none, it is the channel for pre-releases, or the channel
- * for other releases.
+ * Chooses a channel for each release. When the source states no channel, a pre-release gets the channel for
+ * pre-releases, and any other release gets the channel for other releases.
  *
  * @throws AppError `invalid_name` for a channel of the request
  */

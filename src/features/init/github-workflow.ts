@@ -19,7 +19,9 @@ const RUNNERS: Readonly<Record<Platform, string>> = {
   macos: 'macos-latest',
   linux: 'ubuntu-latest',
 };
-/** Programs that a job builds on this system also run on older systems. */
+/**
+ * Jobs that need Linux packages run on this older system, so that their programs also run on older versions of Linux.
+ */
 const OLDER_LINUX = 'ubuntu-22.04';
 
 export function renderGithubWorkflow(project: Project, choices: Choices): string {

@@ -101,7 +101,10 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
   ];
 }
 
-/** docker-compose.yml sets DATA_DIR to a volume. */
+/**
+ * Says that a service in Docker Compose does not read the chosen directory: docker-compose.yml sets DATA_DIR to a
+ * volume.
+ */
 function containerRemarks({ store }: Choices): readonly string[] {
   if (store.kind !== 'directory') return [];
   return [

@@ -94,7 +94,7 @@ function nextCommands(result: InitResult): readonly (readonly string[])[] {
   const [job] = planJobs(project).jobs;
   const output = job?.files ?? project.tool?.output ?? 'FILES';
   const stated = project.version?.text ?? '';
-  // The publisher pastes the line into a shell.
+  // The publisher pastes the line into a shell, so it must not contain characters with a meaning there.
   const version = /^[\w.+-]+$/.test(stated) ? stated : 'VERSION';
   const isKept = files.some((file) => file.exists && path.basename(file.path) === '.env');
   const isDefault = !isKept || existing.DEFAULT_APP === choices.application;

@@ -50,10 +50,7 @@ function isPng(bytes: Buffer): boolean {
   return bytes.subarray(0, PNG_SIGNATURE.length).equals(PNG_SIGNATURE);
 }
 
-/**
- * Checks only this much, because the policy of the logo's address refuses scripts, and a page shows the logo as an
- * image.
- */
+/** This check is enough: the policy of the logo's address refuses scripts, and a page shows the logo as an image. */
 function isSvg(bytes: Buffer): boolean {
   return Buffer.from(bytes.toString()).equals(bytes) && /<svg[\s>]/.test(bytes.toString());
 }

@@ -46,7 +46,7 @@ export async function importSigningKeys(json: string): Promise<SigningKeys> {
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
   const key = await importJWK(jwk, SIGNATURE_ALGORITHM);
-  // jose imports only a symmetric key as bytes.
+  // When jose returns bytes, the key is symmetric.
   if (key instanceof Uint8Array) throw invalid();
   return key;
 }

@@ -102,8 +102,9 @@ export async function readAccountAfter(
 }
 
 /**
- * The current state of an account. The search starts at `earlier`. Clean-up keeps every account document that is newer
- * than the oldest document known to a session. The search takes one request when `earlier` is the newest state.
+ * The current state of an account. The search starts at `earlier`, and takes one request when `earlier` is the newest
+ * state. Clean-up keeps every account document that is newer than the oldest document known to a session, so the search
+ * misses no document.
  *
  * @returns undefined when the account was erased
  * @throws AppError `document_newer`

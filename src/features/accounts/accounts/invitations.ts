@@ -112,7 +112,7 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
   if ((await readAccount(store, id)) !== undefined) {
     throw new AppError('account_exists', `${email} already has an account.`);
   }
-  // When the service completes the erasure of this account, it would also delete the new invitation.
+  // The service is erasing an account of this address. The end of the erasure would also delete the new invitation.
   if (await isEnded(store, accountPrefix(id))) {
     const why = `The account of ${email} is being erased. Invite the address again in two hours.`;
     throw new AppError('account_exists', why);
@@ -120,7 +120,7 @@ async function refuseKnown(store: ObjectStore, email: string): Promise<void> {
 }
 
 /**
- * True when an address may register with a code. It makes the same two requests for every well-formed code.
+ * True when an address may register with a code. The function makes the same two requests for every well-formed code.
  */
 export async function isInvited(
   deps: EndDeps,

@@ -94,7 +94,7 @@ export function requireRoom(keys: readonly string[]): void {
 /** @throws AppError `limit_reached` */
 export function addToKeyList(deps: AppendDeps, account: string, id: string): Promise<void> {
   return changeList(deps, account, (keys) => {
-    // The new key is already in `keys` when the service listed the objects of the keys.
+    // When the newest list is corrupt, `keys` comes from the objects of the keys, and contains the new key already.
     const others = keys.filter((key) => key !== id);
     requireRoom(others);
     return [...others, id];

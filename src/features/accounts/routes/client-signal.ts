@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * A signal that is aborted when, before the service has sent the answer, the client closes the connection or only its
- * side of the connection.
+ * A signal that is aborted when the client closes the connection, or only its side of the connection, before the
+ * service has sent the answer.
  *
  * A server cannot distinguish the two cases before it writes. Once the server has read the body, Fastify aborts
  * `request.signal` in neither case.

@@ -17,7 +17,7 @@ import {
   usesCookie,
 } from './session-cookie.ts';
 
-/** A client that sends this example replaces the token by the token from the answer of sign-in. */
+/** To send this example, a client first replaces `…` by the refresh token from the answer of sign-in. */
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {

@@ -44,8 +44,8 @@ export async function listOpen(
 }
 
 /**
- * The newest document of each session that has not ended. Leaves out corrupt documents, because such a session cannot
- * be refreshed.
+ * The newest document of each session that has not ended. Leaves out a session whose newest document is corrupt,
+ * because no client can refresh it.
  */
 async function readOpen(store: ObjectStore, account: string): Promise<readonly SessionJson[]> {
   const open = [...(await listOpen(store, account))];

@@ -112,7 +112,8 @@ async function readStored(deps: RefreshDeps, claims: RefreshClaims): Promise<Sto
 }
 
 /**
- * Any refresh may have created the state, because the token is the same for all of them.
+ * Creates the next state of a session. When another refresh has created the state already, that is a success, too: all
+ * refreshes from one state give the same token.
  *
  * @throws AppError `store_unavailable`, even if the store may have created the state
  */

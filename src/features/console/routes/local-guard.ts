@@ -88,7 +88,7 @@ export function createLocalGuard(randomness: Randomness): LocalGuard {
 
 type Access = 'screen' | 'opening' | 'data';
 
-/** When an address has no route, the answer has no data. */
+/** When an address has no route, the cookie is enough, because the answer has no data. */
 function accessOf({ is404, routeOptions }: FastifyRequest): Access {
   return is404 ? 'screen' : (routeOptions.config.localAccess ?? 'data');
 }

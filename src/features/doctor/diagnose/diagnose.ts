@@ -60,8 +60,8 @@ const FREE_BYTES_MIN = 100e6;
 export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
   let isConforming = false;
   /**
-   * Skips a check when the conditional writes did not pass their check: a store that ignores the condition would
-   * overwrite the objects that the check writes.
+   * Skips a check when the conditional writes did not pass their check: a store that ignores conditions would let the
+   * skipped check overwrite existing objects.
    */
   const ifConforming = async (check: (deps: DiagnoseDeps) => Promise<Finding>): Promise<Finding> =>
     isConforming
@@ -125,7 +125,7 @@ async function checkConditionalWrites({ probe, isBucket }: DiagnoseDeps): Promis
 
 /**
  * Compares the clock of this machine with the clock of the store: signatures of presigned URLs and the ages of uploads
- * depend on them.
+ * depend on both clocks.
  */
 async function checkClocks(deps: DiagnoseDeps): Promise<Finding> {
   const differenceMs = (await readStoreTime(deps)) - deps.clock.now();

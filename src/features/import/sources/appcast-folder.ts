@@ -173,7 +173,7 @@ function tailsOf(url: string): readonly string[] {
   return parts.slice(0, -1).map((_, at) => parts.slice(at).join('/'));
 }
 
-/** Reads notes from a separate file, because `generate_appcast` may write them to one. */
+/** Reads notes from a separate file: `generate_appcast` may write such a file. */
 async function linkedNotes(item: AppcastItem, { files }: AppcastFolder): Promise<string | null> {
   const path = files.get(nameInAddress(item.releaseNotesLink ?? '') ?? '');
   return path === undefined ? null : readIndex(path, NOTES_BYTES_MAX).catch(() => null);

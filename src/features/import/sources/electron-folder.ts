@@ -107,8 +107,8 @@ interface ElectronFolder {
 }
 
 /**
- * Finds the directory itself, and each folder below it that names a machine. It leaves out a folder with another name
- * and an update document, because the folder may be a channel.
+ * Finds the directory itself, and each folder below it that names a machine. It leaves out any other folder that has an
+ * update document, because such a folder may be a channel.
  */
 async function findFolders(directory: string): Promise<{
   readonly folders: readonly ElectronFolder[];

@@ -79,7 +79,7 @@ async function readFiles(
     signed: release.carriesIndex
       ? build.signed
       : build.signed.filter(({ path }) => !isBeside(path)),
-    // A release has one text: the source's own takes precedence over the texts in the build tool's feeds.
+    // A release has one name and one text of notes. The source takes precedence over the build tool's feeds.
     described: {
       name: release.name ?? build.described.name,
       notes: release.notes ?? build.described.notes,
@@ -89,8 +89,8 @@ async function readFiles(
 }
 
 /**
- * The statement of the source about a package; null for other files. A companion gets its machine from its package, and
- * may be left out.
+ * The statement of the source about a package. Null for any other file: a companion gets its machine from its package,
+ * and the build reader may leave the companion out.
  */
 function statementOf({ name, platform, arch }: ImportedFile): Statement | null {
   if (isFeedName(name) || isSidecarName(name) || DELTA.test(name)) return null;

@@ -122,7 +122,9 @@ async function kindOf(name: string, path: string): Promise<SourceKind | undefine
   return isReleasesFile(await readIndex(path, APPCAST_INDEX_BYTES_MAX)) ? 'squirrel' : undefined;
 }
 
-/** Velopack also writes a `RELEASES` for the clients of Squirrel. */
+/**
+ * Leaves out Squirrel in a folder of Velopack, because Velopack also writes a `RELEASES` for the clients of Squirrel.
+ */
 function withoutLegacy(candidates: readonly Candidate[]): readonly Candidate[] {
   const isVelopack = candidates.some(({ kind }) => kind === 'velopack');
   return isVelopack ? candidates.filter(({ kind }) => kind !== 'squirrel') : candidates;

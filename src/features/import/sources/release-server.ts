@@ -84,7 +84,8 @@ function statedFile(
 ): StatedFile {
   const name = textIn(asset, 'name') ?? '';
   const platform = textIn(asset, 'platform') ?? '';
-  // Squirrel's packages have the same name for both architectures.
+  // Without the platform in its path, a name must be unique in the release: Squirrel's packages have the same name for
+  // both architectures.
   const isOwn = own.has(name.normalize('NFC'));
   const places = [`${version}/${platform}/${name}`, ...(isOwn ? [`${version}/${name}`] : [])];
   const target = targetOf(platform);

@@ -28,7 +28,7 @@ export interface PageContext extends RouteDeps {
 }
 
 /**
- * The style sheet of the brand comes after the style sheet of the pages, because it replaces some of its colors.
+ * The style sheet of the brand comes last, because it replaces some colors of the style sheet of the pages.
  *
  * @param files undefined to leave out the style sheet of the pages
  */

@@ -66,8 +66,8 @@ const typedSchema = {
 };
 
 /**
- * Redirects to a page. The location comes from the parsed values. The text of the client's address can name another
- * host: `GET http://evil.example/apps/x/` or `//evil.example/`.
+ * Redirects to a page. The location comes from the parsed values, because the text of the client's address can name
+ * another host: `GET http://evil.example/apps/x/` or `//evil.example/`.
  */
 function registerTyped(app: App, base: string): void {
   for (const [typed, page] of Object.entries(TYPED)) {

@@ -74,8 +74,8 @@ function useTicking<T extends string | number>(value: (now: number) => T): T {
 }
 
 /**
- * @returns the time of the visitor's computer in milliseconds since the epoch, rounded down to a multiple of `stepMs`.
- *   @param stepMs at least a second
+ * The time of the visitor's computer in milliseconds since the epoch, rounded down to a multiple of `stepMs`, which is
+ * at least a second.
  */
 export const useNow = (stepMs = 1_000): number =>
   useTicking((now) => Math.floor(now / stepMs) * stepMs);
