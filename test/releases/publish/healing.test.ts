@@ -70,7 +70,7 @@ it('opens no draft with a corrupt manifest, with any option: the command has no 
   await publish(world.parts, { ...request, mode: 'draft' });
   await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));
   const opening = openDraft(
-    { ...world.parts, skipCorrupt: [1] },
+    { ...world.parts, actor: 'test', skipCorrupt: [1] },
     { application: 'desktop', channel: 'stable', version: '1.0.0', allowPrerelease: false },
   );
   await expect(opening).rejects.toMatchObject({
