@@ -54,7 +54,10 @@ export interface ServiceSettings extends CommandSettings {
   readonly port: number;
   /** The number of processes that answer on the port; `auto`: one for each processor. */
   readonly workers: number | 'auto';
-  /** Without a trailing slash; undefined, outside production only: the address on which the service listens. */
+  /**
+   * Without a trailing slash. Undefined, which only happens outside production: the address on which the service
+   * listens.
+   */
   readonly publicUrl: string | undefined;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;

@@ -168,7 +168,8 @@ export interface ProtocolRequest {
 export interface Question {
   readonly query: UpdateQuery;
   /**
-   * A cache key of the dialect, with every fact that the document depends on beside the offer and the machine. The
+   * A cache key of the dialect. It has every fact that the document depends on, apart from the offer and the machine.
+   * The
    * service renders each document once per key.
    */
   readonly document: string;

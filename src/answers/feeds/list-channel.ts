@@ -29,8 +29,8 @@ export interface ChannelListing extends FoundUpdate {
 
 export interface ChannelQuery extends UpdateQuery {
   /**
-   * Other values of `currentVersion`, for updaters that write several versions alike. The first version that the
-   * channel lists counts.
+   * Other values of `currentVersion`, for updaters that write several versions alike. The service uses the first of
+   * these versions that the channel lists.
    */
   readonly versions?: readonly Version[];
 }

@@ -120,7 +120,7 @@ function positionOf({ revision }: Snapshot): Position<LiveRevision> {
   return { newest: { number, document: revision }, corrupt: [], last: number, holes: [] };
 }
 
-/** Returns the faults with the results of a verification. */
+/** Returns the faults after a verification: adds the faults that it found, and removes the faults that are gone. */
 export function faultsAfter(
   { faults }: Pick<ApplicationState, 'faults'>,
   verified: readonly Verified[],

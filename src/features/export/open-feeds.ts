@@ -87,7 +87,7 @@ async function openChannel(
   return { view, facts, offered, installed };
 }
 
-/** True when a client may have installed a release that not every client gets now. */
+/** For an offer that not every client gets now: true when some client may have installed its release. */
 function mayBeInstalled({ status, rollout }: Offer, now: number): boolean {
   return status !== 'active' || rollout === null || shareAt(rollout.ramp, now) > NO_CLIENTS;
 }

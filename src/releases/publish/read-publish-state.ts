@@ -175,7 +175,8 @@ async function readOffered(
 }
 
 /**
- * The release of an offer, with the files that a newer manifest states for its builds; undefined when it lacks one. An
+ * The release of an offer, with the files that a newer manifest states for the offer's builds. Undefined when there is
+ * no newer manifest, and when it lacks one of these builds. An
  * interrupted publisher may leave a newer manifest that lacks some of these builds.
  */
 function restoredFrom(

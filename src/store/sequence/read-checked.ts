@@ -130,7 +130,7 @@ async function isUnchanged(store: ObjectStore, { objects }: RefusedDocument): Pr
   return true;
 }
 
-/** @throws AppError the error of the refusal, unless the document is proven corrupt by itself */
+/** @throws AppError the error of the refusal, unless the error proves that the document itself is corrupt */
 function refused({ corrupt, isChain }: RefusedDocument): { readonly corrupt: CorruptBytes } {
   if (corrupt.error.code !== 'document_corrupt' || isChain === true) throw corrupt.error;
   return { corrupt };

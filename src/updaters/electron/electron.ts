@@ -76,8 +76,9 @@ function parseRequest(request: ProtocolRequest): Question | undefined {
 }
 
 /**
- * A variable that electron-builder replaces in most configurations. When electron-builder did not write the file with
- * the address, the variable stays in the address. An installed application cannot be corrected, so the variable counts
+ * A variable that electron-builder replaces in most configurations. The address is in `app-update.yml`. When
+ * electron-builder did not write this file, the variable stays in the address. An installed application cannot be
+ * corrected, so the variable counts
  * as no architecture.
  */
 const UNEXPANDED = `\${arch}`;
