@@ -51,7 +51,7 @@ function define({ env, store, kinds }: Place): void {
       ...env(),
     };
     const processes = [startServer(settings), startServer(settings)];
-    proxy.forwardTo(await Promise.all(processes.map(({ url }) => url())));
+    proxy.forwardTo(await Promise.all(processes.map(({ ready }) => ready())));
   }, 120_000);
   afterAll(async () => {
     killAll();

@@ -80,7 +80,9 @@ describe('on a directory, through a freeze window in which daylight-saving time 
       DATA_DIR: path.join(directory.path, 'data'),
     };
     await publish(env, '1.0.0');
-    const urls = await Promise.all([startServer(env), startServer(env)].map(({ url }) => url()));
+    const urls = await Promise.all(
+      [startServer(env), startServer(env)].map(({ ready }) => ready()),
+    );
     await publish(
       ...([env, '1.1.0', '--rollout', '0@0h,50%@2h,100%@4h'] as const),
       ...['--freeze-window', 'Sat 20:00..Sun 06:00 Europe/Berlin'],
@@ -129,7 +131,9 @@ describeS3('on S3, with clocks that are eight minutes apart', (server) => {
     const publisher = { ...settings(), ...(await clockOf('publisher', 3 * MINUTE)) };
     await publish(publisher, '1.0.0');
     const urls = await Promise.all(
-      [slow, fast].map((env, n) => startServer({ ...env, DATA_DIR: `${env.DATA_DIR}-${n}` }).url()),
+      [slow, fast].map((env, n) =>
+        startServer({ ...env, DATA_DIR: `${env.DATA_DIR}-${n}` }).ready(),
+      ),
     );
     // The clock of the store is that of this machine.
     const stepAt = Date.now() + 20_000;

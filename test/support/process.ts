@@ -12,8 +12,10 @@ export interface Running {
   readonly output: () => string;
   readonly errors: () => string;
   readonly exit: Promise<number | null>;
-  /** Resolves when the service listens. */
+  /** Resolves when the service listens. It may not have read its store yet. */
   readonly url: () => Promise<string>;
+  /** Resolves when the service can answer from the catalog, which takes seconds on a busy machine. */
+  readonly ready: () => Promise<string>;
 }
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -59,17 +61,23 @@ export function startServer(
   child.stderr?.on('data', (chunk) => err.push(String(chunk)));
   const exit = once(child, 'close').then(([code]) => code as number | null);
   const output = () => out.join('');
+  const url = async () => {
+    const address = () => /listening on (http:[^"]+)"/.exec(output())?.[1];
+    const until = Date.now() + START_MAX_MS;
+    while (address() === undefined && Date.now() < until) await sleep(20);
+    expect(address(), err.join('')).toBeDefined();
+    return String(address());
+  };
   return {
     process: child,
     output,
     errors: () => err.join(''),
     exit,
-    url: async () => {
-      const address = () => /listening on (http:[^"]+)"/.exec(output())?.[1];
-      const until = Date.now() + START_MAX_MS;
-      while (address() === undefined && Date.now() < until) await sleep(20);
-      expect(address(), err.join('')).toBeDefined();
-      return String(address());
+    url,
+    ready: async () => {
+      const address = await url();
+      await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
+      return address;
     },
   };
 }

@@ -105,10 +105,7 @@ describeS3('copying a bucket with the command line', (server) => {
     const verified = await startCli(['verify', '--deep'], env).finished;
     expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining(': sound') });
     const running = startServer({ ...env, DATA_DIR: file('service') });
-    const url = await running.url();
-    // On a busy machine, the service listens before it has read the store.
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
-    const response = await fetch(`${url}/api/v1/desktop/check-update`, {
+    const response = await fetch(`${await running.ready()}/api/v1/desktop/check-update`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ current_version: '1.0.0', platform: 'windows', arch: 'x64' }),

@@ -45,7 +45,7 @@ function describeClients(
       const artifact = await makeArtifact(directory.path, { content: CONTENT });
       await publish(parts, { version: '1.0.0', artifacts: [artifact] });
       service = startServer(env);
-      url = (await service.url()) + FILE;
+      url = (await service.ready()) + FILE;
     });
     afterAll(async () => {
       await killAll();
