@@ -76,7 +76,12 @@ export function startServer(
     url,
     ready: async () => {
       const address = await url();
-      await expect.poll(async () => (await fetch(`${address}/readyz`)).status).toBe(200);
+      const isReady = async () => (await fetch(`${address}/readyz`)).status === 200;
+      const until = Date.now() + START_MAX_MS;
+      while (!(await isReady())) {
+        if (Date.now() > until) throw new Error(`The service is not ready: ${output()}`);
+        await sleep(50);
+      }
       return address;
     },
   };
