@@ -68,7 +68,7 @@ function useProxied(
       AUTH_PER_ADDRESS: String(TRIES),
       DATA_DIR: path.join(directory.path, 'data'),
     });
-    await process.url();
+    await process.ready();
     return process;
   };
   beforeAll(async () => {

@@ -28,7 +28,7 @@ function define(settings: Settings): void {
       ...settings(),
     };
     const processes = [startServer(env), startServer(env)];
-    urls = await Promise.all(processes.map(({ url }) => url()));
+    urls = await Promise.all(processes.map(({ ready }) => ready()));
   }, 60_000);
   afterAll(async () => {
     killAll();

@@ -30,7 +30,7 @@ describeS3('two processes on one bucket', (server) => {
       ...s3Environment(server, bucket.name),
     };
     processes = [startServer(env), startServer(env)];
-    urls = await Promise.all(processes.map(({ url }) => url()));
+    urls = await Promise.all(processes.map(({ ready }) => ready()));
   }, 60_000);
   afterAll(async () => {
     killAll();
