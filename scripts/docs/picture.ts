@@ -99,7 +99,7 @@ async function startService(): Promise<{ readonly url: string; readonly stop: ()
   });
   const stop = (): void => void child.kill('SIGKILL');
   return new Promise((resolve, reject) => {
-    // Reads the log to its end, because a service blocks when nobody reads its log.
+    // Reads the log to its end, because a service blocks when no process reads its log.
     createInterface({ input: child.stdout })
       .on('line', (line) => {
         const url = /listening on (http:[^"]+)"/.exec(line)?.[1];

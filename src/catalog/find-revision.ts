@@ -26,7 +26,7 @@ export interface FoundRevision {
   readonly revision: Revision;
   /** By the store's clock; milliseconds since the epoch. */
   readonly time: number;
-  /** True when the time is in the future: nobody knows yet what publishers change until then. */
+  /** True when the time is in the future: publishers may change the catalog until then. */
   readonly isForecast: boolean;
   /** The later revisions that cannot be read, and that may have been the newest at that time. */
   readonly unreadable: readonly number[];

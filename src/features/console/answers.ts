@@ -192,8 +192,8 @@ export interface RolloutDetail {
    */
   readonly points: readonly { readonly at: string; readonly share: number }[];
   /**
-   * The time when an operator last stopped the plan or started it again; null if nobody has done that. The points
-   * before this time show the plan as if nobody had interrupted it.
+   * The time when an operator last stopped the plan or started it again; null if no operator has. The points
+   * before this time show the plan without interruptions.
    */
   readonly interruptedAt: string | null;
   readonly counts: RolloutCounts | null;

@@ -48,7 +48,7 @@ export async function attemptDelivery(
   const at = new Date(deps.clock.now()).toISOString();
   const claimed = await createTransition(deps, id, claim, { state: 'sending', at });
   if (claimed !== 'created') return undefined;
-  // Creating the claim took time, and somebody may have erased the message meanwhile.
+  // Creating the claim took time, and an operator may have erased the message meanwhile.
   if (await isErased(deps.store, id)) {
     // Deletes the claim here, because the end marker may be gone, and no later clean-up would then know that the claim
     // belongs to an erased message.

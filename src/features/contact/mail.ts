@@ -104,7 +104,8 @@ function transportOptions(smtpUrl: Secret, timeoutMs: number): SMTPTransportOpti
     // Without this setting, an attacker on the network path could remove the server's offer of STARTTLS and then read
     // the mail.
     requireTLS: !secure && !isLoopback,
-    // Nobody can intercept connections within this machine, and no certificate names a loopback address.
+    // An attacker on the network cannot intercept connections within this machine, and no certificate names a loopback
+    // address.
     ...(isLoopback ? { opportunisticTLS: true, tls: { rejectUnauthorized: false } } : {}),
     ...(url.username === ''
       ? {}

@@ -76,7 +76,7 @@ export function isDeveloperKey(token: string): boolean {
   return token.startsWith(KEY_PREFIX);
 }
 
-/** SHA-256 in hex. A fast hash is enough, because nobody can guess a secret of 32 random bytes. */
+/** SHA-256 in hex. A fast hash is enough, because an attacker cannot guess a secret of 32 random bytes. */
 export function secretDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -87,7 +87,7 @@ export async function createDeveloperKey(
   return { ...summaryOf(document, null), key: renderKey({ account, id, secret }) };
 }
 
-/** The keys of an account that nobody revoked, with the newest first. */
+/** The keys of an account without the revoked keys, with the newest first. */
 export async function listDeveloperKeys(
   store: ObjectStore,
   account: string,
