@@ -62,7 +62,8 @@ export function defineAddresses(at: Proxied): void {
   });
 
   it('the log has no query, no token and no presigned link', async () => {
-    const [signature, token] = [randomUUID(), randomUUID()];
+    const signature = randomUUID();
+    const token = randomUUID();
     const headers = { authorization: `Bearer ${token}` };
     const marker = randomUUID();
     await ask(`/files/${marker}?signature=${signature}`, { headers });

@@ -15,8 +15,8 @@ export interface Variant {
   /** Empty for the root. */
   readonly basePath: string;
   /**
-   * How much of the suite runs: all of it once, the tests of what a proxy does with requests and answers once for each
-   * proxy, and where it is below a path, only those of addresses: the files for that include the same parts.
+   * The part of the suite that runs. One variant runs the whole suite. Each other proxy at the root runs the tests of
+   * requests and answers. A proxy below a path runs only the tests of addresses, because its files include the same parts.
    */
   readonly extent: 'whole' | 'proxy' | 'addresses';
 }

@@ -12,6 +12,7 @@ import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import { parseVersion, versionText } from '../../src/domain/version.ts';
+import { query } from '../support/update-query.ts';
 import { NOW, offer, view } from './explained-client.ts';
 
 /** One release for a document that several kinds of machines read. */
@@ -46,21 +47,7 @@ function build(text: string, minimumOsVersion: string | null = null): OfferedArt
 
 const builds = (...names: readonly string[]) => ({ artifacts: names.map((name) => build(name)) });
 
-const CLIENT: UpdateQuery = {
-  application: 'desktop',
-  channel: 'stable',
-  currentVersion: null,
-  platform: 'windows',
-  arch: null,
-  formats: null,
-  osVersion: null,
-  osGate: 'server',
-  installationId: null,
-  isManual: false,
-  allowDowngrade: false,
-  purpose: 'update',
-  signatureScheme: 'minisign',
-};
+const CLIENT = query({ currentVersion: null, arch: null, signatureScheme: 'minisign' });
 
 /** `2.0.0: linux-x64 …` */
 function found(offers: readonly Offer[], client: Partial<UpdateQuery> = {}): string | undefined {

@@ -22,6 +22,7 @@ import {
   versionText,
 } from '../../src/domain/version.ts';
 import { rounds } from '../support/rounds.ts';
+import { query } from '../support/update-query.ts';
 
 const WINDOWS: OfferedArtifact = {
   platform: 'windows',
@@ -66,26 +67,6 @@ function view(offers: readonly Offer[], fields: Partial<Channel> = {}, stable?: 
     retired: new Set<string>(),
   };
   return createChannelView(channel, base === undefined || channel.inherits === null ? [] : [base]);
-}
-
-function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQuery {
-  const { from = '1.0.0', ...rest } = fields;
-  return {
-    application: 'desktop',
-    channel: 'stable',
-    currentVersion: parseVersion(from),
-    platform: 'windows',
-    arch: 'x64',
-    formats: null,
-    osVersion: null,
-    osGate: 'server',
-    installationId: null,
-    isManual: false,
-    allowDowngrade: false,
-    purpose: 'update',
-    signatureScheme: null,
-    ...rest,
-  };
 }
 
 /** Without a rollout, the time does not matter. */

@@ -4,7 +4,8 @@ import { type ExplainedRelease, explainDecision } from '../../src/domain/explain
 import { bucketOf, installationHash } from '../../src/domain/installation-bucket.ts';
 import type { Offer } from '../../src/domain/offer.ts';
 import type { Rollout } from '../../src/domain/rollout.ts';
-import { NOW, offer, query, ruleOf, SETUP, view } from './explained-client.ts';
+import { query } from '../support/update-query.ts';
+import { NOW, offer, ruleOf, SETUP, view } from './explained-client.ts';
 
 const rampTo = (...points: readonly (readonly [number, number])[]): Rollout => ({
   seed: 7,

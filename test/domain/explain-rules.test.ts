@@ -17,7 +17,8 @@ import {
   versionText,
 } from '../../src/domain/version.ts';
 import { rounds } from '../support/rounds.ts';
-import { NOW, offer, query, ruleOf, view } from './explained-client.ts';
+import { query } from '../support/update-query.ts';
+import { NOW, offer, ruleOf, view } from './explained-client.ts';
 
 const versions = fc
   .tuple(fc.nat(3), fc.nat(3), fc.option(fc.nat(2)))

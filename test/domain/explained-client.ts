@@ -2,7 +2,6 @@ import { type Channel, type ChannelView, createChannelView } from '../../src/dom
 import type { ExplainedRelease } from '../../src/domain/explain-decision.ts';
 import type { ExplainedRule, RuleFacts } from '../../src/domain/explain-rules.ts';
 import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
-import type { UpdateQuery } from '../../src/domain/update-query.ts';
 import { parseRange, parseVersion } from '../../src/domain/version.ts';
 
 /** Channels and clients for the tests of explanations. */
@@ -41,26 +40,6 @@ export function view(offers: readonly Offer[], fields: Partial<Channel> = {}): C
     { name: 'stable', ...flags, offers, retired: new Set(['0.1.0']), ...fields },
     [],
   );
-}
-
-export function query(fields: Partial<UpdateQuery> & { from?: string } = {}): UpdateQuery {
-  const { from = '1.0.0', ...rest } = fields;
-  return {
-    application: 'desktop',
-    channel: 'stable',
-    currentVersion: parseVersion(from),
-    platform: 'windows',
-    arch: 'x64',
-    formats: null,
-    osVersion: null,
-    osGate: 'server',
-    installationId: null,
-    isManual: false,
-    allowDowngrade: false,
-    purpose: 'update',
-    signatureScheme: null,
-    ...rest,
-  };
 }
 
 export function ruleOf<R extends RuleFacts['rule']>(

@@ -136,7 +136,7 @@ describe('a channel that keeps its newest offers', () => {
   });
 
   it('keeps what clients of an inheriting channel get', () => {
-    // Clients of beta who cannot take its release get that of stable.
+    // Clients of beta who cannot take its release get the release of stable.
     const beta = channelOf('beta', [offer('2.0.0', {}, '>=1.2.0')], 'stable');
     const alpha = channelOf('alpha', [offer('1.0.0', { status: 'yanked' })], 'beta');
     expect(dropped(four, 1, { others: [beta, alpha] })).toEqual(['1.2.0', '1.1.0', '1.0.0']);

@@ -135,7 +135,7 @@ describeS3('on S3, with clocks that are eight minutes apart', (server) => {
         startServer({ ...env, DATA_DIR: `${env.DATA_DIR}-${n}` }).ready(),
       ),
     );
-    // The clock of the store is that of this machine.
+    // The store's clock is the clock of this machine.
     const stepAt = Date.now() + 20_000;
     const step = `${new Date(stepAt).toISOString().slice(0, 19)}Z`;
     await publish(publisher, '1.1.0', '--rollout', `0@0h,50%@${step}`);

@@ -22,7 +22,7 @@ import { updateWithVelopack } from '../support/velopack-client.ts';
 
 /**
  * An export on a plain static server, without the service: Velopack's real client, Squirrel.Windows' own classes and
- * zsync update from it, at the addresses of this service and at those of older servers.
+ * zsync update from it, at the addresses of this service and of older servers.
  */
 
 const has = {

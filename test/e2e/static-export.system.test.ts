@@ -180,7 +180,7 @@ describeS3('in a public bucket', (server) => {
 
   afterAll(() => void vi.unstubAllEnvs());
 
-  // The files are those of the export to a directory.
+  // An export to a directory wrote the same files.
   describeClients(() => url, ['nsis']);
 
   it('its objects have the headers of the documents', async () => {

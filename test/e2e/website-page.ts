@@ -41,7 +41,7 @@ export interface PageOptions {
   readonly content?: string;
   /** A style sheet of the website. */
   readonly style?: string;
-  /** Sources that the policy of the page also allows: those of a captcha. */
+  /** Sources that the policy of the page also allows: the sources of a captcha. */
   readonly allowed?: string;
 }
 

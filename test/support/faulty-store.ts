@@ -140,3 +140,14 @@ function fail(fault: Fault, method: StoreMethod, key: string): never {
   const { code = 'store_unavailable', reason = 'reset' } = fault;
   throw new AppError(code, `${method} ${key} failed on purpose: ${reason}.`);
 }
+
+/** The store of a publisher that is killed before it commits: each catalog revision fails with `killed`. */
+export function killedAtCommit(store: ObjectStore): ObjectStore {
+  return {
+    ...store,
+    create: async (...call) => {
+      if (call[0].includes('/catalog/')) throw new Error('killed');
+      return store.create(...call);
+    },
+  };
+}

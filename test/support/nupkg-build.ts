@@ -29,7 +29,7 @@ export interface PackageOptions {
   readonly arch?: 'x64' | 'ia32' | 'arm64';
   /** Of Velopack; default `win`. */
   readonly channel?: string;
-  /** Velopack's runtime id; default: that of the channel. */
+  /** Velopack's runtime id; default: the runtime id of the channel. */
   readonly rid?: string;
   /** The versions that get no delta. */
   readonly withoutDelta?: readonly string[];

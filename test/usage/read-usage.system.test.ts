@@ -43,7 +43,7 @@ async function corrupt(key: string, bytes: Uint8Array = Buffer.from('{"signed":'
 
 const newer = (type: string): Uint8Array => renderEnvelope({ schema_version: 99, type });
 
-/** Two processes' counts, those of the first in a total. */
+/** The counts of two processes. The counts of the first are in a total. */
 async function countTwice(): Promise<void> {
   countLinks(await refreshed(createProcess(store, clock)), 0);
   const first = createProcess(store, clock);

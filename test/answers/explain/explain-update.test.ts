@@ -7,11 +7,11 @@ import { findStatusChanges } from '../../../src/catalog/find-status-change.ts';
 import { parseRevisionReference } from '../../../src/domain/revision-reference.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
-import { parseVersion } from '../../../src/domain/version.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { offerJson } from '../../releases/offer-json.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
+import { query } from '../../support/update-query.ts';
 
 const WINDOWS = [{ os: 'windows', arch: 'x64', format: 'nsis' }] as const;
 const offer = (version: string, over: Partial<OfferJson> = {}): OfferJson =>
@@ -42,22 +42,7 @@ function open() {
         tier,
         audience: 'publisher',
         reference: at === undefined ? undefined : parseRevisionReference(at),
-        query: {
-          application: 'desktop',
-          channel: 'stable',
-          currentVersion: parseVersion(version),
-          platform: 'windows',
-          arch: 'x64',
-          formats: null,
-          osVersion: null,
-          osGate: 'server',
-          installationId: null,
-          isManual: false,
-          allowDowngrade: false,
-          purpose: 'update',
-          signatureScheme: null,
-          ...fields,
-        },
+        query: query({ from: version, ...fields }),
       },
     );
   return {

@@ -58,7 +58,7 @@ describe('Tauri', () => {
     const { tool, version } = await read({
       'Cargo.toml': '[workspace]\nmembers = ["src-tauri"]\n',
       'src-tauri/tauri.conf.json5': `{
-  // no version: that of Cargo.toml counts
+  // no version: the version in Cargo.toml counts
   identifier: 'com.acme.notes',
   bundle: { createUpdaterArtifacts: true, targets: ['nsis', 'dmg'] },
   plugins: { updater: { pubkey: 'dW50cnVzdGVk' } },

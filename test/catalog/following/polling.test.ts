@@ -3,6 +3,7 @@ import { findDownload } from '../../../src/answers/download/find-download.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import { createDownloadLinks } from '../../../src/store/download-links.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { query } from '../../support/update-query.ts';
 import { bulkPublish } from '../bulk-publish.ts';
 import { createWorld, offered, POLL_MS, useCatalogs } from '../memory/live-catalog.ts';
 
@@ -109,21 +110,7 @@ describe('a running catalog', () => {
           clock: world.clock,
           links: createDownloadLinks(world.parts),
         },
-        {
-          application: 'desktop',
-          channel: 'stable',
-          currentVersion: null,
-          platform: 'windows',
-          arch: 'x64',
-          formats: null,
-          osVersion: null,
-          osGate: 'server',
-          installationId: null,
-          isManual: false,
-          allowDowngrade: false,
-          purpose: 'download',
-          signatureScheme: null,
-        },
+        query({ currentVersion: null, purpose: 'download' }),
         { version, method: 'GET' },
         null,
       );

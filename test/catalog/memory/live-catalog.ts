@@ -5,11 +5,11 @@ import { type Catalog, createCatalog } from '../../../src/catalog/memory/catalog
 import type { Clock } from '../../../src/core/clock.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
-import { parseVersion } from '../../../src/domain/version.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createSeededRandomness } from '../../support/clock.ts';
 import { createFaultyStore, type FaultyStore } from '../../support/faulty-store.ts';
+import { query } from '../../support/update-query.ts';
 
 /** A running catalog on a clock that a test moves: sleepers wake when their time has come. */
 export interface ManualClock extends Clock {
@@ -143,26 +143,11 @@ function withMessage(_name: string, value: unknown): unknown {
   return value instanceof Error ? value.message : value;
 }
 
-const QUERY = {
-  channel: 'stable',
-  currentVersion: parseVersion('0.0.1'),
-  platform: 'windows',
-  arch: 'x64',
-  formats: null,
-  osVersion: null,
-  osGate: 'server',
-  installationId: null,
-  isManual: false,
-  allowDowngrade: false,
-  purpose: 'update',
-  signatureScheme: null,
-} as const;
-
 /** What a client on Windows is offered: a version, or why there is none. */
 export async function offered(catalog: Catalog, application = 'desktop'): Promise<string> {
   const answer = await findUpdate(
     { catalog, tiers: DEFAULT_TIERS, clock: systemClock },
-    { ...QUERY, application },
+    query({ from: '0.0.1', application }),
     null,
   );
   return answer.offered?.release.version ?? answer.decision.reason;

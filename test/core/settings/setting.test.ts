@@ -6,7 +6,7 @@ import { type FieldIssue, isAppError } from '../../../src/core/errors.ts';
 
 const settings = SETTING_GROUPS.flatMap((group) => group.settings);
 
-/** Only those of the settings that are given: a setting alone may need others. */
+/** Only the problems of the settings that are given: a setting alone may need others. */
 function issuesOf(env: Readonly<Record<string, string>>): readonly FieldIssue[] {
   try {
     loadConfig(env, 'command');

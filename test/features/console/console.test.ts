@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseVersion } from '../../../src/domain/version.ts';
 import type { Change } from '../../../src/features/console/changes/change-request.ts';
 import type { Console } from '../../../src/features/console/console.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
 import { changeChannel } from '../../../src/releases/channels/change-channel.ts';
+import { query } from '../../support/update-query.ts';
 import { openScene, type Scene } from './console-scene.ts';
 
 const HOUR = 3_600_000;
@@ -344,21 +344,7 @@ describe('the console', () => {
       tier: null,
       audience: 'publisher',
       reference: undefined,
-      query: {
-        application: 'desktop',
-        channel: 'stable',
-        currentVersion: null,
-        platform: 'windows',
-        arch: 'x64',
-        formats: null,
-        osVersion: null,
-        osGate: 'server',
-        installationId: null,
-        isManual: false,
-        allowDowngrade: false,
-        purpose: 'update',
-        signatureScheme: null,
-      },
+      query: query({ currentVersion: null }),
     });
     const { releases, ...decided } = explained.explanation;
     expect(decided).toMatchObject({ version: '1.0.0', reason: 'offer' });
@@ -381,21 +367,7 @@ describe('the console', () => {
       tier: null,
       audience: 'publisher',
       reference: undefined,
-      query: {
-        application: 'desktop',
-        channel: 'stable',
-        currentVersion: parseVersion('1.0.0'),
-        platform: 'windows',
-        arch: 'x64',
-        formats: null,
-        osVersion: null,
-        osGate: 'server',
-        installationId: null,
-        isManual: false,
-        allowDowngrade: false,
-        purpose: 'update',
-        signatureScheme: null,
-      },
+      query: query(),
     });
     expect(explanation.installed).toMatchObject({ version: '1.0.0', state: 'paused' });
     expect(remedies[0]).toMatch(

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { targetsJson } from '../../../src/releases/drafts/draft-rules.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
+import { killedAtCommit } from '../../support/faulty-store.ts';
 import { publish } from '../../support/release.ts';
 import { ALL, createScene, expecting, MINUTE } from './draft-scene.ts';
 
@@ -153,14 +154,7 @@ describe('drafts', () => {
 
     it('opens what is listed, not what an interrupted publisher left behind', async () => {
       await scene.add('windows', { mode: 'draft' });
-      const { create } = scene.parts.store;
-      const store = {
-        ...scene.parts.store,
-        create: async (...call: Parameters<typeof create>) => {
-          if (call[0].includes('/catalog/')) throw new Error('killed');
-          return create(...call);
-        },
-      };
+      const store = killedAtCommit(scene.parts.store);
       const artifacts = [await scene.build('macos')];
       const killed = publish(
         { ...scene.parts, store },

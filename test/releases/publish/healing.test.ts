@@ -3,6 +3,7 @@ import { artifactsPrefix, manifestKey } from '../../../src/catalog/keys.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { createWorld, offered, POLL_MS, type World } from '../../catalog/memory/live-catalog.ts';
+import { killedAtCommit } from '../../support/faulty-store.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 
 /** Publishing the same files again repairs what was corrupt in the store. */
@@ -11,6 +12,8 @@ const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
 const setup = await makeArtifact(temporary.path, { filename: 'App-Setup.exe' });
 const request = { version: '1.0.0', artifacts: [setup] };
+const MAC = { filename: 'App.dmg', platform: 'macos', arch: 'arm64', format: 'dmg' } as const;
+const mac = await makeArtifact(temporary.path, MAC);
 
 const problemsIn = async ({ memory }: World) => {
   const options = { application: undefined, deep: true };
@@ -50,12 +53,6 @@ it('makes a corrupt manifest again when the operator allows it; the error names 
 it('needs no option for a corrupt manifest that a sound one followed', async () => {
   const world = createWorld();
   await publish(world.parts, request);
-  const mac = await makeArtifact(temporary.path, {
-    filename: 'App.dmg',
-    platform: 'macos',
-    arch: 'arm64',
-    format: 'dmg',
-  });
   // Another channel offers the first manifest.
   await publish(world.parts, { ...request, channel: 'beta' });
   await publish(world.parts, { version: '1.0.0', artifacts: [mac] });
@@ -82,20 +79,7 @@ it('opens no draft with a corrupt manifest, with any option: the command has no 
 it('refuses other bytes for a file whose manifest is corrupt, when a newer manifest states the file', async () => {
   const world = createWorld();
   await publish(world.parts, request);
-  const mac = await makeArtifact(temporary.path, {
-    filename: 'App.dmg',
-    platform: 'macos',
-    arch: 'arm64',
-    format: 'dmg',
-  });
-  const { create } = world.parts.store;
-  const store = {
-    ...world.parts.store,
-    create: async (...call: Parameters<typeof create>) => {
-      if (call[0].includes('/catalog/')) throw new Error('killed');
-      return create(...call);
-    },
-  };
+  const store = killedAtCommit(world.parts.store);
   const killed = publish({ ...world.parts, store }, { version: '1.0.0', artifacts: [mac] });
   await expect(killed).rejects.toThrow('killed');
   await world.tamper(manifestKey('desktop', '1.0.0', 1), (text) => text.slice(0, 40));
@@ -108,10 +92,7 @@ it('refuses other bytes for a file whose manifest is corrupt, when a newer manif
   ).rejects.toMatchObject({ code: 'release_differs' });
   // The killed publisher may build its own file again.
   const macAgain = await makeArtifact(`${temporary.path}/other`, {
-    filename: 'App.dmg',
-    platform: 'macos',
-    arch: 'arm64',
-    format: 'dmg',
+    ...MAC,
     content: 'built again',
   });
   const { release } = await publish(world.parts, { version: '1.0.0', artifacts: [macAgain] });

@@ -10,7 +10,7 @@ import { seededBytes } from '../../support/electron-build.ts';
 import { hasProgram } from '../../support/programs.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
-/** The zsync files that publish makes, beside those of zsync 0.6.2's own zsyncmake. */
+/** Compares the zsync files that publish makes with the files of zsyncmake 0.6.2. */
 
 const hasZsyncmake = await hasProgram('zsyncmake', '-V');
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;

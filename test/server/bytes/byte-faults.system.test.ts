@@ -189,7 +189,7 @@ it('a client that leaves before the first byte ends its reads, and no further on
   isDown = false;
   await sleep(100);
   expect(counts.reads).toBe(reads);
-  // Of 6,000: those of the answers that had begun.
+  // Of 6,000 reads, only the reads of answers that had begun happened.
   expect(reads).toBeLessThan(200);
 });
 

@@ -62,7 +62,7 @@ describe('a prepared answer', () => {
     expect(await answer.text()).toBe('grüße');
     const headers = Object.fromEntries(answer.headers);
     expect(headers).toMatchObject({ ...HEADERS, 'content-length': '7', 'x-request-id': 'id-1' });
-    // Every security header that it has is that of an ordinary answer.
+    // Each of its security headers equals the header of an ordinary answer.
     const ordinary = Object.fromEntries((await ask('/ordinary')).headers);
     for (const name of Object.keys(HEADERS)) expect(ordinary[name]).toBe(headers[name]);
   });

@@ -1,7 +1,7 @@
 import type { Adoption } from '../../../../src/features/console/answers.ts';
 import { before } from './fixture-releases.ts';
 
-/** Counts of six weeks that look like those of an application with regular releases. */
+/** Counts of six weeks, as an application with regular releases has them. */
 
 const DAY = 86_400_000;
 
