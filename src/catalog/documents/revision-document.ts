@@ -179,8 +179,12 @@ const CHANNEL_LISTS = {
   expect: targetSchema,
 } as const;
 
-/** True for a field of a revision that may have thousands of items. */
+/**
+ * True for a field of a revision that may have thousands of items. A list of expected targets is short. A draft has such
+ * a list, too, and the schema of the draft checks all items of that list at once.
+ */
 export function isLongList(name: string): boolean {
+  if (name === 'expect') return false;
   return name === 'removed_versions' || Object.hasOwn(CHANNEL_LISTS, name);
 }
 
@@ -230,6 +234,11 @@ export const checkRevision: Check<RevisionJson> = function* (value) {
 export function channelEntries<C>(channels: Readonly<Record<string, C>>): readonly [string, C][] {
   const rank = (name: string): string => (name === DEFAULT_CHANNEL ? '' : name);
   return Object.entries(channels).sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
+}
+
+/** The channel with a name; undefined when there is none. The name may come from a client, such as `constructor`. */
+export function channelIn<C>(channels: Readonly<Record<string, C>>, name: string): C | undefined {
+  return Object.hasOwn(channels, name) ? channels[name] : undefined;
 }
 
 /** True while a channel has only drafts: no client sees it. */

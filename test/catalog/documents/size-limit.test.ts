@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { OfferJson } from '../../../src/catalog/documents/revision-document.ts';
+import { isLongList, type OfferJson } from '../../../src/catalog/documents/revision-document.ts';
 import {
   REVISION_BYTES_MAX,
   withdrawnBytes,
 } from '../../../src/catalog/documents/revision-size.ts';
 import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
 import { startRollout } from '../../../src/releases/rollouts/start-rollout.ts';
+import { refuseExcess } from '../../../src/store/sequence/json.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { offerOf } from './large-revision.ts';
 
@@ -63,5 +64,14 @@ describe('the size of a catalog revision', () => {
     const worst = JSON.stringify({ stable: { inherits: null, offers: [yanked], retired: [] } });
     const fixed = withdrawnBytes({ stable: { inherits: null, offers: [], retired: [] } });
     expect(worst.length).toBeLessThanOrEqual(withdrawnBytes(before) - fixed + 50);
+  });
+
+  it('has short lists of expected targets, also in drafts, whose schema checks all targets at once', () => {
+    const targets = JSON.stringify(Array.from({ length: 5_000 }, () => 0));
+    const refused = 'has a list or an object of more than 4096 items';
+    for (const text of [`{"expect":${targets}}`, `{"drafts":[{"expect":${targets}}]}`]) {
+      expect(() => refuseExcess(Buffer.from(text), isLongList)).toThrow(refused);
+    }
+    expect(() => refuseExcess(Buffer.from(`{"offers":${targets}}`), isLongList)).not.toThrow();
   });
 });
