@@ -4,7 +4,7 @@ import { apiOf } from './api.ts';
 import type { Outcome } from './context.ts';
 import { Button } from './parts/button.tsx';
 import { ReasonDialog, ResumeDialog } from './parts/change-dialogs.tsx';
-import { Select } from './parts/field.tsx';
+import { optionsOf, Select } from './parts/field.tsx';
 import { Icon } from './parts/icon.tsx';
 import { Sentence } from './parts/time.tsx';
 import { hrefOf, navigate, type Route } from './router.ts';
@@ -73,7 +73,7 @@ function AppSwitcher({ app, start, route }: SwitcherProps) {
           class="switcher"
           label="Application"
           value={app}
-          options={names.map((name) => [name, name])}
+          options={optionsOf(names)}
           onChange={go}
         />
       ) : (

@@ -33,19 +33,19 @@ export async function previewChange(
 ): Promise<Preview> {
   const made = await makeChange(deps.rehearsal, application, change);
   const now = deps.rehearsal.clock.now();
-  const { rows } = await deps.usage.read();
-  const seen = seenSince(rows, application, periodOf(now, SEEN_DAYS).from);
+  const usage = await deps.usage.read();
+  const seen = seenSince(usage.rows, application, periodOf(now, SEEN_DAYS).from);
   return {
     command: commandOf(change, application, deps.defaultApplication),
     consequences: consequencesOf(change, made, now),
     ...differencesOf(made, now, seen),
-    simulation: await simulated(deps, application, change, made, now),
+    simulation: await simulated(usage, application, change, made, now),
     changes: made.changed,
   };
 }
 
 async function simulated(
-  { usage }: PreviewDeps,
+  usage: SeenUsage,
   application: string,
   change: Change,
   made: Made,
@@ -54,7 +54,7 @@ async function simulated(
   if (change.kind !== 'rollout' || !made.changed) return null;
   const { channel } = change;
   try {
-    return await simulateRollout({ application, channel, now }, made, await usage.read());
+    return await simulateRollout({ application, channel, now }, made, usage);
   } catch (error) {
     // On a channel without an earlier release, there is no fleet to simulate.
     if (isAppError(error, 'no_release')) return null;

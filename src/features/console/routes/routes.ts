@@ -8,7 +8,6 @@ import { BODY_BYTES_MAX } from '../../../server/http/body-limits.ts';
 import { etagOf, matchesEtag } from '../../../server/http/conditional.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
 import type { MarkdownPreview } from '../answers.ts';
-import type { ChangeRequest, MarkdownRequest } from '../changes/change-request.ts';
 import { changeRequestSchema, markdownRequestSchema } from '../changes/change-request.ts';
 import type { Console } from '../console.ts';
 import { type ConsolePageDeps, registerConsolePage } from '../console-page.ts';
@@ -107,15 +106,15 @@ function registerChanges(app: App, { console: shown }: ConsoleRouteDeps): void {
   const bodyLimit = BODY_BYTES_MAX.console;
   const schema = { hide: true, params: inApp, body: changeRequestSchema };
   app.post(`${API}/apps/:app/preview`, { schema, bodyLimit }, ({ params, body }) =>
-    shown.preview(params.app, body satisfies ChangeRequest),
+    shown.preview(params.app, body),
   );
   app.post(`${API}/apps/:app/change`, { schema, bodyLimit }, ({ params, body }) =>
-    shown.change(params.app, body satisfies ChangeRequest),
+    shown.change(params.app, body),
   );
   app.post(
     `${API}/markdown`,
     { schema: { hide: true, body: markdownRequestSchema }, bodyLimit },
-    async ({ body }: { body: MarkdownRequest }): Promise<MarkdownPreview> => ({
+    async ({ body }): Promise<MarkdownPreview> => ({
       html: renderMarkdown(body.markdown),
     }),
   );

@@ -1,5 +1,6 @@
 import { describeRollout } from '../../../catalog/describe-rollout.ts';
 import {
+  type ChannelJson,
   channelEntries,
   type OfferJson,
   type RevisionJson,
@@ -121,8 +122,6 @@ function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attentio
   return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
 }
 
-type Channel = RevisionJson['channels'][string];
-
 interface Facts {
   readonly newestFirst: (a: string, b: string) => number;
   /** True when the channel shows no release that is newer than this version. */
@@ -132,7 +131,7 @@ interface Facts {
 
 function inChannel(
   channel: string,
-  { offers, drafts = [] }: Channel,
+  { offers, drafts = [] }: ChannelJson,
   { newestFirst, isNewestOf, now }: Facts,
 ): Attention[] {
   const found: Attention[] = [];

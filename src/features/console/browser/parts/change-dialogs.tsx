@@ -4,9 +4,10 @@ import type { ReleaseDetail, ReleaseOnChannel, Seen } from '../../answers.ts';
 import type { Change } from '../../changes/change-request.ts';
 import { useChange } from '../state/change.ts';
 import { Button } from './button.tsx';
-import { ReasonField, SelectField, TextField } from './field.tsx';
+import { optionsOf, ReasonField, SelectField, TextField } from './field.tsx';
 import { Icon } from './icon.tsx';
 import { Review } from './review.tsx';
+import { isOffered } from './status.tsx';
 
 /** The dialogs for changes: to resume a release, to give the reason of a pause, to yank, and to roll back. */
 
@@ -44,7 +45,7 @@ export function ReasonDialog({ version, cells, ...shown }: ReasonProps) {
   const [chosen, setChosen] = useState('');
   const paused = cells.filter(({ status }) => status === 'paused').map(({ channel }) => channel);
   // Without a channel, the change would pause the release on the other channels as well.
-  const isElsewhere = cells.some(({ status }) => status === 'active');
+  const isElsewhere = isOffered({ cells });
   const channel = paused.includes(chosen) ? chosen : (paused[0] ?? null);
   const reason = text.trim();
   const change: Change | null =
@@ -65,7 +66,7 @@ export function ReasonDialog({ version, cells, ...shown }: ReasonProps) {
           label="On"
           value={channel ?? ''}
           onChange={setChosen}
-          options={paused.map((name) => [name, name] as const)}
+          options={optionsOf(paused)}
         />
       )}
       {paused.length > 0 && (
@@ -150,14 +151,14 @@ export function RollbackDialog({ detail, ...shown }: DetailProps) {
             label="Channel"
             value={channel}
             onChange={setChannel}
-            options={targets.map((target) => [target.channel, target.channel] as const)}
+            options={optionsOf(targets.map((target) => target.channel))}
           />
         )}
         <SelectField
           label="Back to"
           value={to ?? ''}
           onChange={setChosen}
-          options={versions.map((version) => [version, version] as const)}
+          options={optionsOf(versions)}
         />
       </div>
       <ReasonField value={reason} onInput={setReason} />

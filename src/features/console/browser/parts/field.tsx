@@ -75,6 +75,12 @@ export const ReasonField = ({ value, onInput, example = 'crashes at start' }: Re
 /** A value of an option, and its text. */
 type Option<T extends string = string> = readonly [value: T, text: string];
 
+/** Options whose texts are their values. @param none the text of an option without a value, which comes first */
+export function optionsOf(values: readonly string[], none?: string): readonly Option[] {
+  const options = values.map((value): Option => [value, value]);
+  return none === undefined ? options : [['', none], ...options];
+}
+
 interface SelectProps {
   readonly label: string;
   readonly value: string;

@@ -3,7 +3,7 @@ import type { Adoption } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { count, dateOf, portion } from '../format.ts';
 import { colorOf, StackedChart } from '../parts/chart.tsx';
-import { Segments, Select } from '../parts/field.tsx';
+import { optionsOf, Segments, Select } from '../parts/field.tsx';
 import { LostBanner, Notice } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { type Layer, shares } from '../parts/stack.ts';
@@ -37,12 +37,10 @@ export function AdoptionScreen({ app, query }: Props) {
         <Select
           label="Channel"
           value={channel ?? ''}
-          options={[
-            ['', 'Every channel'],
-            ...(value?.channels ?? (channel === null ? [] : [channel])).map(
-              (name) => [name, name] as const,
-            ),
-          ]}
+          options={optionsOf(
+            value?.channels ?? (channel === null ? [] : [channel]),
+            'Every channel',
+          )}
           onChange={(name) => replaceQuery({ days, channel: name || null })}
         />
       </div>

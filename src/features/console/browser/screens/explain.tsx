@@ -3,7 +3,7 @@ import { ARCHES, FORMATS, PLATFORMS } from '../../../../domain/platform.ts';
 import type { Explained, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { Button } from '../parts/button.tsx';
-import { SelectField, TextField } from '../parts/field.tsx';
+import { optionsOf, SelectField, TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Loading, Page } from '../parts/page.tsx';
 import { Sentence, Time } from '../parts/time.tsx';
@@ -91,10 +91,7 @@ function ExplainForm({ app, asked, isBusy, reload }: FormProps) {
   const choice = (name: string, options: readonly string[], none?: string) => ({
     value: values[name] ?? '',
     onChange: field(name).onInput,
-    options: [
-      ...(none === undefined ? [] : [['', none] as const]),
-      ...options.map((option) => [option, option] as const),
-    ],
+    options: optionsOf(options, none),
   });
   const submit = (event: Event) => {
     event.preventDefault();
@@ -223,9 +220,13 @@ interface RulesProps {
 function Rules({ app, release, sentences, isOpen }: RulesProps) {
   const { version, channel, outcome } = release;
   const rules = release.rules
-    .map(({ rule, result }, index) => ({ rule, result, sentence: sentences[index] }))
-    .filter(({ result }) => result !== 'not_checked')
-    .map(({ rule, result, sentence = '' }) => ({ rule, passes: result === 'passed', sentence }));
+    .map(({ rule, result }, index) => ({
+      rule,
+      isChecked: result !== 'not_checked',
+      passes: result === 'passed',
+      sentence: sentences[index] ?? '',
+    }))
+    .filter(({ isChecked }) => isChecked);
   const isAdmitted = rules.every(({ passes }) => passes);
   return (
     <details class="rules" open={isOpen}>

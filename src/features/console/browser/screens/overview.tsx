@@ -3,7 +3,7 @@ import type { Attention, Overview } from '../../answers.ts';
 import { apiOf } from '../api.ts';
 import { count, counted, dateAndTime } from '../format.ts';
 import { Button } from '../parts/button.tsx';
-import { Select } from '../parts/field.tsx';
+import { optionsOf, Select } from '../parts/field.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { FreshnessBanner } from '../parts/notice.tsx';
 import { Loading, Page } from '../parts/page.tsx';
@@ -232,10 +232,10 @@ function OverviewFilter({ overview, filter, found }: FilterProps) {
       <Select
         label="Channel"
         value={filter.channel ?? ''}
-        options={[
-          ['', 'Any channel'],
-          ...overview.channels.map(({ name }) => [name, name] as const),
-        ]}
+        options={optionsOf(
+          overview.channels.map(({ name }) => name),
+          'Any channel',
+        )}
         onChange={(channel) => write({ channel: channel || null })}
       />
       <span class="found" role="status">

@@ -112,7 +112,7 @@ function StopPanel({ app, detail, reload }: DetailProps) {
   return (
     <section class="card stop-panel" aria-labelledby="stop-heading">
       <h2 id="stop-heading">If this release is bad</h2>
-      {isOffered(detail) && (
+      {isOffered(detail) ? (
         <>
           <Button
             kind={detail.isOfferedNow ? 'danger' : 'plain'}
@@ -129,8 +129,9 @@ function StopPanel({ app, detail, reload }: DetailProps) {
             {!detail.isOfferedNow && ' Clients are offered newer releases in its place already.'}
           </p>
         </>
+      ) : (
+        <NotOffered detail={detail} />
       )}
-      {!isOffered(detail) && <NotOffered detail={detail} />}
       <div role="alert">{failure !== null && <Notice tone="critical">{failure}</Notice>}</div>
       <div class="actions">
         {isPaused(detail) && (
