@@ -10,7 +10,7 @@ import type { LinkMethod } from './issue-link.ts';
  */
 export function countedCheck(
   { application, platform, currentVersion }: UpdateQuery,
-  { channel, offered }: Pick<FoundUpdate, 'channel' | 'offered'>,
+  { channel, offered }: FoundUpdate,
 ): Counted {
   const check = {
     application,

@@ -17,7 +17,7 @@ import {
   type RevisionJson,
   SUMMARY_LENGTH_MAX,
 } from './documents/revision-document.ts';
-import { jsonBytes, REVISION_BYTES_MAX, withdrawnBytes } from './documents/revision-size.ts';
+import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 import type { SettingsJson } from './documents/settings-document.ts';
 import {
   announceChange,
@@ -83,13 +83,28 @@ export interface CatalogEdit {
   readonly needsRoom?: boolean;
 }
 
-/** The state from which a change is made, without the channels. */
-interface Present {
-  /** The number of the next revision. */
-  readonly revision: number;
+/** The state of a catalog. */
+export interface CatalogState {
+  readonly channels: Channels;
   /** See {@link CatalogEdit.removedVersions}. */
   readonly removedVersions: readonly string[];
   readonly settings: SettingsJson;
+}
+
+/** The state of a catalog; without a revision, the state of a new application. */
+export function catalogState(revision: Revision | undefined): CatalogState {
+  const {
+    channels = {},
+    removed_versions: removedVersions = [],
+    settings = {},
+  } = revision?.signed ?? {};
+  return { channels, removedVersions, settings };
+}
+
+/** The state from which a change is made, without the channels. */
+interface Present extends Omit<CatalogState, 'channels'> {
+  /** The number of the next revision. */
+  readonly revision: number;
 }
 
 export interface Committed {
@@ -101,6 +116,8 @@ export interface Committed {
   /** The channels before the change and after it; equal when nothing changed. */
   readonly before: Channels;
   readonly after: Channels;
+  /** The versions that no channel remembers after the change. */
+  readonly removedVersions: readonly string[];
 }
 
 /** The decision of one attempt to change the catalog. */
@@ -133,22 +150,22 @@ export async function changeCatalog<P>(
     async (base) => {
       const previous = base.newest?.document;
       refuseUnseen(deps, application, previous?.signed);
-      const before: Channels = previous?.signed.channels ?? {};
-      const removedBefore = previous?.signed.removed_versions ?? [];
-      const settingsBefore = previous?.signed.settings ?? {};
-      const { edit, plan } = await planOn(before, {
-        revision: base.number,
-        removedVersions: removedBefore,
-        settings: settingsBefore,
-      });
+      const { channels: before, ...present } = catalogState(previous);
+      const { edit, plan } = await planOn(before, { revision: base.number, ...present });
       if (edit === undefined) {
-        return { document: undefined, plan: { plan, before, after: before, hint: 0 } };
+        const { removedVersions } = present;
+        return {
+          document: undefined,
+          plan: { plan, before, after: before, removedVersions, hint: 0 },
+        };
       }
       const after = edit.channels;
-      const removed = [...new Set([...removedBefore, ...(edit.removedVersions ?? [])])];
-      const settings = edit.settings ?? settingsBefore;
+      const removedVersions = [
+        ...new Set([...present.removedVersions, ...(edit.removedVersions ?? [])]),
+      ];
+      const settings = edit.settings ?? present.settings;
       if (edit.needsRoom === true || ADDS.has(edit.change.kind))
-        refuseTooLarge(application, after, removed);
+        refuseTooLarge(application, after, removedVersions);
       await deps.beforeCommit?.(edit.change.kind, { before, after });
       // For a first revision, `announceChange` looks for the newest hint later.
       const hint = previous === undefined ? 0 : await findHint(deps, previous.signed.hint ?? 0);
@@ -170,10 +187,10 @@ export async function changeCatalog<P>(
           summary: edit.change.summary?.slice(0, SUMMARY_LENGTH_MAX) ?? null,
         },
         channels: after,
-        ...(removed.length === 0 ? {} : { removed_versions: removed }),
+        ...(removedVersions.length === 0 ? {} : { removed_versions: removedVersions }),
         ...(Object.keys(settings).length === 0 ? {} : { settings }),
       });
-      return { document, plan: { plan, before, after, hint } };
+      return { document, plan: { plan, before, after, removedVersions, hint } };
     },
     { named },
   );
@@ -200,8 +217,7 @@ async function appendPlanned<T, P>(
   attempt: (base: Base<T>) => Promise<{ readonly document: T | undefined; readonly plan: P }>,
   options: AppendOptions,
 ) {
-  // The plans of the attempts. Each attempt has another number, so the number of the stored document identifies its
-  // attempt.
+  // The last attempt for each number. Only that attempt can be the stored document of the number.
   const plans = new Map<number, { readonly plan: P }>();
   const appended = await appendDocument(
     deps,
@@ -259,7 +275,8 @@ function refuseTooLarge(
   channels: Channels,
   removedVersions: readonly string[],
 ): void {
-  if (withdrawnBytes(channels) + jsonBytes(removedVersions) <= REVISION_BYTES_MAX) return;
+  const bytes = jsonBytes(channels) + jsonBytes(removedVersions);
+  if (fullnessOf(bytes, channels) <= 1) return;
   throw new AppError(
     'document_too_large',
     `${application} has no room for another release: it has ${releaseCount(channels) - 1}, and room must remain to yank each of them. Retire old releases first: slipway retire VERSION. Nothing was changed.`,

@@ -14,7 +14,7 @@ export const FULLNESS_REMEDY =
 export function fullnessSentence(
   application: string,
   channels: Readonly<Record<string, ChannelJson>>,
-  removedVersions: readonly string[] = [],
+  removedVersions: readonly string[],
 ): string | undefined {
   const fullness = fullnessOf(jsonBytes(channels) + jsonBytes(removedVersions), channels);
   if (fullness < FULLNESS_WARNING) return undefined;

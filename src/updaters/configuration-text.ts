@@ -35,18 +35,18 @@ export function configurationText(
  */
 function tomlLines(entries: Entries, path: readonly string[]): readonly string[] {
   const all = Object.entries(entries);
-  const own = all.filter(([, value]) => !isTable(value));
+  const own = all.filter(([, value]) => !isRecord(value));
   return [
     ...(own.length === 0 || path.length === 0 ? [] : ['', `[${path.join('.')}]`]),
     ...own.map(([key, value]) => `${key} = ${JSON.stringify(value)}`),
-    ...all.flatMap(([key, value]) => (isTable(value) ? tomlLines(value, [...path, key]) : [])),
+    ...all.flatMap(([key, value]) => (isRecord(value) ? tomlLines(value, [...path, key]) : [])),
   ];
 }
 
 /** The entries of an object literal of JavaScript, which JSON5 takes as well. */
 function literalLines(entries: Entries, indent: string): readonly string[] {
   return Object.entries(entries).flatMap(([key, value]) =>
-    isTable(value)
+    isRecord(value)
       ? [`${indent}${key}: {`, ...literalLines(value, `${indent}  `), `${indent}},`]
       : [`${indent}${key}: ${literal(value)},`],
   );
@@ -56,8 +56,4 @@ function literal(value: string | boolean | readonly string[]): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return `'${value.replace(/['\\]/g, '\\$&')}'`;
   return `[${value.map(literal).join(', ')}]`;
-}
-
-function isTable(value: Entries[string]): value is Entries {
-  return isRecord(value);
 }

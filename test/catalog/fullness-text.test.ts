@@ -19,12 +19,12 @@ describe('a catalog that becomes full', () => {
   const first = Math.ceil(some + (0.8 - fullness(some)) / each);
 
   it('is not mentioned below 80 %', () => {
-    expect(fullnessSentence('desktop', {})).toBeUndefined();
-    expect(fullnessSentence('desktop', channelsWith(first - 20))).toBeUndefined();
+    expect(fullnessSentence('desktop', {}, [])).toBeUndefined();
+    expect(fullnessSentence('desktop', channelsWith(first - 20), [])).toBeUndefined();
   });
 
   it('is described from 80 % on: how full, how many releases, for how many there is room', () => {
-    const sentence = fullnessSentence('desktop', channelsWith(first + 20)) ?? '';
+    const sentence = fullnessSentence('desktop', channelsWith(first + 20), []) ?? '';
     const [, percent, count, more] =
       /^The catalog of desktop is (\d+) % full: it has (\d+) releases on its channels, and room for about (\d+) more\. When it is full, no release can be published\.$/.exec(
         sentence,
@@ -48,6 +48,6 @@ describe('a catalog that becomes full', () => {
     };
     const drafts = Array.from({ length: 50 }, () => draft);
     const withDrafts = { ...channels, beta: { inherits: null, offers: [], retired: [], drafts } };
-    expect(fullnessSentence('desktop', withDrafts)).toContain(`it has ${first + 30} releases`);
+    expect(fullnessSentence('desktop', withDrafts, [])).toContain(`it has ${first + 30} releases`);
   });
 });

@@ -15,8 +15,6 @@ import type { ExplainRequest, Explanation } from './explanation.ts';
 
 export interface ExplainerDeps extends ServiceDeps, ExplainDeps {
   readonly clock: Clock;
-  /** The source of earlier states, and of the changes that publishers see. */
-  readonly store: ObjectStore;
 }
 
 /**

@@ -113,9 +113,11 @@ async function findWithdrawals(
   const { request, state, releases, passedOver, installed } = explanation;
   const listings = [...releases.map(({ listing }) => listing), ...passedOver];
   if (installed.listing !== undefined) listings.push(installed.listing);
-  const withdrawn = listings
-    .filter(({ offer }) => offer.status !== 'active')
-    .map(({ channel, offer }) => ({ channel, version: offer.version }));
+  // The client's own version may also be one that the decision passed over.
+  const channels = new Map(listings.map(({ offer, channel }) => [offer, channel]));
+  const withdrawn = [...channels]
+    .filter(([{ status }]) => status !== 'active')
+    .map(([{ version }, channel]) => ({ channel, version }));
   return findStatusChanges(deps, request.query.application, state.revision.signed, withdrawn);
 }
 

@@ -109,7 +109,7 @@ function broken(path: string, kind: string, line: unknown, column: unknown) {
 }
 
 /**
- * Replaces each comment of JavaScript and JSON5 by a space, and keeps texts in quotes. A quote or a comment without an
+ * Replaces each comment of JavaScript by a space, and keeps texts in quotes. A quote or a comment without an
  * end matches up to the end of its line or of the text. Otherwise the expression would search the rest of the text
  * again after each opening, in quadratic time for a hostile text.
  */

@@ -1,5 +1,5 @@
 import { isDifferential } from '../../domain/companion.ts';
-import { isNativeOn, nativeArches } from '../../domain/compatible-arches.ts';
+import { isNativeOn, machineName, nativeArches } from '../../domain/compatible-arches.ts';
 import { PLATFORMS } from '../../domain/platform.ts';
 import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
 import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
@@ -24,9 +24,13 @@ export function feedWarnings(release: Release): readonly string[] {
 function unservedWarnings({ artifacts }: Release): readonly string[] {
   const unserved = artifacts.filter((artifact) => !isServed(artifact));
   const served = artifacts.filter(isServed);
-  const targets = new Map(unserved.map((artifact) => [buildName(artifact), artifact]));
+  const targets = new Map(
+    unserved.map((artifact) => [machineName(artifact.platform, artifact.arch), artifact]),
+  );
   return [...targets].map(([name, { platform, arch }]) => {
-    const formats = unserved.filter((a) => buildName(a) === name).map(({ format }) => format);
+    const formats = unserved
+      .filter((a) => a.platform === platform && a.arch === arch)
+      .map(({ format }) => format);
     const what = `no updater feed can serve ${formats.join(', ')} for ${name}`;
     const machines = machinesOf({ platform, arch });
     const lacking = machines.filter((machine) => !served.some((a) => isFor(a, machine)));
@@ -41,9 +45,9 @@ function unservedWarnings({ artifacts }: Release): readonly string[] {
   });
 }
 
-/** The name of a build. A build may be universal; a target never is. */
-export function buildName({ platform, arch }: Build): string {
-  return `${platform}-${arch}`;
+/** The machines of builds, each once. A build may be universal; a target never is. */
+export function platformsOf(builds: readonly Build[]): string {
+  return [...new Set(builds.map(({ platform, arch }) => machineName(platform, arch)))].join(', ');
 }
 
 type Build = Pick<Artifact, 'platform' | 'arch'>;

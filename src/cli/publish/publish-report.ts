@@ -22,10 +22,10 @@ import { print, type Terminal } from '../terminal.ts';
 import { draftJson, nextForDraft } from './draft-report.ts';
 import {
   blockmapWarnings,
-  buildName,
   bundleVersionWarnings,
   feedWarnings,
   latestJsonWarnings,
+  platformsOf,
 } from './file-warnings.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import {
@@ -235,10 +235,6 @@ function offerSentences(result: Printed): readonly string[] {
   ];
 }
 
-function platformsOf(builds: readonly Artifact[]): string {
-  return [...new Set(builds.map(buildName))].join(', ');
-}
-
 /** @param planned see `plannedShares` */
 function nextOf(version: string, planned: string): string {
   if (planned === '')
@@ -282,7 +278,7 @@ function channelWarnings({ channel, version, changed, held, before }: Compared) 
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
-function fullnessWarnings({ application, after }: Compared): readonly string[] {
-  const sentence = fullnessSentence(application, after);
+function fullnessWarnings({ application, after, removedVersions }: Compared): readonly string[] {
+  const sentence = fullnessSentence(application, after, removedVersions);
   return sentence === undefined ? [] : [`Warning: ${sentence} ${FULLNESS_REMEDY}`];
 }

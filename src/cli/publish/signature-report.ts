@@ -11,6 +11,7 @@ import { type Artifact, findArtifact, type Release } from '../../domain/release.
 import type { PublishResult } from '../../releases/publish/publish-release.ts';
 import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
 import { appOption } from '../arguments.ts';
+import { platformsOf } from './file-warnings.ts';
 
 /**
  * The report of `slipway publish` about signatures of Tauri and Sparkle, and about documents that the build tool
@@ -165,9 +166,8 @@ function unsignedWarnings(
       findCarried(release.carried, file) === undefined,
   );
   if (lacking.length === 0) return [];
-  const targets = [...new Set(lacking.map(({ platform, arch }) => `${platform}-${arch}`))];
   return [
-    `Warning: ${channel} offers ${signed.version} with signed documents, and ${version} has none for ${targets.join(', ')}: an application that was built with a public key refuses it. Publish the signed latest*.yml of ${version} with the same files.`,
+    `Warning: ${channel} offers ${signed.version} with signed documents, and ${version} has none for ${platformsOf(lacking)}: an application that was built with a public key refuses it. Publish the signed latest*.yml of ${version} with the same files.`,
   ];
 }
 

@@ -6,7 +6,11 @@ import {
   registerApplication,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import { type ChannelJson, isHidden } from '../../catalog/documents/revision-document.ts';
+import {
+  type ChannelJson,
+  channelIn,
+  isHidden,
+} from '../../catalog/documents/revision-document.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
 import { needsCreate, unknownApplication, unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
@@ -171,7 +175,7 @@ function effectOf(
 function edit(request: ChannelRequest, channels: Channels, now: number): ChannelEdit {
   const { application, channel: name, action } = request;
   if (action.kind === 'create') return createChannel(request, action.settings, channels);
-  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const channel = channelIn(channels, name);
   if (channel === undefined) throw unknownChannel(application, name, channels);
   if (action.kind === 'remove') return removeChannel(application, channels, name, action.force);
   const changed = { ...channels, [name]: withSettings(channel, action.settings) };
@@ -185,7 +189,7 @@ function createChannel(
   settings: ChannelSettings,
   channels: Channels,
 ): ChannelEdit {
-  const known = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const known = channelIn(channels, name);
   if (known !== undefined && !isHidden(known)) {
     if (isDeepStrictEqual(withSettings(known, settings), known)) return { channels, dropped: [] };
     throw new AppError(

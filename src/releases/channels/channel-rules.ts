@@ -3,6 +3,7 @@ import { endsNativeJsonOf } from '../../catalog/documents/manifest-document.ts';
 import {
   type ChannelJson,
   channelEntries,
+  channelIn,
   type OfferJson,
   parseOffers,
 } from '../../catalog/documents/revision-document.ts';
@@ -52,7 +53,7 @@ export function admitToChannel(
 ): ChannelJson {
   const { application, channel: name, create, allowPrerelease } = admission;
   const text = versionText(version);
-  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const channel = channelIn(channels, name);
   if (channel === undefined && !create) {
     throw new AppError(
       'needs_create',

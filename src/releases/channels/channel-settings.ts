@@ -1,5 +1,9 @@
 import type { Channels } from '../../catalog/change.ts';
-import { type ChannelJson, isHidden } from '../../catalog/documents/revision-document.ts';
+import {
+  type ChannelJson,
+  channelIn,
+  isHidden,
+} from '../../catalog/documents/revision-document.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { CHAIN_CHANNELS_MAX, findCircle, longestChain } from '../../domain/channel-chain.ts';
@@ -106,7 +110,7 @@ export function refuseChain(application: string, channels: Channels, name: strin
   if (inherits === name) {
     throw refusal(`${name} cannot inherit from itself. Name another channel, or none.`);
   }
-  const inherited = Object.hasOwn(channels, inherits) ? channels[inherits] : undefined;
+  const inherited = channelIn(channels, inherits);
   if (inherited === undefined) {
     const { [name]: _own, ...others } = channels;
     throw unknownChannel(application, inherits, others);

@@ -1,11 +1,11 @@
-import type { WriterDeps } from '../../catalog/change.ts';
+import { catalogState, type WriterDeps } from '../../catalog/change.ts';
 import { readCatalog } from '../../catalog/find-revision.ts';
 import { parseApplicationName, parseChannelName } from '../../domain/channel.ts';
 import { parseVersion } from '../../domain/version.ts';
 import type { Admission } from '../channels/channel-rules.ts';
 import { commitRelease, planVerified } from '../publish/commit-release.ts';
 import { type PublishResult, publishOf } from '../publish/publish-release.ts';
-import { admit, catalogState } from '../publish/read-publish-state.ts';
+import { admit } from '../publish/read-publish-state.ts';
 import { NO_SIGNATURES } from '../verify/verify-signatures.ts';
 import { NO_ED_SIGNATURES } from '../verify/verify-sparkle.ts';
 import { createSignatureCheck } from '../verify/verify-stored-signatures.ts';

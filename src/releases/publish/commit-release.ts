@@ -1,5 +1,6 @@
 import {
   type Committed,
+  catalogState,
   changeCatalog,
   changeManifest,
   registerApplication,
@@ -16,13 +17,7 @@ import {
   type PublishPlan,
   planPublish,
 } from './plan-publish.ts';
-import {
-  type Admitted,
-  admit,
-  catalogState,
-  type PublishState,
-  readPublishState,
-} from './read-publish-state.ts';
+import { type Admitted, admit, type PublishState, readPublishState } from './read-publish-state.ts';
 
 export interface CommittedRelease extends Committed, ChannelFacts {
   readonly manifest: number;
@@ -91,17 +86,15 @@ export async function commitRelease(
       },
     );
     if (!isListed) await registerApplication(deps, application);
-    const { plan: planned, ...committed } = await changeCatalog(
-      deps,
-      application,
-      async (channels, present) => {
-        const newer = admit({ channels, ...present }, publish);
-        const planned = await planVerified(deps, newer, publish, stored, ensureSigned);
-        const { manifest, edit } = planned.plan;
-        return { edit: manifest.kept && edit, plan: planned };
-      },
-    );
-    const { state, plan } = planned;
+    const {
+      plan: { state, plan },
+      ...committed
+    } = await changeCatalog(deps, application, async (channels, present) => {
+      const newer = admit({ channels, ...present }, publish);
+      const attempt = await planVerified(deps, newer, publish, stored, ensureSigned);
+      const { manifest, edit } = attempt.plan;
+      return { edit: manifest.kept && edit, plan: attempt };
+    });
     const { kept } = plan.manifest;
     if (kept === undefined) continue;
     const facts = channelFacts(state, publish, plan);

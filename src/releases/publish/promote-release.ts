@@ -106,7 +106,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         ? { channels, dropped: [] }
         : withoutOldOffers(withOffer(channels, channel, admitted, offer), channel, {
             added: version,
-            now: deps.clock.now(),
+            now: start.now,
           });
       const { tauriPubkey } = applicationSettingsOf(present.settings);
       const plan = {
@@ -120,7 +120,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       if (isThere) return { edit: undefined, plan };
       if (own === undefined) {
         if (!request.allowStranded) refuseStranding(after, channel, offer);
-        if (!request.allowOlder) refuseOlder(after, channel, version, deps.clock.now());
+        if (!request.allowOlder) refuseOlder(after, channel, version, start.now);
       }
       const change = {
         kind: 'promote' as const,

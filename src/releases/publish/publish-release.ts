@@ -1,5 +1,5 @@
 import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts';
-import type { Channels } from '../../catalog/change.ts';
+import { type Channels, catalogState } from '../../catalog/change.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import {
   namedAbove,
@@ -31,13 +31,7 @@ import {
 import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import type { DescribedRelease } from './merge-release.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
-import {
-  admit,
-  catalogState,
-  fixedReleases,
-  type PublishState,
-  readPublishState,
-} from './read-publish-state.ts';
+import { admit, fixedReleases, type PublishState, readPublishState } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import {
   type HashedArtifact,
@@ -125,7 +119,7 @@ export async function publishRelease(
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
   const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
-  const ensureSigned = createSignatureCheck(deps, verifiedWith(keys, hashed, signed));
+  const ensureSigned = createSignatureCheck(deps, verifiedSignatures(keys, hashed, signed));
   const newest = await readNewestManifest(deps, application, request.version);
   const lost = namedAbove(revision, application, request.version, newest);
   await refuseLost(deps, application, lost);
@@ -207,7 +201,7 @@ function carriedAt({ name, size, sha256 }: BuiltDocument, object: string): Carri
 }
 
 /** The signatures of this publish that the keys have verified. */
-function verifiedWith(
+function verifiedSignatures(
   { tauriPubkey, sparklePubkey }: PublicKeySettings,
   hashed: readonly HashedArtifact[],
   documents: readonly BuiltDocument[],

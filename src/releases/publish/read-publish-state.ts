@@ -1,10 +1,12 @@
-import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import type { CatalogState, Channels, WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
-import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
-import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
+import {
+  type ChannelJson,
+  channelIn,
+  type OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
-import type { Revision } from '../../catalog/sequences.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { parseVersion } from '../../domain/version.ts';
@@ -23,10 +25,7 @@ import { addsFiles, wasListed } from './refuse-other-bytes.ts';
  */
 
 /** The state of a catalog, and the channel that a version may be published to. */
-export interface Admitted {
-  readonly channels: Channels;
-  readonly removedVersions: readonly string[];
-  readonly settings: SettingsJson;
+export interface Admitted extends CatalogState {
   /** The present channel; a new one when the publish creates it. */
   readonly channel: ChannelJson;
 }
@@ -61,7 +60,7 @@ export interface PublishState extends Admitted {
  *   opens a draft and the channel has none
  */
 export function admit(
-  { channels, removedVersions, settings }: Omit<Admitted, 'channel'>,
+  { channels, removedVersions, settings }: CatalogState,
   request: Admission & Holding & { readonly version: string },
 ): Admitted {
   if (request.mode === 'open') refuseUndrafted(channels, request);
@@ -74,22 +73,12 @@ function refuseUndrafted(
   channels: Channels,
   { channel: name, version }: Admission & { readonly version: string },
 ): void {
-  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const channel = channelIn(channels, name);
   // Another publisher may have opened the draft already.
   if (channel?.offers.some((offer) => offer.version === version)) return;
   if (channel === undefined || draftIn(channel, version) === undefined) {
     throw noDraft(channels, version, name);
   }
-}
-
-/** The state of a catalog; without a revision, the state of a new application. */
-export function catalogState(revision: Revision | undefined): Omit<Admitted, 'channel'> {
-  const {
-    channels = {},
-    removed_versions: removedVersions = [],
-    settings = {},
-  } = revision?.signed ?? {};
-  return { channels, removedVersions, settings };
 }
 
 /**
@@ -108,14 +97,15 @@ export async function readPublishState(
   const { channels, channel, removedVersions } = admitted;
   const { application, version } = mine;
   const draft = draftIn(channel, version);
-  if (mode === 'open') {
-    // A command without files cannot make a corrupt manifest again, so no option allows one here.
-    const listed = draft ?? channel.offers.find((offer) => offer.version === version);
-    if (listed !== undefined) await readManifest(deps, application, version, listed.manifest);
-  }
+  // A command that opens a draft has no files, so it cannot make a corrupt manifest again, and no option allows one.
+  const listed = draft ?? channel.offers.find((offer) => offer.version === version);
+  const opened =
+    mode === 'open' && listed !== undefined
+      ? await readManifest(deps, application, version, listed.manifest)
+      : undefined;
   const newest = continued(channels, version, stored);
   const { offered, restored } = await readOffered(deps, mine, channels, newest);
-  const base = draft === undefined ? newest : await readDraft(deps, mine, draft);
+  const base = draft === undefined ? newest : (opened ?? (await readDraft(deps, mine, draft)));
   const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
   const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
   return { ...admitted, now: deps.clock.now(), newest, base, offered, restored, former };

@@ -1,6 +1,6 @@
 import type { BuildOutput, BuiltFile } from '../../builds/build-output.ts';
-import type { WriterDeps } from '../../catalog/change.ts';
-import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import { catalogState, type WriterDeps } from '../../catalog/change.ts';
+import { channelIn, type OfferJson } from '../../catalog/documents/revision-document.ts';
 import { readManifest } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
@@ -31,8 +31,8 @@ export async function findPresence(
   revision: Revision | undefined,
 ): Promise<Presence | undefined> {
   const { build, version, channel } = wanted;
-  const { channels = {}, removed_versions: removed = [] } = revision?.signed ?? {};
-  const state = Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  const { channels, removedVersions: removed } = catalogState(revision);
+  const state = channelIn(channels, channel);
   const offer = state?.offers.find((each) => each.version === version);
   const withdrawn = whyWithdrawn(offer, channel);
   if (withdrawn !== undefined) return { kind: 'withdrawn', reason: withdrawn };

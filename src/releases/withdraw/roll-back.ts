@@ -4,7 +4,11 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import { channelEntries, type OfferJson } from '../../catalog/documents/revision-document.ts';
+import {
+  channelEntries,
+  channelIn,
+  type OfferJson,
+} from '../../catalog/documents/revision-document.ts';
 import { storedRamp } from '../../catalog/documents/rollout-document.ts';
 import { type ReaderDeps, readRevision } from '../../catalog/read.ts';
 import {
@@ -144,7 +148,7 @@ interface Withdrawal {
 
 function withdraw(channels: Channels, request: RollbackRequest, now: number): Withdrawal {
   const { channel: name, to, reason } = request;
-  const channel = Object.hasOwn(channels, name) ? channels[name] : undefined;
+  const channel = channelIn(channels, name);
   if (channel === undefined) throw unknownChannel(request.application, name, channels);
   refuseUnoffered(channels, request, now);
   const newer = newerThan(channel.offers, to);

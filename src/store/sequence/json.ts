@@ -9,7 +9,7 @@ const DEPTH_MAX = 20;
 /** The most values that a document may have. The largest catalog revision has 400,000. */
 const VALUES_MAX = 1_000_000;
 /** The most items that one list or object may have. */
-export const ITEMS_MAX = 4_096;
+const ITEMS_MAX = 4_096;
 
 /**
  * The error for a document above a limit. Its message continues a sentence that begins with the name of the document.

@@ -10,7 +10,7 @@ import {
   renderEnvelope,
   type Sealed,
 } from './envelope.ts';
-import { type IsLong, ITEMS_MAX, LimitError, refuseExcess } from './json.ts';
+import { type IsLong, LimitError, refuseExcess } from './json.ts';
 import type { Sequence } from './sequence.ts';
 
 /** A kind of document: its schema, its limits and its keys. */
@@ -81,8 +81,6 @@ function refuseUnreadable(
   { name, isLong }: Pick<Definition<z.ZodType>, 'name' | 'isLong'>,
   bytes: Uint8Array,
 ): void {
-  // A document with fewer bytes cannot have so many items.
-  if (bytes.length < ITEMS_MAX) return;
   try {
     refuseExcess(bytes, isLong);
   } catch (error) {

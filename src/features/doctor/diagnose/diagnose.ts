@@ -169,7 +169,7 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     states.push(`${name} at revision ${revision?.signed.revision ?? 0}`);
     const sentence =
       revision &&
-      fullnessSentence(name, revision.signed.channels, revision.signed.removed_versions);
+      fullnessSentence(name, revision.signed.channels, revision.signed.removed_versions ?? []);
     if (sentence !== undefined) nearlyFull.push(sentence);
   }
   const found = `${states.join(', ')}.`;
