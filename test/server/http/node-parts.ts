@@ -2,3 +2,9 @@ import { internalsOf, nodeInternals } from '../../../src/server/http/node-intern
 
 /** False in `documented-node.system.test.ts`: some behaviour needs undocumented parts of Node. */
 export const usesUndocumented = nodeInternals === internalsOf('24.0.0');
+
+if (!usesUndocumented) {
+  console.log(
+    'skipped with documented parts of Node alone: the tests of clients that end their side of the connection, or read nothing.',
+  );
+}
