@@ -57,6 +57,8 @@ export interface AppDeps {
   readonly passwordCost?: PasswordCost;
   /** Default: limits that fit the limits of this process. */
   readonly limits?: ConnectionLimits;
+  /** Tests set false, to compare the two ways of answering: see `answer-memory.ts`. Default true. */
+  readonly remembersAnswers?: boolean;
   /** The service answers 503 when the load is too high. Default: the load that this process measures. */
   readonly load?: Load;
   /** Present when this process is one of several workers. */
@@ -208,7 +210,7 @@ function originsOf({ accounts, publicUrl }: Config): readonly string[] {
 
 /** The HTTP server with every route; it does not listen yet. */
 async function openServer(
-  { config, clock, logger, accessLog, limits }: AppDeps,
+  { config, clock, logger, accessLog, limits, remembersAnswers = true }: AppDeps,
   metrics: Registry,
   parts: readonly Part[],
   shared: PartRouteDeps,
@@ -232,10 +234,11 @@ async function openServer(
       draining: draining.signal,
       connections,
       basePath,
+      load,
+      remembersAnswers,
     },
     {
       metrics,
-      load,
       origins: originsOf(config),
       publicUrl,
       documents: {

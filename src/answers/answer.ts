@@ -30,6 +30,11 @@ export type CountedLink = Parameters<UsageCounter['countLink']>[0];
 export interface Answered {
   readonly answer: Answer;
   readonly counted: Counted;
+  /**
+   * True while every client without an account gets this answer at the same address. Absent when the answer may differ
+   * between such clients.
+   */
+  readonly isCurrent?: (() => boolean) | undefined;
 }
 
 /** Answers that are the same for every client. Caches may serve them for some minutes during an outage. */

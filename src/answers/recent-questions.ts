@@ -1,7 +1,9 @@
+import { withoutNoCache } from './no-cache.ts';
+
 /** Remembers the questions of the newest addresses, because most clients of a route send one of a few addresses. */
 export interface RecentQuestions<Question extends object> {
   /**
-   * @param address the path and query of a request. The question must depend on nothing else.
+   * @param address the path and query of a request. The question must depend on nothing else, and not on `noCache`.
    * @param parse reads the question; when it throws or returns undefined, nothing is remembered
    */
   get(address: string, parse: () => Question): Question;
@@ -14,7 +16,8 @@ const ADDRESS_LENGTH_MAX = 512;
 
 export function createRecentQuestions<Question extends object>(): RecentQuestions<Question> {
   const questions = new Map<string, Question>();
-  const get = (address: string, parse: () => Question | undefined): Question | undefined => {
+  const get = (stated: string, parse: () => Question | undefined): Question | undefined => {
+    const address = withoutNoCache(stated);
     const known = questions.get(address);
     if (known !== undefined) return known;
     const question = parse();

@@ -70,7 +70,10 @@ export interface RolloutStage {
   readonly completed: number;
 }
 
-/** @returns a function that gives the stage at a time, and computes the stage again only when it changes */
+/**
+ * @returns a function that gives the stage at a time, and computes the stage again only when it changes. While it
+ *   returns the same object, nothing has changed: no other channel view and no other stage has this object
+ */
 export function createRolloutStages(
   rollouts: readonly (Rollout | null)[],
 ): (now: number) => RolloutStage {

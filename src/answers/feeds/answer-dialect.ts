@@ -12,6 +12,7 @@ import {
 } from '../files/answer-file.ts';
 import { readFileOf } from '../files/open-file.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
+import { whileUnchanged } from '../while-unchanged.ts';
 import {
   type AskedDocument,
   askedDocument,
@@ -168,7 +169,11 @@ function answerDocument(
   const isFeed = protocol.shape === 'feed';
   const olderMax = isFeed ? protocol.olderReleasesMax : 0;
   const ownWanted = isFeed ? ownWantedBy(protocol) : 'none';
-  const answered = (found: ChannelListing, answer: Answer | undefined): DialectAnswer => {
+  const answered = (
+    found: ChannelListing,
+    answer: Answer | undefined,
+    known: string | null,
+  ): DialectAnswer => {
     if (answer === undefined) {
       throw new AppError(
         'no_release',
@@ -179,7 +184,17 @@ function answerDocument(
     // check.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
     const counted = isCheck ? countedCheck(query, found) : undefined;
-    return { kind: 'document', answer, counted };
+    // A rollout that is partial decides by the id of the installation. An id in the address makes the address unique.
+    const isForAll =
+      known === null &&
+      !found.stage.isPartial &&
+      answer.isShared !== false &&
+      document.question.query.installationId === null &&
+      installationIdOf({ headers: {}, query: request.query }) === undefined;
+    const isCurrent = isForAll
+      ? whileUnchanged(deps, query.application, query.channel, found.stage)
+      : undefined;
+    return { kind: 'document', answer, counted, isCurrent };
   };
   return whenKnown(tier, (known) =>
     whenKnown(
@@ -192,7 +207,8 @@ function answerDocument(
             ownWanted,
           )
         : listCommonRelease(deps, query, machines, known),
-      (found) => whenKnown(answers.answerFor(document, found), (answer) => answered(found, answer)),
+      (found) =>
+        whenKnown(answers.answerFor(document, found), (answer) => answered(found, answer, known)),
     ),
   );
 }

@@ -3,9 +3,10 @@ import type { ChannelView } from '../../domain/channel.ts';
 import { downloadPath } from '../../domain/download-address.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import { notesFor } from '../../domain/release.ts';
-import { type Answer, cacheControl, type TagOf, taggedAnswer } from '../answer.ts';
+import { type Answer, type Answered, cacheControl, type TagOf, taggedAnswer } from '../answer.ts';
 import type { ServiceDeps } from '../open-channel.ts';
 import { type AnswerSource, createSharedAnswers } from '../shared-answers.ts';
+import { whileUnchanged } from '../while-unchanged.ts';
 import { type Latest, type LatestQuery, listLatest, seeLatest } from './list-latest.ts';
 
 export const latestVersionAnswerSchema = z.strictObject({
@@ -39,7 +40,7 @@ export interface LatestAnswers {
    * @param tier of the requesting account; null when the client is not signed in
    * @throws AppError as `listLatest` does
    */
-  answer(asked: LatestQuery, tier: string | null): Answer | Promise<Answer>;
+  answer(asked: LatestQuery, tier: string | null): Answered | Promise<Answered>;
 }
 
 interface LatestDeps extends ServiceDeps {
@@ -54,17 +55,26 @@ export function createLatestAnswers(deps: LatestDeps): LatestAnswers {
     answer: (asked, tier) => {
       const view = seeLatest(deps, asked, tier);
       // A visitor sees only releases that every client is offered. These change when a rollout is complete.
-      const { completed } = view.rolloutStage(deps.clock.now());
+      const stage = view.rolloutStage(deps.clock.now());
+      const { completed } = stage;
       const question = `${asked.platform} ${asked.arch}`;
       const name = completed === 0 ? question : `${question} ${completed}`;
+      const kept = (answer: Answer): Answered => ({
+        answer,
+        counted: undefined,
+        isCurrent:
+          tier === null ? whileUnchanged(deps, asked.application, asked.channel, stage) : undefined,
+      });
       const known = answers.get(sourceOf(view), name);
-      if (known !== undefined) return known;
+      if (known !== undefined) return kept(known);
       return listLatest(deps, asked, tier).then((latest) => {
         const answer = render(deps, latest);
         // The state may have changed while a release was read. The answer must not be kept under the name of another
         // state.
         const isSame = latest.channel === view && latest.completed === completed;
-        return isSame ? answers.add(sourceOf(view), name, answer) : answer;
+        return isSame
+          ? kept(answers.add(sourceOf(view), name, answer))
+          : { answer, counted: undefined };
       });
     },
   };

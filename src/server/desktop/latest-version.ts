@@ -12,7 +12,7 @@ import { tierOfRequest } from '../access/tier-of-request.ts';
 import type { App, RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
 import { errorResponses, FROM_CATALOG } from '../http/error-responses.ts';
-import { sendAnswer } from '../http/send-answer.ts';
+import { sendAnswered } from '../http/send-answer.ts';
 import { optional, parseAll, word } from '../http/validation.ts';
 
 /** The route from which a website gets the latest version and its downloads. */
@@ -52,7 +52,9 @@ export function registerLatestVersion(app: App, deps: RouteDeps): void {
   app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
     const asked = recent.get(request.url, () => askedOf(request.query, deps.defaultApplication));
     return whenKnown(tierOfRequest(deps, request), (tier) =>
-      whenKnown(answers.answer(asked, tier), (answer) => sendAnswer(request, reply, answer)),
+      whenKnown(answers.answer(asked, tier), (answered) =>
+        sendAnswered(deps.usage, request, reply, answered),
+      ),
     );
   });
 }

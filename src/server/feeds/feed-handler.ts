@@ -13,7 +13,7 @@ import { noSuchRange } from '../bytes/byte-answers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
 import { OPEN_HEADERS } from '../http/cors.ts';
-import { count, sendAnswer, sendUncached } from '../http/send-answer.ts';
+import { sendAnswered, sendUncached } from '../http/send-answer.ts';
 import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
 
 /** Passes requests at any address of an updater dialect to the dialect, and sends the answer. */
@@ -53,7 +53,9 @@ export function answerInDialect(
   try {
     const tier = tierOfRequest(deps, request);
     const answered = dialects.answer({ protocol, method, url, headers, query, asked }, tier);
-    const sent = whenKnown(answered, (answer) => send(deps, answer, request, reply));
+    const sent = whenKnown(answered, (answer) =>
+      send(deps, answer, request, reply, protocol.varyHeaders),
+    );
     return sent instanceof Promise ? sent.catch(fail) : sent;
   } catch (error) {
     return fail(error);
@@ -65,10 +67,10 @@ function send(
   answer: DialectAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
+  varyHeaders: readonly string[],
 ): void | Promise<void> {
   if (answer.kind !== 'document') return sendFile(deps, answer, request, reply);
-  count(deps.usage, answer.counted);
-  sendAnswer(request, reply, answer.answer);
+  sendAnswered(deps.usage, request, reply, answer, varyHeaders);
 }
 
 /**

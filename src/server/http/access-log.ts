@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../core/clock.ts';
+import type { AnsweredRequest, NoteRequest } from './answered-requests.ts';
 
 /** The access log: one JSON line for each answered request. */
 
@@ -22,29 +22,27 @@ const ERROR_STATUS_MIN = 400;
 const LEVEL = 30;
 
 /**
- * Writes the lines of the access log. The lines look like lines of the process's log, but this function joins them from
+ * Creates the function that writes the lines of the access log. The lines look like lines of the process's log, but this function joins them from
  * text: pino would cost three times as much for every request.
  */
-export function logRequests(app: FastifyInstance, settings: AccessLogSettings): void {
+export function createAccessLog(settings: AccessLogSettings): NoteRequest {
   const { requests, write, clock } = settings;
   const facts = JSON.stringify(settings.facts).slice(1, -1);
   const constant = facts === '' ? '' : `${facts},`;
-  app.addHook('onResponse', (request, reply, done) => {
-    if (requests === 'all' || reply.statusCode >= ERROR_STATUS_MIN) {
-      write(`{"level":${LEVEL},"time":${clock.now()},${constant}${describe(request, reply)}}\n`);
-    }
-    done();
-  });
+  return (answered) => {
+    if (requests === 'errors' && answered.status < ERROR_STATUS_MIN) return;
+    write(`{"level":${LEVEL},"time":${clock.now()},${constant}${describe(answered)}}\n`);
+  };
 }
 
 /**
  * Escapes only the address: the other values contain no character that JSON escapes, because their parsers refuse such
  * characters.
  */
-function describe(request: FastifyRequest, reply: FastifyReply): string {
-  const address = request.ip === undefined ? '' : `"remote_address":"${request.ip}",`;
-  const milliseconds = Math.round(reply.elapsedTime * 1000) / 1000;
-  return `"request_id":"${request.id}","method":"${request.method}","url":${JSON.stringify(pathOf(request.url))},${address}"status":${reply.statusCode},"duration_ms":${milliseconds},"msg":"request"`;
+function describe({ id, method, url, address, status, durationMs }: AnsweredRequest): string {
+  const remote = address === undefined ? '' : `"remote_address":"${address}",`;
+  const milliseconds = Math.round(durationMs * 1000) / 1000;
+  return `"request_id":"${id}","method":"${method}","url":${JSON.stringify(pathOf(url))},${remote}"status":${status},"duration_ms":${milliseconds},"msg":"request"`;
 }
 
 /** Leaves the query out: in a signed link it contains the signature, and clients may put secrets into it. */

@@ -2,17 +2,21 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { App } from '../deps.ts';
-import { countRequests } from '../metrics/metrics.ts';
-import { logRequests } from './access-log.ts';
+import type { Connections } from '../limits/connections.ts';
+import { measureRequests } from '../metrics/metrics.ts';
+import { createAccessLog } from './access-log.ts';
+import { createAnswerMemory } from './answer-memory.ts';
+import { type NoteRequest, noteRequests } from './answered-requests.ts';
 import {
   acceptExpectations,
   closeAfterLastAnswer,
   holdAnswers,
-  refuseRequests,
+  refusalOf,
 } from './connection-hooks.ts';
-import { trustForwardedFor } from './forwarded-for.ts';
-import { acceptJson } from './json-body.ts';
+import { createAddressReader, normalizeForwarded } from './forwarded-for.ts';
+import { acceptJson, discardUnread } from './json-body.ts';
 import { acceptPrepared } from './prepared-answer.ts';
+import { createDateText } from './prepared-headers.ts';
 import { sendProblem } from './problem.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 import { type ServerSettings, serverOptions } from './server-options.ts';
@@ -29,26 +33,59 @@ export async function buildBase(
   metrics: Registry,
   sendError: typeof sendProblem = sendProblem,
 ): Promise<App> {
-  const { connections } = settings;
-  const app = fastify(serverOptions(settings));
+  const { connections, clock } = settings;
+  const isDraining = (): boolean => settings.draining?.aborted === true;
+  const dateText = clock === undefined ? () => undefined : createDateText(clock);
+  const memory = createAnswerMemory({
+    connections,
+    isBusy: () => isDraining() || settings.load?.isTooMuch() === true,
+    addressOf: createAddressReader(settings.trustProxy),
+    dateText,
+  });
+  const app = fastify(serverOptions(settings, memory.answers));
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
   addCommonHeaders(app);
-  if (settings.accessLog !== undefined) logRequests(app, settings.accessLog);
-  trustForwardedFor(app);
   acceptJson(app);
-  answerUnknown(app);
-  refuseRequests(app, connections);
+  receiveRequests(app, connections);
   holdAnswers(app, connections);
   acceptExpectations(app);
-  closeAfterLastAnswer(app, settings.draining);
-  acceptPrepared(app, connections, {
-    isDraining: () => settings.draining?.aborted === true,
-    clock: settings.clock,
-  });
-  countRequests(app, metrics);
+  const noteOf = createNotes(settings, metrics, closeAfterLastAnswer(app, settings.draining));
+  noteRequests(app, noteOf);
+  acceptPrepared(app, connections, { isDraining, dateText });
+  memory.learnFrom(app, settings.remembersAnswers === false ? undefined : noteOf);
   return app.withTypeProvider<ZodTypeProvider>();
+}
+
+/** One hook, because each further hook costs time in every request. */
+function receiveRequests(app: FastifyInstance, connections: Connections | undefined): void {
+  const sendUnknown = answerUnknown(app);
+  app.addHook('onRequest', (request, reply, done) => {
+    normalizeForwarded(request.raw);
+    discardUnread(request.raw);
+    const refusal = refusalOf(request, reply, connections);
+    if (refusal === undefined && request.is404) sendUnknown(request, reply);
+    else done(refusal);
+  });
+}
+
+/** @returns makes the function that notes the requests of a route, for the access log and the metrics */
+function createNotes(
+  { accessLog }: ServerSettings,
+  metrics: Registry,
+  afterAnswer: () => void,
+): (route: string) => NoteRequest {
+  const log = accessLog === undefined ? () => {} : createAccessLog(accessLog);
+  const measure = measureRequests(metrics);
+  return (route) => {
+    const observe = measure(route);
+    return (answered) => {
+      log(answered);
+      observe(answered);
+      afterAnswer();
+    };
+  };
 }
 
 /** Adds the headers that every answer has. A route's own header of the same name stays. */

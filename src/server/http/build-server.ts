@@ -9,8 +9,6 @@ import type { ServerSettings } from './server-options.ts';
 
 interface ServerDeps {
   readonly metrics: Registry;
-  /** When the server closes, it stops this measurement. */
-  readonly load: Load;
   /** The origins whose pages may send cookies and access tokens. */
   readonly origins: readonly string[];
   /** Absolute, without a trailing slash. */
@@ -27,10 +25,13 @@ interface ServerDeps {
 const DISPLAY_NAME = Symbol.for('fastify.display-name');
 
 /** The whole server; it does not listen yet. */
-export async function buildServer(settings: ServerSettings, deps: ServerDeps): Promise<App> {
-  const { metrics, load, origins, publicUrl, documents, routes } = deps;
+export async function buildServer(
+  settings: ServerSettings & { readonly load: Load },
+  deps: ServerDeps,
+): Promise<App> {
+  const { metrics, origins, publicUrl, documents, routes } = deps;
   const app = await buildBase(settings, metrics);
-  app.addHook('onClose', async () => load.stop());
+  app.addHook('onClose', async () => settings.load.stop());
   await registerCors(app, { origins, ownOrigin: () => new URL(publicUrl()).origin });
   // Comes before the routes that the documents describe.
   await collectDocuments(app, documents);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { type Connections, HEADERS_MAX } from '../limits/connections.ts';
 import { overloaded } from '../limits/load.ts';
@@ -28,30 +28,40 @@ function refuseAddress(address: string | undefined): AppError | undefined {
   return new AppError('invalid_request', detail);
 }
 
-/** Refuses requests for which the process has no memory, and invalid requests that Node accepts. */
-export function refuseRequests(app: FastifyInstance, connections: Connections | undefined): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const { httpVersion, rawHeaders, socket } = request.raw;
-    if (connections?.of(socket)?.isRefused === true && !answersAlways(request)) {
-      reply.header('connection', 'close');
-      return done(overloaded());
-    }
-    const refusal = refuseAddress(request.raw.url);
-    if (refusal !== undefined) return done(refusal);
-    if (rawHeaders.length >= 2 * HEADERS_MAX) {
-      const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
-      return done(new AppError('invalid_request', detail));
-    }
-    // RFC 9112, section 3.2, requires one Host header. Of several, Node takes the first, and a proxy may take another.
-    const hosts = countHosts(rawHeaders);
-    const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
-    const detail = 'HTTP/1.1 needs one Host header.';
-    done(isRefused ? new AppError('invalid_request', detail) : undefined);
-  });
+/**
+ * The error for a request for which the process has no memory, and for an invalid request that Node accepts; otherwise
+ * undefined.
+ */
+export function refusalOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  connections: Connections | undefined,
+): AppError | undefined {
+  const { httpVersion, rawHeaders, socket, url } = request.raw;
+  if (connections?.of(socket)?.isRefused === true && !answersAlways(request)) {
+    reply.header('connection', 'close');
+    return overloaded();
+  }
+  const refusal = refuseAddress(url);
+  if (refusal !== undefined) return refusal;
+  if (hasTooManyHeaders(rawHeaders)) {
+    const detail = `A request may have at most ${HEADERS_MAX - 1} headers.`;
+    return new AppError('invalid_request', detail);
+  }
+  // RFC 9112, section 3.2, requires one Host header. Of several, Node takes the first, and a proxy may take another.
+  const hosts = countHosts(rawHeaders);
+  const isRefused = hosts > 1 || (hosts === 0 && httpVersion === '1.1');
+  const detail = 'HTTP/1.1 needs one Host header.';
+  return isRefused ? new AppError('invalid_request', detail) : undefined;
 }
 
 /** @param rawHeaders names and values in turn */
-function countHosts(rawHeaders: readonly string[]): number {
+export function hasTooManyHeaders(rawHeaders: readonly string[]): boolean {
+  return rawHeaders.length >= 2 * HEADERS_MAX;
+}
+
+/** @param rawHeaders names and values in turn */
+export function countHosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
@@ -80,11 +90,13 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
  * Once `draining` aborts, every answer asks its client to close the connection. Otherwise a client could send its
  * next request on a connection that is about to be cut. Once the server closes, it also closes each connection after
  * its last answer: keep-alive would outlast the time that the process has left.
+ *
+ * @returns the caller calls this function after each answer
  */
 export function closeAfterLastAnswer(
   app: FastifyInstance,
   draining: AbortSignal | undefined,
-): void {
+): () => void {
   let stopping = false;
   app.addHook('preClose', (done) => {
     stopping = true;
@@ -94,10 +106,9 @@ export function closeAfterLastAnswer(
     if (draining?.aborted === true) reply.header('connection', 'close');
     done();
   });
-  app.addHook('onResponse', (_request, _reply, done) => {
+  return () => {
     if (stopping) setImmediate(() => app.server.closeIdleConnections());
-    done();
-  });
+  };
 }
 
 /** Ignores an unknown Expect header, as RFC 9110, section 10.1.1, allows. Node would answer 417. */

@@ -1,15 +1,28 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import proxyAddr from '@fastify/proxy-addr';
 
 /** `X-Forwarded-For`: the list of addresses that a request came through, as proxies write it. */
 
 /** Normalizes the header before Fastify takes the client's address from it. Fastify does so only with `trustProxy`. */
-export function trustForwardedFor(app: FastifyInstance): void {
-  app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
-    const header = headers['x-forwarded-for'];
-    if (header !== undefined) headers['x-forwarded-for'] = normalizeForwardedFor(String(header));
-    done();
-  });
+export function normalizeForwarded({ headers }: IncomingMessage): void {
+  const header = headers['x-forwarded-for'];
+  if (header !== undefined) headers['x-forwarded-for'] = normalizeForwardedFor(String(header));
+}
+
+/**
+ * Creates a function that returns the same address as Fastify's `request.ip`, for a request that does not reach Fastify.
+ * The header of the request is normalized already.
+ */
+export function createAddressReader(
+  trustProxy: boolean | string,
+): (request: IncomingMessage) => string | undefined {
+  if (trustProxy === false) return ({ socket }) => socket.remoteAddress;
+  const isTrusted =
+    trustProxy === true
+      ? () => true
+      : proxyAddr.compile(trustProxy.split(',').map((proxy) => proxy.trim()));
+  return (request) => proxyAddr.all(request, isTrusted).at(-1);
 }
 
 /** An address with a port: `203.0.113.9:5678`, `[2001:db8::1]:443`. Some proxies add quotes. */

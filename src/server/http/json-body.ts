@@ -33,11 +33,11 @@ export function acceptJson(app: FastifyInstance): void {
       else parseHarmless(text, done);
     });
   });
-  // Discards bodies that no route reads; Node would hold their chunks until the answer is sent.
-  app.addHook('onRequest', ({ raw }, _reply, done) => {
-    if (hasBody(raw) && BODYLESS_METHODS.has(raw.method ?? '')) raw.resume();
-    done();
-  });
+}
+
+/** Discards a body that no route reads. Node would hold its chunks until the answer is sent. */
+export function discardUnread(request: IncomingMessage): void {
+  if (hasBody(request) && BODYLESS_METHODS.has(request.method ?? '')) request.resume();
 }
 
 /**
@@ -67,7 +67,7 @@ function parseHarmless(text: string, done: (error: Error | null, body?: unknown)
 }
 
 /** RFC 9112, section 6.3. */
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 

@@ -1,9 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { HeaderRecord } from '../../answers/answer.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { Connections } from '../limits/connections.ts';
 import { overloaded } from '../limits/load.ts';
-import { createDateText, type PreparedHeaders, writeHead } from './prepared-headers.ts';
+import { type OwnHeaders, type PreparedHeaders, writeHead } from './prepared-headers.ts';
 
 /** Answers of the routes that clients ask millions of times a day. */
 
@@ -33,16 +33,15 @@ declare module 'fastify' {
 interface PreparedSettings {
   /** See `closeAfterLastAnswer`. */
   readonly isDraining: () => boolean;
-  /** For the Date header; undefined: Node writes every header. */
-  readonly clock: Pick<Clock, 'now'> | undefined;
+  /** The value of the Date header; undefined: Node writes every header. */
+  readonly dateText: () => string | undefined;
 }
 
 export function acceptPrepared(
   app: FastifyInstance,
   connections: Connections | undefined,
-  { isDraining, clock }: PreparedSettings,
+  { isDraining, dateText }: PreparedSettings,
 ): void {
-  const dateText = clock === undefined ? () => undefined : createDateText(clock);
   app.decorateReply('sendPrepared', function (status, headers, body, own, isShared) {
     const { request, raw }: FastifyReply = this;
     // Fastify sends these rare answers: it has the rules for HEAD, and its hooks ask the client to close the
@@ -56,14 +55,29 @@ export function acceptPrepared(
     if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body, isShared) === false) {
       throw overloaded();
     }
-    // With any other status, a client would wait for the body when there is no length (RFC 9110, section 8.6).
-    const isBodiless = status === 204 || status === 304;
-    const text = body ?? '';
-    const length = isBodiless ? undefined : Buffer.byteLength(text);
-    writeHead(raw, status, headers, { id: request.id, length, own, date: dateText() });
     this.hijack();
-    if (isBodiless) raw.end();
-    // When the text is ASCII, latin1 gives the same bytes. Node writes latin1 faster, and together with the headers.
-    else raw.end(text, length === text.length ? 'latin1' : 'utf8');
+    writePrepared(raw, { status, headers, body, own, id: request.id, date: dateText() });
   });
+}
+
+export interface PreparedAnswer extends Pick<OwnHeaders, 'id' | 'own' | 'date'> {
+  readonly status: number;
+  readonly headers: PreparedHeaders;
+  /** Null for none. */
+  readonly body: string | Buffer | null;
+}
+
+/** Writes and ends a response. The caller has reserved the memory for the answer. */
+export function writePrepared(
+  response: ServerResponse,
+  { status, headers, body, own, id, date }: PreparedAnswer,
+): void {
+  // With any other status, a client would wait for the body when there is no length (RFC 9110, section 8.6).
+  const isBodiless = status === 204 || status === 304;
+  const text = body ?? '';
+  const length = isBodiless ? undefined : Buffer.byteLength(text);
+  writeHead(response, status, headers, { id, length, own, date });
+  if (isBodiless) response.end();
+  // When the text is ASCII, latin1 gives the same bytes. Node writes latin1 faster, and together with the headers.
+  else response.end(text, length === text.length ? 'latin1' : 'utf8');
 }

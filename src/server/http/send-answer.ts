@@ -1,21 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Answer, Counted, HeaderRecord } from '../../answers/answer.ts';
+import type { Answer, Answered, Counted, HeaderRecord } from '../../answers/answer.ts';
 import type { UsageCounter } from '../../usage/usage-counter.ts';
-import { matchesEtag } from './conditional.ts';
 import { OPEN_HEADERS } from './cors.ts';
 import { type PreparedHeaders, prepareHeaders } from './prepared-headers.ts';
+import { type SharedAnswer, sendShared } from './shared-answer.ts';
 
 /** Sends and counts the answers of `answers/`. */
 
 type Headers = Pick<FastifyRequest, 'headers'>;
 
-/** Sends an answer that pages of any origin may read, or 304 when the client already has the body. */
-export function sendAnswer({ headers }: Headers, reply: FastifyReply, answer: Answer): void {
-  const { status, own, isShared } = answer;
-  const { etag } = answer.headers;
-  if (etag !== undefined && matchesEtag(headers['if-none-match'], etag)) {
-    reply.sendPrepared(304, unchanged(answer.headers), null);
-  } else reply.sendPrepared(status, open(answer.headers), bodyOf(answer), own, isShared);
+/**
+ * Counts and sends an answer that pages of any origin may read, or 304 when the client already has the body.
+ *
+ * @param varyHeaders the headers on which the answer depends, in lower case
+ */
+export function sendAnswered(
+  usage: UsageCounter,
+  request: Headers,
+  reply: FastifyReply,
+  { answer, counted, isCurrent }: Answered,
+  varyHeaders: readonly string[] = [],
+): void {
+  count(usage, counted);
+  const shared = shareOpen(answer);
+  sendShared(request, reply, shared);
+  if (isCurrent === undefined) return;
+  reply.remember(shared, { isCurrent, count: () => count(usage, counted), varyHeaders });
+}
+
+function shareOpen(answer: Answer): SharedAnswer {
+  const { status, headers, isShared = true } = answer;
+  const { etag } = headers;
+  const revalidation = etag === undefined ? undefined : { etag, headers: unchanged(headers) };
+  return { status, headers: open(headers), body: bodyOf(answer), revalidation, isShared };
 }
 
 /**

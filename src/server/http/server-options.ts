@@ -5,7 +5,9 @@ import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from '
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Connections } from '../limits/connections.ts';
+import type { Load } from '../limits/load.ts';
 import type { AccessLogSettings } from './access-log.ts';
+import type { AnswerMemory } from './answer-memory.ts';
 import { BODY_BYTES_MAX } from './body-limits.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
 
@@ -51,9 +53,17 @@ export interface ServerSettings {
   readonly basePath?: string;
   /** Undefined for a server that does not listen. */
   readonly connections?: Connections;
+  /** Default: there is never too much load. */
+  readonly load?: Pick<Load, 'isTooMuch'>;
+  /** Tests set false, to compare: see `answer-memory.ts`. Default true. */
+  readonly remembersAnswers?: boolean;
 }
 
-export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Server> {
+/** @param answersFromMemory see {@link AnswerMemory} */
+export function serverOptions(
+  settings: ServerSettings,
+  answersFromMemory: AnswerMemory['answers'],
+): FastifyHttpOptions<Server> {
   const { connections, basePath = '' } = settings;
   return {
     loggerInstance: settings.logger,
@@ -61,14 +71,19 @@ export function serverOptions(settings: ServerSettings): FastifyHttpOptions<Serv
     logController: new LogController({ disableRequestLogging: true }),
     ...(connections === undefined
       ? {}
-      : { serverFactory: (handler) => connections.createServer(handler, HTTP_OPTIONS) }),
+      : {
+          serverFactory: (handler) =>
+            connections.createServer((request, response) => {
+              if (!answersFromMemory(request, response)) handler(request, response);
+            }, HTTP_OPTIONS),
+        }),
     ...(basePath === '' ? {} : { rewriteUrl: ({ url }) => withoutBase(url ?? '/', basePath) }),
     bodyLimit: BODY_BYTES_MAX.any,
     forceCloseConnections: 'idle',
     // A server that closes still answers requests on open connections. Fastify's own 503 is not a problem document.
     return503OnClosing: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
-    genReqId,
+    genReqId: requestIdOf,
     // A logger for each request costs a tenth of the time of an answer. So the lines of the log name the request
     // themselves.
     childLoggerFactory: (logger) => logger,
@@ -94,8 +109,8 @@ function withoutBase(url: string, basePath: string): string {
  * Keeps the request id of a proxy, so that all logs share it; replaces an id that is not plain text. Node reads random
  * bytes for 128 ids at a time, so that an id needs no system call.
  */
-function genReqId(request: { headers: IncomingMessage['headers'] }): string {
-  const given = request.headers['x-request-id'];
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }
 

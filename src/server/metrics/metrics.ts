@@ -1,8 +1,8 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Usage } from '../../usage/usage.ts';
+import type { NoteRequest } from '../http/answered-requests.ts';
 import type { Connections } from '../limits/connections.ts';
 import { measureCatalog } from './catalog-metrics.ts';
 import { measureUsage } from './usage-metrics.ts';
@@ -79,8 +79,12 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
   });
 }
 
-/** Measures every request by route and status. */
-export function countRequests(app: FastifyInstance, registry: Registry): void {
+/**
+ * Measures requests by route, method and status.
+ *
+ * @returns makes the function that measures the requests of a route
+ */
+export function measureRequests(registry: Registry): (route: string) => NoteRequest {
   const duration = new Histogram({
     name: 'slipway_http_request_duration_seconds',
     help: 'From the first byte of a request to the last byte of its answer.',
@@ -88,23 +92,7 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],
   });
-  // The label is the route and not the address, because clients choose addresses, and every label value costs memory.
-  const unknown = createObserver(duration, 'none');
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) unknown(request, reply);
-    done();
-  });
-  app.addHook('onRoute', (route) => {
-    const observe = createObserver(duration, route.url);
-    const others = [route.onResponse ?? []].flat();
-    route.onResponse = [
-      ...others,
-      (request, reply, done) => {
-        observe(request, reply);
-        done();
-      },
-    ];
-  });
+  return (route) => createObserver(duration, route);
 }
 
 type RequestDuration = Histogram<'route' | 'method' | 'status'>;
@@ -113,19 +101,16 @@ type RequestDuration = Histogram<'route' | 'method' | 'status'>;
  * Measures the requests of a route. It looks each combination of labels up only once, because the lookup costs more
  * than counting.
  */
-function createObserver(
-  duration: RequestDuration,
-  route: string,
-): (request: FastifyRequest, reply: FastifyReply) => void {
+function createObserver(duration: RequestDuration, route: string): NoteRequest {
   const byMethod = new Map<
     string,
     Map<number, Histogram.Internal<'route' | 'method' | 'status'>>
   >();
-  return ({ method }, { statusCode, elapsedTime }) => {
+  return ({ method, status, durationMs }) => {
     const byStatus = byMethod.get(method) ?? new Map();
     byMethod.set(method, byStatus);
-    const child = byStatus.get(statusCode) ?? duration.labels(route, method, String(statusCode));
-    byStatus.set(statusCode, child);
-    child.observe(elapsedTime / 1000);
+    const child = byStatus.get(status) ?? duration.labels(route, method, String(status));
+    byStatus.set(status, child);
+    child.observe(durationMs / 1000);
   };
 }

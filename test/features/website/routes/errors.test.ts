@@ -139,7 +139,7 @@ describe('errors of the pages', () => {
     };
     const app = fastify().withTypeProvider<ZodTypeProvider>();
     app.setValidatorCompiler(compileValidator);
-    acceptPrepared(app, undefined, { isDraining: () => false, clock: undefined });
+    acceptPrepared(app, undefined, { isDraining: () => false, dateText: () => undefined });
     const { catalog, status } = service.app;
     const deps = { catalog, status, clock: service.clock, tiers: service.config.accounts.tiers };
     const brand = { name: undefined, color: undefined, logo: undefined };

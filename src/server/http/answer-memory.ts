@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { bodyBytes } from '../../answers/answer.ts';
+import { withoutNoCache } from '../../answers/no-cache.ts';
+import type { Connections } from '../limits/connections.ts';
+import type { NoteRequest } from './answered-requests.ts';
+import { matchesEtag } from './conditional.ts';
+import { countHosts, hasTooManyHeaders } from './connection-hooks.ts';
+import { normalizeForwarded } from './forwarded-for.ts';
+import { hasBody } from './json-body.ts';
+import { writePrepared } from './prepared-answer.ts';
+import { requestIdOf } from './server-options.ts';
+import type { SharedAnswer } from './shared-answer.ts';
+
+/**
+ * Repeats whole answers that many clients get, before the router. This is a memory and not a second router: it knows an
+ * address only after a route has answered this address, and only while the route says that the answer is current.
+ *
+ * Everything that decides about an answer must decide here too. So a request whose answer could differ in any way goes
+ * to its route. A test compares both ways, and another test fails when a hook or a route reads a header that this file
+ * does not know.
+ */
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Remembers the answer that the route has just sent. */
+    remember(answer: SharedAnswer, repeatable: Repeatable): void;
+  }
+}
+
+/** The part of a route that an answer needs when it is repeated. */
+export interface Repeatable {
+  /** True while the service would answer every client without an account alike at this address. Never throws. */
+  readonly isCurrent: () => boolean;
+  /** Counts the answer as the route does. */
+  readonly count: () => void;
+  /** The request headers that the route reads, in lower case. Requests with such a header go to the route. */
+  readonly varyHeaders: readonly string[];
+}
+
+interface Remembered extends Repeatable {
+  readonly answer: SharedAnswer;
+  /** As the log states it. */
+  readonly url: string;
+  readonly note: NoteRequest;
+  readonly bytes: number;
+}
+
+export interface AnswerMemory {
+  /** Answers the request and returns true, or returns false and has changed nothing. */
+  answers(request: IncomingMessage, response: ServerResponse): boolean;
+  /**
+   * Adds `reply.remember`.
+   *
+   * @param noteOf as in `noteRequests`; undefined: nothing is remembered
+   */
+  learnFrom(app: FastifyInstance, noteOf: ((route: string) => NoteRequest) | undefined): void;
+}
+
+interface MemoryDeps {
+  /** Undefined for a server that does not listen. */
+  readonly connections: Connections | undefined;
+  /** True while the hooks may answer in another way: the process drains, or has too much load. */
+  readonly isBusy: () => boolean;
+  /** The network address of the client, once the header of its proxies is normalized. */
+  readonly addressOf: (request: IncomingMessage) => string | undefined;
+  readonly dateText: () => string | undefined;
+}
+
+/** The limits exist because clients choose the addresses. */
+const ANSWERS_MAX = 512;
+const ADDRESS_LENGTH_MAX = 512;
+const BYTES_MAX = 32 * 1024 * 1024;
+/** The memory that an entry takes beside its body and its address. */
+const OVERHEAD_BYTES = 2 * 1024;
+
+export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
+  const { connections, isBusy, addressOf, dateText } = deps;
+  const remembered = createBoundedEntries();
+  let isClosing = false;
+
+  const find = (request: IncomingMessage): Remembered | undefined => {
+    const address = withoutNoCache(request.url ?? '');
+    const entry = remembered.get(address);
+    if (entry === undefined || !isRepeatable(request, entry.varyHeaders)) return undefined;
+    if (isClosing || isBusy()) return undefined;
+    if (entry.isCurrent()) return entry;
+    remembered.forget(address);
+    return undefined;
+  };
+
+  return {
+    answers: (request, response) => {
+      const entry = find(request);
+      const connection = connections?.of(request.socket);
+      if (entry === undefined || connection === undefined || connection.isRefused) return false;
+      const { revalidation } = entry.answer;
+      const isUnchanged =
+        revalidation !== undefined &&
+        matchesEtag(request.headers['if-none-match'], revalidation.etag);
+      const status = isUnchanged ? 304 : entry.answer.status;
+      const headers = isUnchanged ? revalidation.headers : entry.answer.headers;
+      const body = isUnchanged ? null : entry.answer.body;
+      if (body !== null && !connection.holdAnswer(body)) return false;
+      const startedAt = performance.now();
+      normalizeForwarded(request);
+      const id = requestIdOf(request);
+      whenSent(response, () => {
+        const address = addressOf(request);
+        const durationMs = performance.now() - startedAt;
+        entry.note({ id, method: 'GET', url: entry.url, address, status, durationMs });
+      });
+      entry.count();
+      writePrepared(response, { status, headers, body, own: undefined, id, date: dateText() });
+      return true;
+    },
+    learnFrom: (app, noteOf) => {
+      app.addHook('preClose', (done) => {
+        isClosing = true;
+        done();
+      });
+      app.decorateReply('remember', function (answer, repeatable) {
+        const { request } = this;
+        const address = withoutNoCache(request.originalUrl);
+        if (noteOf === undefined || address.length > ADDRESS_LENGTH_MAX) return;
+        if (answer.isShared === false || !isRepeatable(request.raw, repeatable.varyHeaders)) return;
+        const route = request.routeOptions.url;
+        if (route === undefined) return;
+        const bytes = OVERHEAD_BYTES + 2 * address.length + bodyBytes(answer.body);
+        const { url } = request;
+        remembered.add(address, { ...repeatable, answer, url, note: noteOf(route), bytes });
+      });
+    },
+  };
+}
+
+/**
+ * True when nothing but the address decides about the answer. No account may decide, and no rule of a hook.
+ *
+ * If-None-Match, X-Request-Id and X-Forwarded-For may be present: their values are read with the functions that routes
+ * and hooks use. An id of an installation may be present as well, because a route does not call an answer current while
+ * a rollout is partial.
+ */
+function isRepeatable(request: IncomingMessage, varyHeaders: readonly string[]): boolean {
+  const { method, httpVersion, headers, rawHeaders } = request;
+  return (
+    method === 'GET' &&
+    httpVersion === '1.1' &&
+    headers.authorization === undefined &&
+    headers.cookie === undefined &&
+    !hasBody(request) &&
+    !hasTooManyHeaders(rawHeaders) &&
+    countHosts(rawHeaders) === 1 &&
+    varyHeaders.every((name) => headers[name] === undefined)
+  );
+}
+
+/** Calls back once the last byte is sent. When the client closes the connection before, no answer is noted. */
+function whenSent(response: ServerResponse, note: () => void): void {
+  const onSent = (): void => {
+    response.off('finish', onSent).off('error', onSent);
+    note();
+  };
+  response.on('finish', onSent).on('error', onSent);
+}
+
+function createBoundedEntries() {
+  /** By address; the oldest first. */
+  const entries = new Map<string, Remembered>();
+  let total = 0;
+  const forget = (address: string): void => {
+    total -= entries.get(address)?.bytes ?? 0;
+    entries.delete(address);
+  };
+  return {
+    get: (address: string) => entries.get(address),
+    forget,
+    add: (address: string, entry: Remembered): void => {
+      forget(address);
+      entries.set(address, entry);
+      total += entry.bytes;
+      for (const [oldest] of entries) {
+        if (entries.size <= ANSWERS_MAX && total <= BYTES_MAX) return;
+        forget(oldest);
+      }
+    },
+  };
+}
