@@ -9,7 +9,7 @@ import { countHosts, hasTooManyHeaders } from './connection-hooks.ts';
 import { normalizeForwarded } from './forwarded-for.ts';
 import { hasBody } from './json-body.ts';
 import { writePrepared } from './prepared-answer.ts';
-import { requestIdOf } from './server-options.ts';
+import { requestIdOf } from './request-id.ts';
 import type { SharedAnswer } from './shared-answer.ts';
 
 /**

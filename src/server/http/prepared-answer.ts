@@ -55,8 +55,8 @@ export function acceptPrepared(
     if (body !== null && connections?.of(raw.req.socket)?.holdAnswer(body, isShared) === false) {
       throw overloaded();
     }
-    this.hijack();
     writePrepared(raw, { status, headers, body, own, id: request.id, date: dateText() });
+    this.hijack();
   });
 }
 

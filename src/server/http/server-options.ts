@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerOptions, STATUS_CODES } from 'node:http';
+import { type Server, type ServerOptions, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FastifyBaseLogger, type FastifyHttpOptions, LogController } from 'fastify';
 import type { Clock } from '../../core/clock.ts';
@@ -10,6 +10,7 @@ import type { AccessLogSettings } from './access-log.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import { BODY_BYTES_MAX } from './body-limits.ts';
 import { PROBLEM_TYPE, problemOf, sendProblem, statusOf } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** Limits and conventions of every route. */
 
@@ -103,15 +104,6 @@ function withoutBase(url: string, basePath: string): string {
   const rest = url.slice(basePath.length);
   if (rest.startsWith('/')) return rest;
   return rest === '' || rest.startsWith('?') ? `/${rest}` : url;
-}
-
-/**
- * Keeps the request id of a proxy, so that all logs share it; replaces an id that is not plain text. Node reads random
- * bytes for 128 ids at a time, so that an id needs no system call.
- */
-export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const given = headers['x-request-id'];
-  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
 /** Answers input that is not valid HTTP with a problem document, and closes the connection. */
