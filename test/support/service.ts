@@ -38,6 +38,8 @@ export interface TestServiceOptions {
   readonly limits?: ConnectionLimits;
   /** Default: never too much, because the publishers and clients of a test keep the process of the service busy. */
   readonly load?: Load | 'measured';
+  /** False: every request reaches its route. Default true. */
+  readonly remembersAnswers?: boolean;
   /** Receives the lines of the log. */
   readonly log?: string[];
 }
@@ -83,6 +85,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
         }),
     passwordCost: CHEAP,
     limits: options.limits ?? LIMITS,
+    ...(options.remembersAnswers === false ? { remembersAnswers: false } : {}),
     ...(load === 'measured' ? {} : { load }),
     // A directory store needs the service's links, so the service opens its own.
     ...(given === 'directory' ? {} : { store }),

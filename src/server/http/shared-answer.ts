@@ -68,21 +68,6 @@ export function sendShared(
   } else reply.sendPrepared(status, answer.headers, body, undefined, isShared);
 }
 
-/**
- * Like {@link sendShared}, and remembers the answer for this address: see `answer-memory.ts`.
- *
- * @param isCurrent true while the service would answer every client without an account alike at this address
- */
-export function sendRepeatable(
-  request: Pick<FastifyRequest, 'headers'>,
-  reply: FastifyReply,
-  answer: SharedAnswer,
-  isCurrent: () => boolean,
-): void {
-  sendShared(request, reply, answer);
-  reply.remember(answer, { isCurrent, count: () => {}, varyHeaders: [] });
-}
-
 const RENDERED_AGAIN_AFTER_MS = 1_000;
 
 /** Answers about the state of the service, which changes all the time: each answer is at most one second old. */

@@ -2,15 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HeaderRecord } from '../../../answers/answer.ts';
 import { type LatestQuery, seeLatest } from '../../../answers/latest-version/list-latest.ts';
 import type { SharedAnswers } from '../../../answers/shared-answers.ts';
-import { whileUnchanged } from '../../../answers/while-unchanged.ts';
 import { type ChannelView, channelNamed, DEFAULT_CHANNEL } from '../../../domain/channel.ts';
 import type { RouteDeps } from '../../../server/deps.ts';
 import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
-import {
-  type SharedAnswer,
-  sendRepeatable,
-  sendShared,
-} from '../../../server/http/shared-answer.ts';
+import { type SharedAnswer, sendShared } from '../../../server/http/shared-answer.ts';
 import type { BrowserFiles } from '../../../web/browser-files.ts';
 import type { ApplicationAndChannel, PageSubject, Site } from '../../../web/site.ts';
 
@@ -76,21 +71,18 @@ export function answerFromChannel(
   const view = seeLatest(deps, query, null);
   // Every visitor is offered a release once its rollout is complete, so the number of complete rollouts is part of the
   // name.
-  const stage = view.rolloutStage(deps.clock.now());
-  const { completed } = stage;
+  const { completed } = view.rolloutStage(deps.clock.now());
   const name = `${question} ${completed}`;
   const source = { view, artifact: undefined };
   const known = deps.answers.get(source, name);
-  const isCurrent = whileUnchanged(deps, application, channel.name, stage);
-  if (known !== undefined) return sendRepeatable(request, reply, known, isCurrent);
+  if (known !== undefined) return sendShared(request, reply, known);
   // Reads the display name at once, so that the name and the view are from the same revision.
   const { displayName } = deps.catalog.application(application).snapshot().revision;
   return make({ ...about, displayName }).then(({ answer, seen }) => {
     // The state may have changed while the service read a release. The service must not keep the answer under the name
     // of another state.
     const isSame = seen.every((each) => each.channel === view && each.completed === completed);
-    if (!isSame) sendShared(request, reply, answer);
-    else sendRepeatable(request, reply, deps.answers.add(source, name, answer), isCurrent);
+    sendShared(request, reply, isSame ? deps.answers.add(source, name, answer) : answer);
   });
 }
 
