@@ -29,7 +29,7 @@ declare module 'fastify' {
 }
 
 /** The part of a route that an answer needs when it is repeated. */
-export interface Repeatable {
+interface Repeatable {
   /** True while the service would answer every client without an account alike at this address. Never throws. */
   readonly isCurrent: () => boolean;
   /** Counts the answer as the route does. */
