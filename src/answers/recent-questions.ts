@@ -1,9 +1,9 @@
-import { withoutNoCache } from './no-cache.ts';
+import { ADDRESS_LENGTH_MAX } from './no-cache.ts';
 
 /** Remembers the questions of the newest addresses, because most clients of a route send one of a few addresses. */
 export interface RecentQuestions<Question extends object> {
   /**
-   * @param address the path and query of a request. The question must depend on nothing else, and not on `noCache`.
+   * @param address the path and query of a request. The question must depend on nothing else.
    * @param parse reads the question; when it throws or returns undefined, nothing is remembered
    */
   get(address: string, parse: () => Question): Question;
@@ -12,12 +12,10 @@ export interface RecentQuestions<Question extends object> {
 
 /** Bounded, because clients choose the addresses. */
 const ADDRESSES_MAX = 512;
-const ADDRESS_LENGTH_MAX = 512;
 
 export function createRecentQuestions<Question extends object>(): RecentQuestions<Question> {
   const questions = new Map<string, Question>();
-  const get = (stated: string, parse: () => Question | undefined): Question | undefined => {
-    const address = withoutNoCache(stated);
+  const get = (address: string, parse: () => Question | undefined): Question | undefined => {
     const known = questions.get(address);
     if (known !== undefined) return known;
     const question = parse();

@@ -1,4 +1,3 @@
-import { isAppError } from '../core/errors.ts';
 import type { RolloutStage } from '../domain/rollout.ts';
 import { type ServiceDeps, seeChannel } from './open-channel.ts';
 
@@ -18,10 +17,10 @@ export function whileUnchanged(
     try {
       const seen = seeChannel(deps, deps.catalog.application(application), channel, null);
       return seen.channel.rolloutStage(deps.clock.now()) === stage;
-    } catch (error) {
-      // The application or the channel is gone, or the store has not confirmed the catalog for too long.
-      if (isAppError(error)) return false;
-      throw error;
+    } catch {
+      // The application or the channel is gone, or the store has not confirmed the catalog for too long. The route meets
+      // the error again, and reports it.
+      return false;
     }
   };
 }

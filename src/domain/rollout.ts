@@ -71,8 +71,8 @@ export interface RolloutStage {
 }
 
 /**
- * @returns a function that gives the stage at a time, and computes the stage again only when it changes. While it
- *   returns the same object, nothing has changed: no other channel view and no other stage has this object
+ * @returns a function that gives the stage at a time, and computes the stage again only when it changes. Callers keep
+ *   answers while they get the same object, so each view of each revision must have a function of its own
  */
 export function createRolloutStages(
   rollouts: readonly (Rollout | null)[],

@@ -87,6 +87,10 @@ interface Dialect {
    * other headers. The route itself reads the installation's id.
    */
   readonly varyHeaders: readonly string[];
+  /**
+   * True when the dialect does not read the query parameter `noCache`, which its clients send with a new value each time.
+   */
+  readonly ignoresNoCache?: boolean;
   /** The formats that a client on a platform can get when the client states no format, best first. */
   formatsFor(platform: Platform): readonly Format[];
   /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutNoCache } from '../../src/answers/no-cache.ts';
+import { ADDRESS_LENGTH_MAX, withoutNoCache } from '../../src/answers/no-cache.ts';
 
 describe('an address without noCache', () => {
   it.each([
@@ -17,6 +17,11 @@ describe('an address without noCache', () => {
     ['/latest.yml#?noCache=1', '/latest.yml#?noCache=1'],
   ])('%s becomes %s', (address, expected) => {
     expect(withoutNoCache(address)).toBe(expected);
+  });
+
+  it('stays as it is when it is long', () => {
+    const address = `/latest.yml?noCache=${'a'.repeat(ADDRESS_LENGTH_MAX)}`;
+    expect(withoutNoCache(address)).toBe(address);
   });
 
   it('has the other parameters as they were, in their order', () => {

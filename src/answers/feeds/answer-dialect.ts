@@ -11,6 +11,7 @@ import {
   type FileHeaders,
 } from '../files/answer-file.ts';
 import { readFileOf } from '../files/open-file.ts';
+import { withoutNoCache } from '../no-cache.ts';
 import { createRecentQuestions, type RecentQuestions } from '../recent-questions.ts';
 import { whileUnchanged } from '../while-unchanged.ts';
 import {
@@ -126,7 +127,8 @@ function documentAsked(
     return question && askedDocument(protocol, question, isPost);
   };
   const isByAddress = !isPost && protocol.varyHeaders.every((name) => headers[name] === undefined);
-  return isByAddress ? recent.get(url, parse) : parse();
+  const address = protocol.ignoresNoCache === true ? withoutNoCache(url) : url;
+  return isByAddress ? recent.get(address, parse) : parse();
 }
 
 /** @throws the error, when the dialect does not define an answer for it */
@@ -169,6 +171,8 @@ function answerDocument(
   const isFeed = protocol.shape === 'feed';
   const olderMax = isFeed ? protocol.olderReleasesMax : 0;
   const ownWanted = isFeed ? ownWantedBy(protocol) : 'none';
+  // A catalog that changed while the answer waited could have decided a part of it.
+  let isAtOnce = true;
   const answered = (
     found: ChannelListing,
     answer: Answer | undefined,
@@ -186,9 +190,9 @@ function answerDocument(
     const counted = isCheck ? countedCheck(query, found) : undefined;
     // A rollout that is partial decides by the id of the installation. An id in the address makes the address unique.
     const isForAll =
+      isAtOnce &&
       known === null &&
       !found.stage.isPartial &&
-      answer.isShared !== false &&
       document.question.query.installationId === null &&
       installationIdOf({ headers: {}, query: request.query }) === undefined;
     const isCurrent = isForAll
@@ -196,7 +200,7 @@ function answerDocument(
       : undefined;
     return { kind: 'document', answer, counted, isCurrent };
   };
-  return whenKnown(tier, (known) =>
+  const sent = whenKnown(tier, (known) =>
     whenKnown(
       machines === undefined
         ? listChannel(
@@ -211,6 +215,8 @@ function answerDocument(
         whenKnown(answers.answerFor(document, found), (answer) => answered(found, answer, known)),
     ),
   );
+  isAtOnce = false;
+  return sent;
 }
 
 function ownWantedBy({ listsOwnRelease, renderSigned }: FeedProtocol): OwnWanted {

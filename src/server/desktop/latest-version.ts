@@ -4,6 +4,7 @@ import {
   latestVersionAnswerSchema,
 } from '../../answers/latest-version/answer-latest.ts';
 import type { LatestQuery } from '../../answers/latest-version/list-latest.ts';
+import { withoutNoCache } from '../../answers/no-cache.ts';
 import { createRecentQuestions } from '../../answers/recent-questions.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
@@ -45,15 +46,19 @@ const schema = {
   },
 };
 
+const ROUTE = { varyHeaders: [], ignoresNoCache: true } as const;
+
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
   const answers = createLatestAnswers({ ...deps, etagOf });
   const recent = createRecentQuestions<LatestQuery>();
   // The handler is not an async function: without a promise, the route answers more requests a second.
   app.get('/api/v1/desktop/latest-version', { schema }, (request, reply) => {
-    const asked = recent.get(request.url, () => askedOf(request.query, deps.defaultApplication));
+    const asked = recent.get(withoutNoCache(request.url), () =>
+      askedOf(request.query, deps.defaultApplication),
+    );
     return whenKnown(tierOfRequest(deps, request), (tier) =>
       whenKnown(answers.answer(asked, tier), (answered) =>
-        sendAnswered(deps.usage, request, reply, answered),
+        sendAnswered(deps.usage, request, reply, answered, ROUTE),
       ),
     );
   });

@@ -53,9 +53,7 @@ export function answerInDialect(
   try {
     const tier = tierOfRequest(deps, request);
     const answered = dialects.answer({ protocol, method, url, headers, query, asked }, tier);
-    const sent = whenKnown(answered, (answer) =>
-      send(deps, answer, request, reply, protocol.varyHeaders),
-    );
+    const sent = whenKnown(answered, (answer) => send(deps, protocol, answer, request, reply));
     return sent instanceof Promise ? sent.catch(fail) : sent;
   } catch (error) {
     return fail(error);
@@ -64,13 +62,13 @@ export function answerInDialect(
 
 function send(
   deps: Feeds['deps'],
+  protocol: Protocol,
   answer: DialectAnswer,
   request: FastifyRequest,
   reply: FastifyReply,
-  varyHeaders: readonly string[],
 ): void | Promise<void> {
   if (answer.kind !== 'document') return sendFile(deps, answer, request, reply);
-  sendAnswered(deps.usage, request, reply, answer, varyHeaders);
+  sendAnswered(deps.usage, request, reply, answer, protocol);
 }
 
 /**

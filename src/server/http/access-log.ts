@@ -22,8 +22,8 @@ const ERROR_STATUS_MIN = 400;
 const LEVEL = 30;
 
 /**
- * Creates the function that writes the lines of the access log. The lines look like lines of the process's log, but this function joins them from
- * text: pino would cost three times as much for every request.
+ * Creates the function that writes the lines of the access log. The lines look like lines of the process's log, but this
+ * function joins them from text: pino would cost three times as much for every request.
  */
 export function createAccessLog(settings: AccessLogSettings): NoteRequest {
   const { requests, write, clock } = settings;

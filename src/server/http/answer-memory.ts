@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { bodyBytes } from '../../answers/answer.ts';
-import { withoutNoCache } from '../../answers/no-cache.ts';
+import { ADDRESS_LENGTH_MAX, withoutNoCache } from '../../answers/no-cache.ts';
 import type { Connections } from '../limits/connections.ts';
 import type { NoteRequest } from './answered-requests.ts';
-import { matchesEtag } from './conditional.ts';
 import { countHosts, hasTooManyHeaders } from './connection-hooks.ts';
 import { normalizeForwarded } from './forwarded-for.ts';
 import { hasBody } from './json-body.ts';
 import { writePrepared } from './prepared-answer.ts';
 import { requestIdOf } from './request-id.ts';
-import type { SharedAnswer } from './shared-answer.ts';
+import { answerFor, type SharedAnswer } from './shared-answer.ts';
 
 /**
  * Repeats whole answers that many clients get, before the router. This is a memory and not a second router: it knows an
@@ -36,9 +35,13 @@ interface Repeatable {
   readonly count: () => void;
   /** The request headers that the route reads, in lower case. Requests with such a header go to the route. */
   readonly varyHeaders: readonly string[];
+  /** True when the route does not read the query parameter `noCache`. */
+  readonly ignoresNoCache: boolean;
 }
 
 interface Remembered extends Repeatable {
+  /** The path and query, with the path of PUBLIC_URL. */
+  readonly address: string;
   readonly answer: SharedAnswer;
   /** As the log states it. */
   readonly url: string;
@@ -47,7 +50,7 @@ interface Remembered extends Repeatable {
 }
 
 export interface AnswerMemory {
-  /** Answers the request and returns true, or returns false and has changed nothing. */
+  /** Answers the request and returns true, or returns false and leaves the request to its route. */
   answers(request: IncomingMessage, response: ServerResponse): boolean;
   /**
    * Adds `reply.remember`.
@@ -69,7 +72,6 @@ interface MemoryDeps {
 
 /** The limits exist because clients choose the addresses. */
 const ANSWERS_MAX = 512;
-const ADDRESS_LENGTH_MAX = 512;
 const BYTES_MAX = 32 * 1024 * 1024;
 /** The memory that an entry takes beside its body and its address. */
 const OVERHEAD_BYTES = 2 * 1024;
@@ -80,12 +82,11 @@ export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
   let isClosing = false;
 
   const find = (request: IncomingMessage): Remembered | undefined => {
-    const address = withoutNoCache(request.url ?? '');
-    const entry = remembered.get(address);
+    const entry = remembered.find(request.url ?? '');
     if (entry === undefined || !isRepeatable(request, entry.varyHeaders)) return undefined;
     if (isClosing || isBusy()) return undefined;
     if (entry.isCurrent()) return entry;
-    remembered.forget(address);
+    remembered.forget(entry);
     return undefined;
   };
 
@@ -94,13 +95,7 @@ export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
       const entry = find(request);
       const connection = connections?.of(request.socket);
       if (entry === undefined || connection === undefined || connection.isRefused) return false;
-      const { revalidation } = entry.answer;
-      const isUnchanged =
-        revalidation !== undefined &&
-        matchesEtag(request.headers['if-none-match'], revalidation.etag);
-      const status = isUnchanged ? 304 : entry.answer.status;
-      const headers = isUnchanged ? revalidation.headers : entry.answer.headers;
-      const body = isUnchanged ? null : entry.answer.body;
+      const { status, headers, body } = answerFor(request, entry.answer);
       if (body !== null && !connection.holdAnswer(body)) return false;
       const startedAt = performance.now();
       normalizeForwarded(request);
@@ -121,14 +116,15 @@ export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
       });
       app.decorateReply('remember', function (answer, repeatable) {
         const { request } = this;
-        const address = withoutNoCache(request.originalUrl);
+        const { originalUrl } = request;
+        const address = repeatable.ignoresNoCache ? withoutNoCache(originalUrl) : originalUrl;
         if (noteOf === undefined || address.length > ADDRESS_LENGTH_MAX) return;
         if (answer.isShared === false || !isRepeatable(request.raw, repeatable.varyHeaders)) return;
         const route = request.routeOptions.url;
         if (route === undefined) return;
         const bytes = OVERHEAD_BYTES + 2 * address.length + bodyBytes(answer.body);
         const { url } = request;
-        remembered.add(address, { ...repeatable, answer, url, note: noteOf(route), bytes });
+        remembered.add({ ...repeatable, address, answer, url, note: noteOf(route), bytes });
       });
     },
   };
@@ -168,18 +164,24 @@ function createBoundedEntries() {
   /** By address; the oldest first. */
   const entries = new Map<string, Remembered>();
   let total = 0;
-  const forget = (address: string): void => {
+  const forget = ({ address }: Remembered): void => {
     total -= entries.get(address)?.bytes ?? 0;
     entries.delete(address);
   };
   return {
-    get: (address: string) => entries.get(address),
+    find: (address: string): Remembered | undefined => {
+      const entry = entries.get(address);
+      const short = entry === undefined ? withoutNoCache(address) : address;
+      if (short === address) return entry;
+      const shortened = entries.get(short);
+      return shortened?.ignoresNoCache === true ? shortened : undefined;
+    },
     forget,
-    add: (address: string, entry: Remembered): void => {
-      forget(address);
-      entries.set(address, entry);
+    add: (entry: Remembered): void => {
+      forget(entry);
+      entries.set(entry.address, entry);
       total += entry.bytes;
-      for (const [oldest] of entries) {
+      for (const oldest of entries.values()) {
         if (entries.size <= ANSWERS_MAX && total <= BYTES_MAX) return;
         forget(oldest);
       }

@@ -49,6 +49,7 @@ export async function buildBase(
   addCommonHeaders(app);
   acceptJson(app);
   receiveRequests(app, connections);
+  answerUnknown(app);
   holdAnswers(app, connections);
   acceptExpectations(app);
   const noteOf = createNotes(settings, metrics, closeAfterLastAnswer(app, settings.draining));
@@ -60,13 +61,10 @@ export async function buildBase(
 
 /** One hook, because each further hook costs time in every request. */
 function receiveRequests(app: FastifyInstance, connections: Connections | undefined): void {
-  const sendUnknown = answerUnknown(app);
   app.addHook('onRequest', (request, reply, done) => {
     normalizeForwarded(request.raw);
     discardUnread(request.raw);
-    const refusal = refusalOf(request, reply, connections);
-    if (refusal === undefined && request.is404) sendUnknown(request, reply);
-    else done(refusal);
+    done(refusalOf(request, reply, connections));
   });
 }
 

@@ -11,8 +11,8 @@ export function normalizeForwarded({ headers }: IncomingMessage): void {
 }
 
 /**
- * Creates a function that returns the same address as Fastify's `request.ip`, for a request that does not reach Fastify.
- * The header of the request is normalized already.
+ * Creates a function that returns the same address as Fastify's `request.ip`, for a request that does not reach
+ * Fastify. The header of the request is normalized already.
  */
 export function createAddressReader(
   trustProxy: boolean | string,

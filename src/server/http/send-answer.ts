@@ -12,20 +12,22 @@ type Headers = Pick<FastifyRequest, 'headers'>;
 /**
  * Counts and sends an answer that pages of any origin may read, or 304 when the client already has the body.
  *
- * @param varyHeaders the headers on which the answer depends, in lower case
+ * @param route `varyHeaders`: the headers on which the answer depends, in lower case; `ignoresNoCache`: see `answer-memory.ts`
  */
 export function sendAnswered(
   usage: UsageCounter,
   request: Headers,
   reply: FastifyReply,
   { answer, counted, isCurrent }: Answered,
-  varyHeaders: readonly string[] = [],
+  route: { readonly varyHeaders: readonly string[]; readonly ignoresNoCache?: boolean },
 ): void {
   count(usage, counted);
   const shared = shareOpen(answer);
   sendShared(request, reply, shared);
   if (isCurrent === undefined) return;
-  reply.remember(shared, { isCurrent, count: () => count(usage, counted), varyHeaders });
+  const { varyHeaders, ignoresNoCache = false } = route;
+  const countAgain = () => count(usage, counted);
+  reply.remember(shared, { isCurrent, count: countAgain, varyHeaders, ignoresNoCache });
 }
 
 function shareOpen(answer: Answer): SharedAnswer {

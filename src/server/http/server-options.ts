@@ -32,7 +32,7 @@ const HEADER_BYTES_MAX = 32 * 1024;
 
 const HTTP_OPTIONS: ServerOptions = {
   maxHeaderSize: HEADER_BYTES_MAX,
-  // `refuseRequests` answers a request without Host: Node's own answer is not a problem document.
+  // `refusalOf` answers a request without Host: Node's own answer is not a problem document.
   requireHostHeader: false,
   // Must not exceed requestTimeout: Node swaps the two otherwise.
   headersTimeout: HEADERS_TIMEOUT_MS,

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type HeaderRecord, TEXT_MAX } from '../../answers/answer.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -58,14 +59,24 @@ export function sharePage(
 
 /** Sends the answer, or 304 when the client already has its body. */
 export function sendShared(
-  { headers }: Pick<FastifyRequest, 'headers'>,
+  request: Pick<FastifyRequest, 'headers'>,
   reply: FastifyReply,
   answer: SharedAnswer,
 ): void {
-  const { status, body, revalidation, isShared } = answer;
-  if (revalidation !== undefined && matchesEtag(headers['if-none-match'], revalidation.etag)) {
-    reply.sendPrepared(304, revalidation.headers, null);
-  } else reply.sendPrepared(status, answer.headers, body, undefined, isShared);
+  const { status, headers, body } = answerFor(request, answer);
+  reply.sendPrepared(status, headers, body, undefined, answer.isShared);
+}
+
+/** The answer, or 304 when the client already has its body. */
+export function answerFor(
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  answer: SharedAnswer,
+): Pick<SharedAnswer, 'status' | 'headers' | 'body'> {
+  const { revalidation } = answer;
+  if (revalidation === undefined || !matchesEtag(headers['if-none-match'], revalidation.etag)) {
+    return answer;
+  }
+  return { status: 304, headers: revalidation.headers, body: null };
 }
 
 const RENDERED_AGAIN_AFTER_MS = 1_000;

@@ -2,14 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../core/errors.ts';
 import { sendProblem } from './problem.ts';
 
-/**
- * Answers 405 when the address has routes for other methods only, and 404 when it has no route.
- *
- * @returns answers a request that has no route. The caller calls it before the body is parsed
- */
-export function answerUnknown(
-  app: FastifyInstance,
-): (request: FastifyRequest, reply: FastifyReply) => void {
+/** Answers 405 when the address has routes for other methods only, and 404 when it has no route. */
+export function answerUnknown(app: FastifyInstance): void {
   /** The methods by the address of the route, such as `/files/*`. */
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -38,8 +32,11 @@ export function answerUnknown(
     const error = new AppError('method_not_allowed', detail);
     return sendProblem(error, request, reply.header('allow', allow));
   };
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (request.is404) answer(request, reply);
+    else done(null);
+  });
   app.setNotFoundHandler(answer);
-  return answer;
 }
 
 /** The path as the router compares it with the routes: decoded, except encoded delimiters such as `%2F`. */

@@ -85,7 +85,7 @@ export function createConnections(deps: ConnectionsDeps): Connections {
         (request, response) => connections.get(request.socket)?.take(request, response),
       );
       const shared = { budget, handler, bodyBytesMax, onCut };
-      // Node drops the headers above the limit; `refuseRequests` then refuses the request.
+      // Node drops the headers above the limit; `refusalOf` then refuses the request.
       server.maxHeadersCount = HEADERS_MAX;
       nodeInternals.answerHalfOpen(server);
       // Node's `maxConnections` would close a new connection before the process can close an idle connection for it.

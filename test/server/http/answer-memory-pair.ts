@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { expect } from 'vitest';
 import { systemClock } from '../../../src/core/system.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 import { createSwitchedLoad } from '../support.ts';
@@ -21,10 +22,10 @@ const ENV = {
 };
 
 /** Two services on the same objects, with one clock: only one of them repeats answers from its memory. */
-export async function openPair() {
+export async function openPair(given?: ObjectStore) {
   // The time stands still, because both services must answer at the same moment. Background tasks really wait.
   const clock = { ...createFixedClock(), sleep: systemClock.sleep };
-  const store = createMemoryStore({ clock });
+  const store = given ?? createMemoryStore({ clock });
   const load = createSwitchedLoad();
   const open = async (remembersAnswers: boolean) => {
     const log: string[] = [];
@@ -63,7 +64,7 @@ export async function answerTo(port: number, bytes: string): Promise<string> {
 }
 
 /** Leaves out the ids that the service makes, because they are random. */
-const withoutIds = (answer: string): string =>
+export const withoutIds = (answer: string): string =>
   answer.replace(/"?\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID');
 
 const lineFacts = (line: string): unknown => {

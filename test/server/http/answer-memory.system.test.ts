@@ -24,6 +24,7 @@ const TARGETS = [
     '/feeds/desktop/beta/electron/beta.yml',
   ],
   '/feeds/desktop/stable/sparkle/appcast.xml',
+  '/feeds/desktop/stable/netsparkle/appcast.xml',
   '/feeds/desktop/stable/squirrel-mac/darwin/arm64/1.0.0',
   '/feeds/desktop/stable/tauri/windows/x86_64/1.0.0',
   ...['/update/win32/1.0.0', '/apps/desktop', '/apps/desktop/releases', '/api/v1/system/status'],
@@ -35,6 +36,9 @@ const SPELLINGS: readonly ((target: string) => string)[] = [
   (target) =>
     `${target.replace('?', '?noCache=2&')}${target.includes('?') ? '' : '?noCache=3&noCache=4'}`,
   (target) => `${target}?`,
+  (target) => `${target}?noCache=1.signature`,
+  (target) => `${target}?noCache=1%2Esignature`,
+  (target) => `${target}?os=x.signature&noCache=1`,
   (target) => `${target}?installation_id=one`,
   (target) => `${target}?nocache=5`,
   (target) => `${target}?a=1&noCache`,

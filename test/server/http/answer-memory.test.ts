@@ -20,6 +20,7 @@ import {
   MACHINES,
   openPair,
   type Pair,
+  withoutIds,
 } from './answer-memory-pair.ts';
 
 /** With these headers, a request goes to its route. */
@@ -140,6 +141,38 @@ describe('the memory of answers', () => {
     );
   });
 
+  it('keeps addresses apart whose dialect reads the last parameter, whatever its name is', async () => {
+    const appcast = '/feeds/desktop/stable/netsparkle/appcast.xml';
+    const addresses = [appcast, LATEST_VERSION, FEED].flatMap((target) =>
+      [
+        '',
+        '?noCache=1.signature',
+        '?noCache=1%2Esignature',
+        '?os=x.signature&noCache=1',
+        '?noCache=1',
+      ].map((query) => `${target}${query}`),
+    );
+    /** Asks new services, because a service can take one address for another only after it has answered the other. */
+    const ask = async (order: readonly string[]): Promise<Map<string, string>> => {
+      const { remembering, plain, close } = await openPair(pair.publisher.store);
+      const answers = new Map<string, string>();
+      for (const { port } of [plain, remembering]) {
+        for (const address of order) {
+          const answer = await answerTo(port, last(address));
+          const known = answers.get(address);
+          if (known !== undefined) expect(withoutIds(answer)).toBe(known);
+          answers.set(address, withoutIds(answer));
+        }
+      }
+      await close();
+      return answers;
+    };
+    const forwards = await ask([...addresses, ...addresses]);
+    const backwards = await ask([...addresses].reverse());
+    for (const address of addresses) expect(forwards.get(address)).toBe(backwards.get(address));
+    expect(forwards.get(`${appcast}?noCache=1.signature`)).not.toBe(forwards.get(appcast));
+  });
+
   it('forgets an answer when the catalog has another revision', async () => {
     await setStatus(pair.publisher, 'pause', '1.1.0');
     await pair.refresh();
@@ -187,6 +220,8 @@ describe('the memory of answers', () => {
   });
 });
 
+const ROUTE = { count: () => {}, varyHeaders: [], ignoresNoCache: true };
+
 describe('a memory of answers with limits', () => {
   const answer = shareAnswer({ 'content-type': 'text/plain' }, 'the same for all');
 
@@ -214,13 +249,13 @@ describe('a memory of answers with limits', () => {
     app.get('/any', (_request, reply) => {
       routed++;
       reply.sendPrepared(200, answer.headers, answer.body);
-      reply.remember(answer, { isCurrent: () => true, count: () => {}, varyHeaders: [] });
+      reply.remember(answer, { isCurrent: () => true, ...ROUTE });
     });
     app.get('/own', (_request, reply) => {
       routed++;
       const own = { ...answer, isShared: false };
       reply.sendPrepared(200, prepareHeaders({}), 'own');
-      reply.remember(own, { isCurrent: () => true, count: () => {}, varyHeaders: [] });
+      reply.remember(own, { isCurrent: () => true, ...ROUTE });
     });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
     const ask = async (target: string): Promise<number> => {
@@ -245,10 +280,10 @@ describe('a memory of answers with limits', () => {
 
   it('remembers no long address, and no answer to one client', async () => {
     const { ask, app, routed } = await open();
-    for (const target of [`/any?${'a'.repeat(520)}`, '/own']) {
+    for (const target of [`/any?${'a'.repeat(520)}`, `/any?noCache=${'a'.repeat(520)}`, '/own']) {
       for (let count = 0; count < 2; count++) await ask(target);
     }
-    expect(routed()).toBe(4);
+    expect(routed()).toBe(6);
     await app.close();
   });
 
