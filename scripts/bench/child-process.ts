@@ -124,7 +124,7 @@ export async function waitFor(
   throw new Error(`${target} did not answer 200 within ${READY_MAX_MS / 1000} seconds.`);
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
   const { port } = server.address() as AddressInfo;

@@ -30,10 +30,10 @@ export function medianInterval(values: readonly number[], confidence: number): I
   const sorted = [...values].sort((a, b) => a - b);
   const count = sorted.length;
   // The probability of exactly `rank + 1` heads, as a logarithm: that of no heads at all is too small for a number.
-  let [rank, exactly] = [-1, count * Math.log(0.5)];
-  for (let atMost = Math.exp(exactly); 2 * atMost <= 1 - confidence; atMost += Math.exp(exactly)) {
+  let [rank, log] = [-1, count * Math.log(0.5)];
+  for (let atMost = Math.exp(log); 2 * atMost <= 1 - confidence; atMost += Math.exp(log)) {
     rank++;
-    exactly += Math.log((count - rank) / (rank + 1));
+    log += Math.log((count - rank) / (rank + 1));
   }
   return {
     low: sorted[rank] ?? Number.NEGATIVE_INFINITY,
