@@ -1,20 +1,19 @@
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Environment,
-  findPort,
-  runCommand,
-  type Server,
-  spawnService,
-  startService,
-  waitFor,
-} from './child-process.ts';
+import { findPort, runCommand, type Server, spawnService } from './child-process.ts';
 import { type Compared, compare } from './compare.ts';
-import { fillApplication, openTarget } from './content.ts';
 import type { BenchContext } from './context.ts';
 import {
-  CHANNELS,
+  changeOffer,
+  checkOf,
+  fill,
+  firstAnswer,
+  record,
+  type Subject,
+  start,
+} from './growth-subject.ts';
+import {
   CHECKS_MAX,
   CHECKS_PER_SECOND,
   FIRST_RELEASES,
@@ -22,7 +21,8 @@ import {
   growthTable,
   RESTING_SECONDS,
 } from './growth-table.ts';
-import { cpuSlice, type Load, type Request, startLoad } from './load.ts';
+import { cpuSlice, type Load, startLoad } from './load.ts';
+import { longestTurns, measuringTurns } from './longest-turn.ts';
 import { readUsage } from './resource-usage.ts';
 import { quantile } from './statistics.ts';
 import type { Table } from './table.ts';
@@ -40,22 +40,6 @@ const SETTLED_MS = 5_000;
 const ROLLED_UP_MS = 10_000;
 /** Longer than a service waits before it closes the counter of another process. */
 const COUNTER_AGE_MS = 3 * 3_600_000;
-const PLATFORMS = ['windows', 'macos', 'linux'];
-
-/** A store of one size, and what is measured on it. */
-interface Subject {
-  readonly name: string;
-  readonly applications: number;
-  readonly dataDirectory: string;
-  /** See {@link fillApplication}. */
-  readonly prepareChange?: () => () => Promise<number>;
-  readonly measured: Map<Figure, number[]>;
-  checks?: Compared;
-}
-
-function record({ measured }: Subject, figure: Figure, value: number): void {
-  measured.set(figure, [...(measured.get(figure) ?? []), value]);
-}
 
 export async function benchGrowth(context: BenchContext): Promise<readonly Table[]> {
   const { releases } = context;
@@ -84,47 +68,6 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Table
       filled.map(({ checks, ...rest }) => ({ ...rest, checks })),
     ),
   ];
-}
-
-/** @param counts the number of releases of each application */
-async function fill(
-  { makeDirectory, progress }: BenchContext,
-  name: string,
-  counts: readonly number[],
-): Promise<Subject> {
-  const dataDirectory = await makeDirectory();
-  const target = await openTarget({ DATA_DIR: dataDirectory });
-  let prepareChange: Subject['prepareChange'];
-  for (const [index, count] of counts.entries()) {
-    progress(`growth: filling ${name}, application ${index + 1}`);
-    const change = await fillApplication(target, applicationAt(index), count, CHANNELS);
-    prepareChange ??= change;
-  }
-  const rest = prepareChange && { prepareChange };
-  return { name, applications: counts.length, dataDirectory, measured: new Map(), ...rest };
-}
-
-function applicationAt(index: number): string {
-  return index === 0 ? 'desktop' : `desktop-${index}`;
-}
-
-/** A check of a client with an old version. To answer it, the service needs the catalog, a release and a link. */
-function checkOf(client: number, applications: number): Request {
-  const platform = PLATFORMS[client % PLATFORMS.length];
-  const version = `0.${client % 100}.0`;
-  const app = applicationAt(client % applications);
-  return {
-    ...{ method: 'POST', path: '/api/v1/desktop/check-update', status: 200 },
-    body: { current_version: version, platform, arch: 'x64', app, installation_id: '{id}' },
-    contains: '"update_available":true',
-  };
-}
-
-function firstAnswer(server: Server, text?: string): Promise<number> {
-  const { path: target, body, contains } = checkOf(0, 1);
-  const headers = { 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  return waitFor(server, target, text ?? contains, init);
 }
 
 /** Starts a fresh service, which has no saved state, and then again, with the state that the fresh service saved. */
@@ -168,15 +111,6 @@ async function rest(server: Server, subject: Subject): Promise<void> {
   await server.stop();
 }
 
-function start(
-  context: BenchContext,
-  { dataDirectory }: Subject,
-  env: Environment = {},
-): Promise<Server> {
-  const settings = { DATA_DIR: dataDirectory, COUNTERS_FLUSH_INTERVAL: '1s', ...env };
-  return startService(context, settings);
-}
-
 /** Two processes of each service: Node compiles the code differently at each start. */
 async function compareChecks(
   context: BenchContext,
@@ -203,12 +137,6 @@ async function compareChecks(
   return compared;
 }
 
-/** Commits a revision that changes one offer, and waits until the service answers from it. */
-async function changeOffer(subject: Subject, server: Server): Promise<void> {
-  const revision = await subject.prepareChange?.()();
-  await firstAnswer(server, `"catalog_revision":${revision}`);
-}
-
 /** Commits new revisions while clients check. */
 async function measureChanges(context: BenchContext, subject: Subject, load: Load): Promise<void> {
   const server = await start(context, subject);
@@ -233,21 +161,18 @@ async function measureTurns(
   revision: Figure,
 ): Promise<void> {
   const file = path.join(await context.makeDirectory(), 'turns');
-  await writeFile(file, '');
-  const module = path.join(import.meta.dirname, 'longest-turn-process.ts');
+  const { flags, env } = measuringTurns(file);
   const metrics = String(await findPort());
   const server = await start(context, subject, {
-    NODE_OPTIONS: `--import=${module}`,
-    LONGEST_TURN_FILE: file,
+    ...env,
+    NODE_OPTIONS: flags.join(' '),
     METRICS_PORT: metrics,
   });
   const longest = async (figure: Figure, run: () => Promise<unknown>): Promise<void> => {
     context.progress(`growth: longest turn of ${subject.name}, ${figure}`);
     const since = Date.now();
     await run();
-    const turns = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
-    const during = turns.map((turn) => JSON.parse(turn)).filter(({ endedAt }) => endedAt >= since);
-    record(subject, figure, Math.max(0, ...during.map(({ ms }) => ms)));
+    record(subject, figure, longestTurns(file, since)[0]?.ms ?? 0);
   };
   await firstAnswer(server);
   await sleep(SETTLED_MS);
@@ -260,12 +185,14 @@ async function measureTurns(
     });
   }
   await longest('rollUp', async () => {
-    const counters = path.join(subject.dataDirectory, 'objects', 'usage', 'counters');
+    const usage = path.join(subject.dataDirectory, 'objects', 'usage');
     const old = new Date(Date.now() - COUNTER_AGE_MS);
-    for (const entry of await readdir(counters, { recursive: true })) {
-      await utimes(path.join(counters, entry), old, old);
+    for (const entry of await readdir(path.join(usage, 'counters'), { recursive: true })) {
+      await utimes(path.join(usage, 'counters', entry), old, old);
     }
     await sleep(ROLLED_UP_MS);
+    // Fails when the service has made no total of the counts.
+    await readdir(path.join(usage, 'totals'));
   });
   await server.stop();
 }

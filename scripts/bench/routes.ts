@@ -64,9 +64,7 @@ const ROUTES: readonly Route[] = [
   ...shared('sparkle appcast', clients.sparkle),
   { name: 'download redirect', requests: [clients.redirect], max: 2, isEverywhere: true },
   { name: 'status', requests: [get('/api/v1/system/status', '"components"')], max: 1.7 },
-  { name: 'live metrics', requests: [get('/api/v1/metrics/public/live', '{')] },
   { name: '/livez', requests: [get('/livez', '{')] },
-  { name: '/openapi.json', requests: [get('/openapi.json', '"openapi"')] },
   { name: 'latest-version', requests: [clients.latestVersion], max: HAZEL_MAX, peer: hazel },
   {
     name: 'squirrel-mac, an update',
