@@ -7,8 +7,9 @@ import { type Limit, type Row, type Table, verdictOf } from './table.ts';
  * machine: what slows both slices of a pair hardly changes their ratio.
  */
 
-/** The comparison ends when the half of its interval is this part of the ratio. */
+/** The comparison ends when the half of its interval is this part of the ratio, or this part when the verdict is sure. */
 const EXACT_SHARE = 0.03;
+const EXACT_ENOUGH_SHARE = 0.1;
 /** Stated beside the ratio. */
 const CONFIDENCE = 0.95;
 /** To end early because the target is held or missed takes more, because the interval is looked at after each pair. */
@@ -68,8 +69,9 @@ export async function compare(
 }
 
 function isSure(ratios: readonly number[], { low, high }: Interval, limit?: Limit): boolean {
-  if (high - low <= 2 * EXACT_SHARE * median(ratios)) return true;
-  if (limit === undefined) return false;
+  const share = (high - low) / 2 / median(ratios);
+  if (share <= EXACT_SHARE) return true;
+  if (limit === undefined || share > EXACT_ENOUGH_SHARE) return false;
   return verdictOf(medianInterval(ratios, CONFIDENCE_TO_END), limit) !== 'not sure';
 }
 

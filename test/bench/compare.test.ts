@@ -19,7 +19,7 @@ describe('a comparison', () => {
     ['held', 1, 8],
     ['**missed**', 3, 8],
   ])('ends when a target is %s for sure', async (verdict, factor, pairs) => {
-    const service = values(1 * factor, 1.5 * factor, 1.2 * factor);
+    const service = values(1 * factor, 1.15 * factor, 1.1 * factor);
     const pair = { name: 'one', service, baseline: values(1), limit: { max: 2 } };
     const compared = await compare({ ...QUICK, seconds: 60 }, pair);
     expect(compared.pairs).toBe(pairs);
