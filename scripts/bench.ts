@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { killChildren } from './bench/child-process.ts';
 import { benchConsole } from './bench/console.ts';
 import { type Bench, openContext } from './bench/context.ts';
 import { benchDecision } from './bench/decision.ts';
@@ -11,7 +12,7 @@ import { benchRanges } from './bench/ranges.ts';
 import { benchRequests } from './bench/requests.ts';
 import { benchRoutes } from './bench/routes.ts';
 import { benchSignIn } from './bench/sign-in.ts';
-import { isMissed, renderTable } from './bench/table.ts';
+import { isMissed, renderTable, type Table } from './bench/table.ts';
 import { benchWorkers } from './bench/workers.ts';
 
 /** `npm run bench`: measures whether Slipway is as fast as promised, against baselines from the same run. */
@@ -86,11 +87,20 @@ const context = await openContext({
 });
 console.log(`${describeMachine()}\n`);
 let missed = 0;
+let failed = 0;
 for (const name of positionals.length > 0 ? positionals : DEFAULT) {
   const started = performance.now();
   const profileDirectory = values.profile ? await context.makeDirectory() : undefined;
-  const tables =
-    (await BENCHES[name]?.({ ...context, ...(profileDirectory && { profileDirectory }) })) ?? [];
+  let tables: readonly Table[] = [];
+  try {
+    const run = BENCHES[name] as Bench;
+    tables = await run({ ...context, ...(profileDirectory && { profileDirectory }) });
+  } catch (error) {
+    // The others do not need it. Its processes must not disturb them.
+    killChildren();
+    failed++;
+    console.error(`${name} failed: ${(error as Error).stack}\n`);
+  }
   progress('');
   for (const table of values.write ? tables : []) {
     await writePage(new Date(), table.block ?? name, renderTable(table));
@@ -101,4 +111,4 @@ for (const name of positionals.length > 0 ? positionals : DEFAULT) {
   missed += tables.flatMap(({ rows }) => rows).filter(isMissed).length;
 }
 if (missed > 0) console.log(`${missed} target${missed === 1 ? '' : 's'} missed.`);
-process.exitCode = values.strict && missed > 0 ? 1 : 0;
+process.exit(failed > 0 || (values.strict && missed > 0) ? 1 : 0);

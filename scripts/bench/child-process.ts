@@ -27,11 +27,13 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Child processes must not keep running when the benchmark ends early. */
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+process.on('exit', killChildren);
+
+/** Child processes must not keep running when a benchmark ends early. */
+export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** Makes sure that a process ends when the benchmark ends, at the latest. */
 export function endWithBench<C extends ChildProcess>(child: C): C {
