@@ -38,7 +38,7 @@ const USAGE = `npm run bench -- [NAMES…] [OPTIONS]
 Without names, it runs ${DEFAULT.join(', ')}: at most 25 minutes
 on two cores. Not in the default run: ${ON_DEMAND.join(', ')}, which takes 15 minutes and needs S3.
 
-  --seconds N    end a comparison after this time, also when it is not sure (15)
+  --seconds N    end a comparison after this time, also when it is not sure (12)
   --only TEXT    routes: only those whose name contains the text
   --releases N   growth: releases of the largest catalog, at least 2000 (100000)
   --size MIB     publish: size of the file (512; half of it to S3)
@@ -51,7 +51,7 @@ S3 is measured too when TEST_S3_ENDPOINT or S3_ENDPOINT is set, with the credent
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '15' },
+    seconds: { type: 'string', default: '12' },
     only: { type: 'string', default: '' },
     releases: { type: 'string', default: '100000' },
     size: { type: 'string', default: '512' },

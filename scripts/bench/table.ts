@@ -45,7 +45,10 @@ export function isMissed({ target }: Row): boolean {
 
 /** Renders a table in Markdown, with aligned columns so that a terminal shows it as well. */
 export function renderTable({ title, heading, rows, notes }: Table): string {
-  const lines = [[...heading, 'target'], ...rows.map((row) => [...row.cells, targetText(row)])];
+  const lines = [
+    [...heading, 'target'],
+    ...rows.map((row) => [...heading.map((_, at) => row.cells[at] ?? ''), targetText(row)]),
+  ];
   const widths = [...heading, 'target'].map((_, column) =>
     Math.max(3, ...lines.map((cells) => (cells[column] ?? '').length)),
   );
