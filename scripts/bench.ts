@@ -65,9 +65,12 @@ const seconds = Number(values.seconds);
 const releases = Number(values.releases);
 const sizeMib = Number(values.size);
 const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
-const isWrong = unknown.length > 0 || !(seconds > 0 && releases >= 2000 && sizeMib > 0);
+const isPartial = values.write && values.only !== '';
+const isWrong =
+  unknown.length > 0 || isPartial || !(seconds > 0 && releases >= 2000 && sizeMib > 0);
 if (values.help || isWrong) {
   if (unknown.length > 0) console.error(`No benchmark named ${unknown.join(', ')}.\n`);
+  if (isPartial) console.error('With --only, --write would remove the other rows.\n');
   console.log(USAGE);
   process.exit(isWrong ? 2 : 0);
 }

@@ -70,8 +70,7 @@ export function start(
   { dataDirectory }: Subject,
   env: Environment = {},
 ): Promise<Server> {
-  const settings = { DATA_DIR: dataDirectory, COUNTERS_FLUSH_INTERVAL: '1s', ...env };
-  return startService(context, settings);
+  return startService(context, { DATA_DIR: dataDirectory, ...env });
 }
 
 /** Commits a revision that changes one offer, and waits until the service answers from it. */

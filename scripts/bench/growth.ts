@@ -166,6 +166,8 @@ async function measureTurns(
   const server = await start(context, subject, {
     ...env,
     NODE_OPTIONS: flags.join(' '),
+    // The service then looks every second for counts to roll up.
+    COUNTERS_FLUSH_INTERVAL: '1s',
     METRICS_PORT: metrics,
   });
   const longest = async (figure: Figure, run: () => Promise<unknown>): Promise<void> => {
