@@ -12,9 +12,9 @@ import type { Table } from './table.ts';
 
 /** Measures update checks while many users sign in. */
 
-const SLICE_SECONDS = 2.5;
+const SLICE_SECONDS = 2;
 /** The sign-ins begin this long before the first check, and end this long after the last check. */
-const LEAD_MS = 500;
+const LEAD_MS = 300;
 /**
  * This is a few percent of the checks that one process can answer. So no requests have to wait inside the load
  * generator.
