@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * The least work that a Node server can do: for `/200/1234`, it parses the body of the request and answers 200 with a
- * body of 1,234 bytes.
+ * The least work that a Node server can do: for `/200/1234?anything`, it parses the body of the request and answers 200
+ * with a body of 1,234 bytes.
  */
 
 interface Answer {
@@ -13,18 +13,20 @@ interface Answer {
 
 const answers = new Map<string, Answer>();
 
-function answerTo(url: string): Answer {
-  const [status = 200, bytes = 0] = url.split('/').slice(1).map(Number);
+function answerTo(pathname: string): Answer {
+  const [status = 200, bytes = 0] = pathname.split('/').slice(1).map(Number);
   const length = status === 304 ? {} : { 'content-length': bytes };
   const headers = { 'content-type': 'application/json; charset=utf-8', ...length };
   const answer = { status, headers, body: Buffer.alloc(bytes, '0') };
-  answers.set(url, answer);
+  answers.set(pathname, answer);
   return answer;
 }
 
 const server = createServer((request, response) => {
   const url = request.url ?? '';
-  const { status, headers, body } = answers.get(url) ?? answerTo(url);
+  const query = url.indexOf('?');
+  const pathname = query < 0 ? url : url.slice(0, query);
+  const { status, headers, body } = answers.get(pathname) ?? answerTo(pathname);
   const chunks: Buffer[] = [];
   const answer = (): void => {
     if (request.method === 'POST') JSON.parse(String(Buffer.concat(chunks)));

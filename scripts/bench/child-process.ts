@@ -27,11 +27,13 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Child processes must not keep running when the benchmark ends early. */
 const running = new Set<ChildProcess>();
-process.on('exit', () => {
+process.on('exit', killChildren);
+
+/** Child processes must not keep running when a benchmark ends early. */
+export function killChildren(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
 
 /** Makes sure that a process ends when the benchmark ends, at the latest. */
 export function endWithBench<C extends ChildProcess>(child: C): C {
@@ -124,7 +126,7 @@ export async function waitFor(
   throw new Error(`${target} did not answer 200 within ${READY_MAX_MS / 1000} seconds.`);
 }
 
-async function findPort(): Promise<number> {
+export async function findPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,68 +1,107 @@
-import { type Limit, median, type Row, type Table } from './table.ts';
+import type { BenchContext } from './context.ts';
+import { type Interval, median, medianInterval } from './statistics.ts';
+import { type Limit, type Row, type Table, verdictOf } from './table.ts';
 
 /**
- * Compares two subjects. They alternate in many short turns, because other programs always use a part of the machine.
+ * Compares two subjects in pairs of short slices, one after the other, because other programs always use a part of the
+ * machine: what slows both slices of a pair hardly changes their ratio.
  */
+
+/** The comparison ends when the half of its interval is this part of the ratio, or this part when the verdict is sure. */
+const EXACT_SHARE = 0.03;
+const EXACT_ENOUGH_SHARE = 0.1;
+/** Stated beside the ratio. */
+const CONFIDENCE = 0.95;
+/** To end early because the target is held or missed takes more, because the interval is looked at after each pair. */
+const CONFIDENCE_TO_END = 0.99;
 
 export interface Pair {
   readonly name: string;
-  /** Each call takes one measurement. */
-  readonly service: () => Promise<number>;
-  readonly baseline: () => Promise<number>;
+  /** Each call measures one slice. `pair` counts from 0. */
+  readonly service: (pair: number) => Promise<number>;
+  readonly baseline: (pair: number) => Promise<number>;
   /** The limit of the ratio of the two measurements. */
   readonly limit?: Limit | undefined;
 }
 
-interface Compared {
+export interface Compared {
+  readonly name: string;
+  /** Medians. */
+  readonly service: number;
+  readonly baseline: number;
+  /** The median of the ratios of the pairs. */
+  readonly ratio: number;
+  readonly interval: Interval;
+  readonly pairs: number;
   readonly limit: Limit | undefined;
-  readonly rounds: { readonly service: number; readonly baseline: number }[];
 }
 
-/** For each name of a pair, its measurements. */
-export type Results = Map<string, Compared>;
-
-/** Measures one round of a pair, and adds it to the results. */
-export async function compareRound(results: Results, pair: Pair, turns: number): Promise<void> {
-  const { name, service, baseline, limit } = pair;
-  const sums = { service: 0, baseline: 0 };
-  for (let turn = 0; turn < turns; turn++) {
+/** Measures pairs until the result is sure, or until the time is over. The interval then says how sure it is. */
+export async function compare(
+  { seconds, progress }: Pick<BenchContext, 'seconds' | 'progress'>,
+  { name, service, baseline, limit }: Pair,
+): Promise<Compared> {
+  const taken: { readonly service: number; readonly baseline: number }[] = [];
+  const end = performance.now() + seconds * 1000;
+  for (;;) {
+    const pair = taken.length;
+    progress(`${name}, pair ${pair + 1}`);
     // The two subjects take turns to be first, so that the order has no effect.
-    if (turn % 2 === 0) sums.service += await service();
-    sums.baseline += await baseline();
-    if (turn % 2 === 1) sums.service += await service();
+    const first = pair % 2 === 0 ? await service(pair) : await baseline(pair);
+    const second = pair % 2 === 0 ? await baseline(pair) : await service(pair);
+    taken.push(
+      pair % 2 === 0 ? { service: first, baseline: second } : { service: second, baseline: first },
+    );
+    const ratios = taken.map((one) => one.service / one.baseline);
+    const interval = medianInterval(ratios, CONFIDENCE);
+    const isLate = performance.now() > end && Number.isFinite(interval.high);
+    if (!isLate && !isSure(ratios, interval, limit)) continue;
+    return {
+      name,
+      service: median(taken.map((one) => one.service)),
+      baseline: median(taken.map((one) => one.baseline)),
+      ratio: median(ratios),
+      interval,
+      pairs: taken.length,
+      limit,
+    };
   }
-  const compared = results.get(name) ?? { limit, rounds: [] };
-  compared.rounds.push({ service: sums.service / turns, baseline: sums.baseline / turns });
-  results.set(name, compared);
+}
+
+function isSure(ratios: readonly number[], { low, high }: Interval, limit?: Limit): boolean {
+  const share = (high - low) / 2 / median(ratios);
+  if (share <= EXACT_SHARE) return true;
+  if (limit === undefined || share > EXACT_ENOUGH_SHARE) return false;
+  return verdictOf(medianInterval(ratios, CONFIDENCE_TO_END), limit) !== 'not sure';
 }
 
 /** @param unit the unit of the measurements */
 export function comparedTable(
   title: string,
   unit: string,
-  results: Results,
+  results: readonly Compared[],
   notes: readonly string[],
   digits = 1,
 ): Table {
-  const heading = ['', unit, `baseline ${unit}`, 'ratio', 'min–max'];
-  return { title, heading, rows: comparedRows(results, digits), notes };
+  const heading = ['', unit, `baseline ${unit}`, 'ratio', '95 % interval', 'pairs'];
+  return { title, heading, rows: results.map((one) => comparedRow(one, digits)), notes };
 }
 
-/**
- * The ratio is the median of the ratios of all rounds. Other load on the machine slows both subjects of a round, so it
- * hardly changes the ratio of the round.
- */
-function comparedRows(results: Results, digits: number): readonly Row[] {
-  return [...results].map(([name, { limit, rounds }]) => {
-    const ratios = rounds.map(({ service, baseline }) => service / baseline);
-    const value = median(ratios);
-    const cells = [
-      name,
-      median(rounds.map(({ service }) => service)).toFixed(digits),
-      median(rounds.map(({ baseline }) => baseline)).toFixed(digits),
-      `${value.toFixed(2)} ×`,
-      `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
-    ];
-    return limit === undefined ? { cells } : { cells, target: { value, limit, unit: ' ×' } };
-  });
+/** @param digits decimal digits of the measurements */
+export function comparedRow(compared: Compared, digits: number): Row {
+  const { name, service, baseline, ratio, interval, pairs, limit } = compared;
+  const cells = [
+    name,
+    service.toFixed(digits),
+    baseline.toFixed(digits),
+    `${ratio.toFixed(2)} ×`,
+    intervalText(interval),
+    String(pairs),
+  ];
+  if (limit === undefined) return { cells };
+  return { cells, target: { value: ratio, interval, limit, unit: ' ×' } };
+}
+
+export function intervalText({ low, high }: Interval): string {
+  return `${low.toFixed(2)}–${high.toFixed(2)}`;
 }

@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { fillApplication, openTarget } from './content.ts';
 import type { Bench } from './context.ts';
-import { median, type Row } from './table.ts';
+import { median } from './statistics.ts';
+import type { Row } from './table.ts';
 
 /**
  * Measures the time that a browser needs to show the overview of the console, with many releases and with few releases.
@@ -12,11 +13,11 @@ import { median, type Row } from './table.ts';
 
 const CHROMIUM = process.env.BENCH_CHROMIUM ?? '/usr/bin/chromium';
 const RELEASES = { many: 1_000, few: 10 } as const;
-const VISITS_PER_ROUND = 3;
+const VISITS = 10;
 /** The target for {@link RELEASES}.many, on a machine with two cores. */
 const INTERACTIVE_MS_MAX = 1_000;
 
-export const benchConsole: Bench = async ({ root, rounds, makeDirectory, progress }) => {
+export const benchConsole: Bench = async ({ root, makeDirectory, progress }) => {
   const env = { ...process.env, DATA_DIR: await makeDirectory(), OBJECT_STORE: 'filesystem' };
   const target = await openTarget(env);
   for (const [application, count] of Object.entries(RELEASES)) {
@@ -37,7 +38,7 @@ export const benchConsole: Bench = async ({ root, rounds, makeDirectory, progres
   try {
     const opening = await addressOf(server);
     const context = await signIn(browser, opening);
-    for (let visit = 0; visit < rounds * VISITS_PER_ROUND; visit++) {
+    for (let visit = 0; visit < VISITS; visit++) {
       progress(`overview, visit ${visit + 1}`);
       for (const application of ['many', 'few'] as const) {
         const url = new URL(`/console/${application}`, opening).href;
@@ -58,7 +59,7 @@ export const benchConsole: Bench = async ({ root, rounds, makeDirectory, progres
       ],
       notes: [
         'From the start of the navigation to the frame after the one that shows the releases, by the clock of the page.',
-        `Medians of ${rounds * VISITS_PER_ROUND} visits in turn, each in a new tab, with the files of the console in the cache.`,
+        `Medians of ${VISITS} visits in turn, each in a new tab, with the files of the console in the cache.`,
       ],
     },
   ];

@@ -141,9 +141,12 @@ export async function fillApplication(
   const team = channels['team-0'];
   const [first, ...others] = team?.offers ?? [];
   if (team === undefined || first === undefined) throw new Error('Too few releases.');
+  let status = first.status;
   return () => {
-    first.status = first.status === 'active' ? 'paused' : 'active';
-    const changed = { ...channels, 'team-0': { ...team, offers: [first, ...others] } };
+    // A copy: the digest of a revision is computed when it is asked for.
+    status = status === 'active' ? 'paused' : 'active';
+    const offers = [{ ...first, status }, ...others];
+    const changed = { ...channels, 'team-0': { ...team, offers } };
     last = nextRevision(application, last, changed);
     const key = revisionKey(application, last.signed.revision);
     const { signed } = last;

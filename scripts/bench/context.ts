@@ -11,8 +11,7 @@ import type { Table } from './table.ts';
 export interface BenchContext {
   /** A temporary directory with the compiled project, because the benchmarks measure the code that users run. */
   readonly root: string;
-  readonly rounds: number;
-  /** The duration of one measurement; the benchmarks divide it into turns. */
+  /** A comparison ends after this time, also when it is not sure. */
   readonly seconds: number;
   /** A text: the benchmark measures only the routes whose name contains it. */
   readonly only: string;

@@ -1,88 +1,101 @@
-import type { Server } from './child-process.ts';
-import { comparedTable, type Results } from './compare.ts';
+import { type Compared, intervalText } from './compare.ts';
 import { offersMax } from './content.ts';
 import type { BenchContext } from './context.ts';
-import { median, type Row, type Table } from './table.ts';
+import { median } from './statistics.ts';
+import type { Row, Table } from './table.ts';
 
-/** The measured values of the growth benchmark, and its tables. */
+/** The measured values of the growth benchmark, and its table. */
 
 export const CHANNELS = 10;
-export const PACE = 500;
-export const CLIENTS = 30_000;
-/**
- * The time from the start of a service to the reading of its memory, as a multiple of `seconds`: a minute by default.
- */
-export const RESTING_FACTOR = 3;
+export const CHECKS_PER_SECOND = 500;
+/** The first of many applications has more releases than the others. */
+export const FIRST_RELEASES = 1_000;
+export const RESTING_SECONDS = 30;
 
-/** The measured values. Each has a text, a number of decimal digits, and an upper limit. */
-const FIGURES = {
-  fresh: ['first answer after a fresh start, ms', 0, undefined],
-  restarted: ['first answer after a restart, ms', 0, undefined],
-  memory: ['resident memory at rest, MiB', 0, 500],
-  read: ['bytes read a second at rest', 0, undefined],
-  publish: ['publish, ms', 0, undefined],
-  p99: ['check-update p99, new revision, ms', 1, undefined],
-  maximum: ['check-update maximum, new revision, ms', 1, undefined],
-  refused: ['checks refused as overload', 0, undefined],
-  blockedFresh: ['longest /livez, fresh start, ms', 1, 20],
-  blockedRestarted: ['longest /livez, restart, ms', 1, 20],
-  blockedRevision: ['longest /livez, new revision, ms', 1, 20],
-  blockedRollUp: ['longest /livez, rolling up, ms', 1, 20],
-  idle: ['longest of an idle server, ms', 1, undefined],
-} as const;
-export type Figure = keyof typeof FIGURES;
+interface Measure {
+  readonly text: string;
+  readonly digits?: number;
+  readonly max?: number;
+  /** True when the limit is for what exceeds the value with ten releases. */
+  readonly isBeyondTen?: boolean;
+  /** True when the row shows the longest of all measurements, and not their median. */
+  readonly isLongest?: boolean;
+}
 
-/** A store of one size, and the measured values for it. */
-export interface Subject {
+const MEASURES = {
+  memory: { text: `memory ${RESTING_SECONDS} s after the start, MiB`, max: 300 },
+  empty: { text: 'memory of a service without releases, MiB', max: 110 },
+  fresh: { text: 'first answer after a start, ms', max: 500, isBeyondTen: true },
+  restarted: { text: 'first answer after a restart, ms', max: 500, isBeyondTen: true },
+  read: { text: 'bytes read a second at rest', max: 10_000 },
+  p99: { text: 'check-update p99, new revision, ms', digits: 1 },
+  refused: { text: 'checks refused as overload', isLongest: true },
+  revision: { text: 'longest turn, new revision, ms', digits: 1, max: 10, isLongest: true },
+  full: { text: 'longest turn, most offers, ms', digits: 1, max: 50, isLongest: true },
+  scrape: { text: 'longest turn, /metrics, ms', digits: 1, max: 10, isLongest: true },
+  rollUp: { text: 'longest turn, rolling up, ms', digits: 1, max: 10, isLongest: true },
+  publish: { text: 'publish a small release, ms', max: 1_000 },
+  stats: { text: 'slipway stats, ms', max: 2_000 },
+  explain: { text: 'slipway explain, ms', max: 2_000 },
+} as const satisfies Readonly<Record<string, Measure>>;
+export type Figure = keyof typeof MEASURES;
+
+/** A column of the table. */
+export interface Column {
   readonly name: string;
-  readonly applications: number;
-  readonly dataDirectory: string;
-  /** The service that runs on this store. */
-  server?: Server;
-  /** See {@link fillApplication}. */
-  readonly prepareChange?: () => () => Promise<number>;
-  readonly measured: Map<Figure, number[]>;
+  readonly measured: ReadonlyMap<Figure, readonly number[]>;
+  /** Its checks, compared with checks of ten releases; undefined for these. */
+  readonly checks: Compared | undefined;
 }
 
-export function record({ measured }: Subject, figure: Figure, value: number): void {
-  measured.set(figure, [...(measured.get(figure) ?? []), value]);
+/** @param columns the first is for ten releases, the last for many applications */
+export function growthTable({ releases }: BenchContext, columns: readonly Column[]): Table {
+  return {
+    title: 'Growth: releases of one application, and applications × releases',
+    heading: ['', ...columns.map(({ name }) => name)],
+    rows: [
+      checksRow(columns),
+      ...Object.keys(MEASURES).map((key) => rowOf(key as Figure, columns)),
+    ],
+    notes: [
+      `Directory store, ${CHANNELS} channels. The application with ${releases} releases has the most offers that a catalog can hold, about ${offersMax(releases)}; its other releases are retired. The first of the many applications has ${FIRST_RELEASES} releases.`,
+      'check-update: the median of the ratios of pairs, with its 95 % interval; two processes of each service in turn, clients of every application.',
+      'A longest turn is the processor time for which the service did nothing else. /metrics is scraped once; rolling up adds the counts of another process for every application.',
+      'Commands: a whole run in its own process, without the time of `slipway --version`. Starts: without a saved state, and with it.',
+    ],
+  };
 }
 
-export function tablesOf(
-  { rounds, seconds, releases }: BenchContext,
-  empty: Subject,
-  filled: readonly Subject[],
-  checks: Results,
-): readonly Table[] {
-  const rows = Object.entries(FIGURES).map(([figure, [text, digits, max]]): Row => {
-    const summary = text.startsWith('longest') ? (all: number[]) => Math.max(...all) : median;
-    const values = filled.map(({ measured }) => summary(measured.get(figure as Figure) ?? []));
-    const cells = [text, ...values.map((value) => value.toFixed(digits))];
-    if (max === undefined) return { cells };
-    return { cells, target: { value: Math.max(...values), limit: { max }, unit: '' } };
-  });
-  const memory = median(empty.measured.get('memory') ?? []);
-  const target = { value: memory, limit: { max: 140 }, unit: '' };
-  return [
-    {
-      title: 'growth: releases of one application, and applications × releases',
-      heading: ['', ...filled.map(({ name }) => name)],
-      rows: [
-        ...rows,
-        { cells: ['resident memory of an empty service, MiB', memory.toFixed(0)], target },
-      ],
-      notes: [
-        `Directory store, ${CHANNELS} channels. Medians of ${rounds} rounds; of the longest answers the longest, asked ${PACE} times a second for ${seconds} s. At rest: ${RESTING_FACTOR * seconds} s after the start.`,
-        `The largest application has room for ${offersMax(releases)} offers; its other releases are retired.`,
-        'The idle server is bare node:http, asked at the same times: what exceeds its longest answer is due to the service.',
-        'The new revision changes one offer. Rolling up: at its start the service adds the counts of a process that ended hours ago.',
-      ],
+function checksRow(columns: readonly Column[]): Row {
+  const compared = columns.flatMap(({ checks }) => checks ?? []);
+  const cells = columns.map(({ checks }) =>
+    checks === undefined ? '1' : `${checks.ratio.toFixed(2)} × (${intervalText(checks.interval)})`,
+  );
+  const target = {
+    value: Math.max(...compared.map(({ ratio }) => ratio)),
+    // The worst column decides.
+    interval: {
+      low: Math.max(...compared.map(({ interval }) => interval.low)),
+      high: Math.max(...compared.map(({ interval }) => interval.high)),
     },
-    comparedTable(
-      'growth: processor time of check-update ÷ the same with 10 releases',
-      'µs',
-      checks,
-      [`Medians of ${rounds} rounds; ${CLIENTS} clients of every application and platform.`],
-    ),
-  ];
+    limit: CHECKS_MAX,
+    unit: ' ×',
+  };
+  return { cells: ['check-update ÷ with 10 releases', ...cells], target };
+}
+
+export const CHECKS_MAX = { max: 1.1 };
+
+function rowOf(figure: Figure, columns: readonly Column[]): Row {
+  const { text, digits = 0, max, isBeyondTen, isLongest }: Measure = MEASURES[figure];
+  const values = columns.map(({ measured }) => {
+    const all = measured.get(figure);
+    if (all === undefined) return undefined;
+    return isLongest ? Math.max(...all) : median(all);
+  });
+  const cells = [text, ...values.map((value) => value?.toFixed(digits) ?? '')];
+  if (max === undefined) return { cells };
+  const worst = Math.max(...values.map((value) => value ?? Number.NEGATIVE_INFINITY));
+  const value = isBeyondTen ? worst - (values[0] ?? 0) : worst;
+  return { cells, target: { value, limit: { max }, unit: isBeyondTen ? ' more' : '' } };
 }

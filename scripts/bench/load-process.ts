@@ -8,13 +8,16 @@ import type { Request, Sent, Task, Traffic } from './load.ts';
  */
 
 const SEARCHED_CHARACTERS = 64 * 1024;
+const INSTALLATIONS = 1_000_000;
+const FIRST_MOMENT = Date.now();
 
 process.on('message', async (task: Task) => {
   process.send?.(await run(task));
 });
 
 interface Prepared {
-  readonly bytes: Buffer;
+  /** The bytes of the next request. */
+  next(): Buffer | string;
   /** The start of the expected answer. */
   readonly status: string;
   readonly contains: string;
@@ -22,33 +25,38 @@ interface Prepared {
 
 const prepared = new Map<string, readonly Prepared[]>();
 
-/** Prepares the requests only once, because there can be 50,000 of them. */
-function preparedOf({ requests, ids = 1 }: Traffic): readonly Prepared[] {
-  const key = JSON.stringify([requests, ids]);
-  const made =
-    prepared.get(key) ??
-    Array.from({ length: Math.max(ids, requests.length) }, (_, index) =>
-      prepare(requests[index % requests.length] as Request, index % ids),
-    );
+/** Prepares the requests only once, because there can be thousands of them. */
+function preparedOf({ requests }: Traffic): readonly Prepared[] {
+  const key = JSON.stringify(requests);
+  const made = prepared.get(key) ?? requests.map(prepare);
   prepared.set(key, made);
   return made;
 }
 
-function prepare(template: Request, id: number): Prepared {
-  const uuid = `3f1d6c1e-8a3b-4f50-9d53-${String(id).padStart(12, '0')}`;
-  const request: Request = JSON.parse(JSON.stringify(template).replaceAll('{id}', uuid));
-  const body = request.body === undefined ? '' : JSON.stringify(request.body);
-  const headers = {
+function prepare({ method, path, headers, body, status, contains }: Request): Prepared {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const length = fill(text).length;
+  const all = {
     host: 'updates.example.com',
-    ...(body === '' ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
-    ...request.headers,
+    ...(text === '' ? {} : { 'content-type': 'application/json', 'content-length': length }),
+    ...headers,
   };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return {
-    bytes: Buffer.from(`${request.method} ${request.path} HTTP/1.1\r\n${head.join('')}\r\n${body}`),
-    status: `HTTP/1.1 ${request.status} `,
-    contains: request.contains,
-  };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = `${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${text}`;
+  const bytes = Buffer.from(request);
+  const isFixed = fill(request) === request;
+  const next = () => (isFixed ? bytes : fill(request));
+  return { next, status: `HTTP/1.1 ${status} `, contains };
+}
+
+let filled = 0;
+
+/** Each request is from another installation, and at another moment: electron-updater makes `noCache` of the time. */
+function fill(text: string): string {
+  filled++;
+  return text
+    .replace('{id}', `3f1d6c1e-8a3b-4f50-9d53-${String(filled % INSTALLATIONS).padStart(12, '0')}`)
+    .replace('{noCache}', (FIRST_MOMENT + filled).toString(32));
 }
 
 interface Connection {
@@ -90,7 +98,7 @@ function open({ host, port }: Task): Connection {
     ask: (request) =>
       new Promise((resolve) => {
         current = { request, resolve };
-        socket.write(request.bytes);
+        socket.write(request.next());
       }),
     isOpen: () => !socket.destroyed && !socket.readableEnded,
   };

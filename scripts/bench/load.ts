@@ -7,10 +7,16 @@ import { readUsage } from './resource-usage.ts';
 
 /** The load generator and the baseline. Each runs in its own process. */
 
+/** Long enough for thousands of requests and some garbage collections. */
+const SLICE_SECONDS = 0.4;
+
 /** A request, and the expected properties of its answer. */
 export interface Request {
   readonly method: 'GET' | 'POST';
-  /** The path of the request. In the path, the headers and the body, `{id}` stands for an installation id. */
+  /**
+   * The path of the request. In the path, the headers and the body, `{id}` stands for an installation id and `{noCache}`
+   * for the value of electron-updater. Both are new with each request.
+   */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
@@ -22,8 +28,6 @@ export interface Request {
 /** Requests that the load generator sends in turn. */
 export interface Traffic {
   readonly requests: readonly Request[];
-  /** The number of different values of `{id}`; 1 by default. */
-  readonly ids?: number | undefined;
 }
 
 interface Pace {
@@ -89,21 +93,21 @@ export function startLoad(connections = 64): Load {
   };
 }
 
-/** Measures the processor time of a server for one request, in microseconds. Warns about refused requests. */
-export function cpuTurn(
+/**
+ * Measures the processor time of a server for one request, in microseconds, in a short slice of time. Warns about refused
+ * requests.
+ */
+export async function cpuSlice(
   load: Load,
   server: Server,
-  traffic: Traffic,
-  seconds: number,
-): () => Promise<number> {
-  return async () => {
-    const { serverMicros, requests, refused } = await load.send(server, traffic, {
-      seconds,
-      staysAwake: true,
-    });
-    if (refused > 0) console.error(`${server.url} refused ${refused} of ${requests} requests.`);
-    return serverMicros;
-  };
+  requests: readonly Request[],
+  seconds = SLICE_SECONDS,
+): Promise<number> {
+  const sent = await load.send(server, { requests }, { seconds, staysAwake: true });
+  if (sent.refused > 0) {
+    console.error(`${server.url} refused ${sent.refused} of ${sent.requests} requests.`);
+  }
+  return sent.serverMicros;
 }
 
 /** Starts the baseline: a server with only node:http. */

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { PROJECT } from './context.ts';
 
-/** Writes the results into `docs/performance.md`. For every benchmark, this page has a block between two markers. */
+/** Writes the results into the documents. For every block of tables, one of them has two markers. */
 
-const PAGE = path.join(PROJECT, 'docs/performance.md');
+const PAGES = ['docs/performance.md', 'docs/performance-details.md'];
 
 /** The machine of the measurement, in one line. */
 export function describeMachine(): string {
@@ -14,14 +14,16 @@ export function describeMachine(): string {
   return `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${processors.length} × ${model}.`;
 }
 
-/** @param tables rendered in Markdown @throws Error when the page has no block for the benchmark */
-export async function writePage(now: Date, name: string, tables: readonly string[]): Promise<void> {
-  const page = await readFile(PAGE, 'utf8');
+/** @param table rendered in Markdown @throws Error when no page has the block */
+export async function writePage(now: Date, name: string, table: string): Promise<void> {
   const [start, end] = [`<!-- bench ${name} -->`, `<!-- end of ${name} -->`];
-  const [before, rest] = page.split(start);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`${PAGE} does not contain ${start} and ${end}.`);
-  const machine = `Measured on ${now.toISOString().slice(0, 10)}: ${describeMachine()}`;
-  const block = [start, '', machine, '', ...tables, end].join('\n');
-  await writeFile(PAGE, `${before}${block}${after}`);
+  for (const file of PAGES.map((page) => path.join(PROJECT, page))) {
+    const [before, rest] = (await readFile(file, 'utf8')).split(start);
+    const after = rest?.split(end)[1];
+    if (after === undefined) continue;
+    const machine = `Measured on ${now.toISOString().slice(0, 10)}: ${describeMachine()}`;
+    const block = [start, '', machine, '', table, end].join('\n');
+    return writeFile(file, `${before}${block}${after}`);
+  }
+  throw new Error(`None of ${PAGES.join(', ')} contains ${start} and ${end}.`);
 }

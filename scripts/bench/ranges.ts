@@ -5,11 +5,12 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand, type Server, startService } from './child-process.ts';
+import { compare, comparedRow } from './compare.ts';
 import type { BenchContext } from './context.ts';
 import { startNginx } from './peers.ts';
 import { readUsage } from './resource-usage.ts';
 import { withStores } from './stores.ts';
-import { median, type Row, type Table } from './table.ts';
+import type { Row, Table } from './table.ts';
 
 /** Measures a differential download: one request for many ranges of a large build, as electron-updater sends it. */
 
@@ -19,7 +20,6 @@ const RANGES = 250;
 const CONNECTIONS = 8;
 const CLIENTS = 50;
 const WARM_TURNS = 10;
-const TURNS_A_ROUND = 12;
 const SAMPLED_EVERY_MS = 20;
 const SLOW_MS = 2_000;
 const FILE = '/feeds/large/stable/electron/1.0.0/Large.AppImage';
@@ -66,22 +66,29 @@ export async function benchRanges(context: BenchContext): Promise<readonly Table
     rows.push(movedRow(store.name, await bytesMoved(service)));
     if (nginx !== undefined) {
       const theirs = { url: `${nginx.url}/file`, ...openAgent(1) };
-      const ratio = await compare(
+      const name = `${store.name}: ms ÷ nginx, the same request`;
+      const row = compareTimes(
         context,
+        name,
+        NGINX_MAX,
         () => askAll(ours),
         () => askAll(theirs),
       );
-      rows.push(timeRow(`${store.name}: time ÷ nginx, the same request`, ratio, NGINX_MAX));
+      rows.push(await row);
     }
     if (store.name === 'S3') {
       const theirs = { url: await linkOf(service), ...openAgent(CONNECTIONS) };
-      const ratio = await compare(
-        context,
-        () => askAll(ours),
-        () => askEach(theirs),
+      const name = `S3: ms ÷ ${RANGES} single ranges from the store`;
+      const max = SINGLE_RANGES_MAX;
+      rows.push(
+        await compareTimes(
+          context,
+          name,
+          max,
+          () => askAll(ours),
+          () => askEach(theirs),
+        ),
       );
-      const name = `S3: time ÷ ${RANGES} single ranges from the store`;
-      rows.push(timeRow(name, ratio, SINGLE_RANGES_MAX));
     }
     for (const pauseMs of [0, SLOW_MS]) {
       context.progress(`ranges: ${store.name}, ${CLIENTS} clients`);
@@ -95,10 +102,10 @@ export async function benchRanges(context: BenchContext): Promise<readonly Table
   return [
     {
       title,
-      heading: ['what', 'service', 'baseline', 'ratio'],
+      heading: ['', 'service', 'baseline', 'ratio', '95 % interval', 'pairs'],
       rows,
       notes: [
-        `Ranges of 4 to 64 KiB, together ${sum} MiB. Medians of ${context.rounds * TURNS_A_ROUND} requests; service and baseline take turns.`,
+        `Ranges of 4 to 64 KiB, together ${sum} MiB.`,
         `The baseline of S3: single ranges by presigned URL on ${CONNECTIONS} connections, straight from the store.`,
         `Memory: the most that the process held while ${CLIENTS} clients asked at once. Slow: they read nothing for ${SLOW_MS / 1000} seconds.`,
         ...notes,
@@ -145,26 +152,23 @@ async function askEach(address: Address): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 }
 
-/** The median times of the two downloads, in milliseconds. The downloads take turns. */
-async function compare(
-  { rounds, progress }: BenchContext,
+/** Compares the times of two downloads, in milliseconds. */
+async function compareTimes(
+  context: BenchContext,
+  name: string,
+  max: number,
   ours: () => Promise<void>,
   theirs: () => Promise<void>,
-) {
-  const taken: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+): Promise<Row> {
   const time = async (run: () => Promise<void>): Promise<number> => {
     const started = performance.now();
     await run();
     return performance.now() - started;
   };
-  for (let turn = -WARM_TURNS; turn < rounds * TURNS_A_ROUND; turn++) {
-    progress(`ranges: turn ${turn}`);
-    const [one, other] = [await time(ours), await time(theirs)];
-    if (turn < 0) continue;
-    taken.ours.push(one);
-    taken.theirs.push(other);
-  }
-  return { ours: median(taken.ours), theirs: median(taken.theirs) };
+  for (let turn = 0; turn < WARM_TURNS; turn++) await Promise.all([ours(), theirs()]);
+  const service = () => time(ours);
+  const baseline = () => time(theirs);
+  return comparedRow(await compare(context, { name, service, baseline, limit: { max } }), 1);
 }
 
 /** The number of bytes that a client receives on its connection, including headers. */
@@ -212,22 +216,10 @@ function movedRow(store: string, moved: number): Row {
   };
 }
 
-function timeRow(
-  name: string,
-  { ours, theirs }: { ours: number; theirs: number },
-  max: number,
-): Row {
-  const ratio = ours / theirs;
-  return {
-    cells: [name, `${ours.toFixed(1)} ms`, `${theirs.toFixed(1)} ms`, ratio.toFixed(2)],
-    target: { value: ratio, limit: { max }, unit: ' ×' },
-  };
-}
-
 function memoryRow(store: string, pauseMs: number, mib: number): Row {
   const clients = `${store}: memory, ${CLIENTS} ${pauseMs > 0 ? 'slow' : 'fast'} clients`;
   return {
-    cells: [clients, `${Math.round(mib)} MiB`, '', ''],
+    cells: [clients, `${Math.round(mib)} MiB`],
     target: { value: mib, limit: { max: MEMORY_MAX_MIB }, unit: ' MiB' },
   };
 }

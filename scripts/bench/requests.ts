@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startService } from './child-process.ts';
+import { checks } from './clients.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { type CountingProxy, type RequestCounts, startCountingProxy } from './counting-proxy.ts';
 import { startLoad } from './load.ts';
-import { checks } from './routes.ts';
 import { type BenchStore, withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
@@ -29,10 +29,8 @@ const SUBJECTS: readonly Subject[] = [
 ];
 const RELEASES = 4;
 const FILES_EACH = 3;
-/**
- * The duration of the counting, as a multiple of `seconds`. It is longer than a service needs to verify all files once.
- */
-const SECONDS_FACTOR = 60;
+/** Longer than a service needs to verify the files of ten applications once. */
+const SECONDS = 600;
 /**
  * At the start, the service reads everything once, and two minutes later it cleans up. The benchmark waits for this
  * long, so that it counts neither of the two.
@@ -45,7 +43,7 @@ export async function benchRequests(context: BenchContext): Promise<readonly Tab
   const tables: Table[] = [];
   // Each subject has its own bucket, and the benchmark measures all subjects at the same time.
   const measured = await inBuckets(context, SUBJECTS, []);
-  if (measured !== undefined) tables.push(tableOf(context, measured));
+  if (measured !== undefined) tables.push(tableOf(measured));
   return tables;
 }
 
@@ -78,17 +76,17 @@ async function openSubject(context: BenchContext, { env }: BenchStore, subject: 
   const settings = { S3_ENDPOINT: proxy.url, WORKERS: String(subject.workers) };
   const server = await startService(context, { ...env, ...settings });
   const load = startLoad();
-  const seconds = context.seconds * SECONDS_FACTOR;
   return {
     measure: async () => {
-      const waited = sleep(seconds * 1_000);
+      const waited = sleep(SECONDS * 1_000);
       proxy.take();
       if (subject.isBusy) {
         const traffic = { requests: checks([versionAt(0)], '"update_available":true') };
-        await load.send(server, traffic, { seconds, perSecond: CHECKS_PER_SECOND });
+        const pace = { seconds: SECONDS, perSecond: CHECKS_PER_SECOND };
+        await load.send(server, traffic, pace);
       }
       await waited;
-      return perHour(proxy, seconds);
+      return perHour(proxy);
     },
     stop: async () => {
       load.stop();
@@ -98,9 +96,9 @@ async function openSubject(context: BenchContext, { env }: BenchStore, subject: 
   };
 }
 
-function perHour(proxy: CountingProxy, seconds: number): RequestCounts {
+function perHour(proxy: CountingProxy): RequestCounts {
   const counts = [...proxy.take()];
-  return new Map(counts.map(([name, count]) => [name, (count * HOUR_SECONDS) / seconds]));
+  return new Map(counts.map(([name, count]) => [name, (count * HOUR_SECONDS) / SECONDS]));
 }
 
 /**
@@ -127,7 +125,7 @@ function expected({ applications, workers, isBusy }: Subject): RequestCounts {
   ]);
 }
 
-function tableOf({ seconds }: BenchContext, measured: readonly RequestCounts[]): Table {
+function tableOf(measured: readonly RequestCounts[]): Table {
   const formula = SUBJECTS.map(expected);
   const names = new Set([...formula, ...measured].flatMap((counts) => [...counts.keys()]));
   const cell = (counts: RequestCounts | undefined, name: string): string =>
@@ -143,7 +141,7 @@ function tableOf({ seconds }: BenchContext, measured: readonly RequestCounts[]):
     })),
     notes: [
       `Columns: applications of ${RELEASES} offered releases with ${FILES_EACH} files each. Busy: ${CHECKS_PER_SECOND} checks a second.`,
-      `Counted by a proxy for ${seconds * SECONDS_FACTOR} seconds, ${SETTLED_SECONDS} seconds after the start, and stated for an hour. Cleaning up, once an hour, is not in it.`,
+      `Counted by a proxy for ${SECONDS} seconds, ${SETTLED_SECONDS} seconds after the start, and stated for an hour. Cleaning up, once an hour, is not in it.`,
       'Files are verified when they are nine minutes old. With 1000 applications a round takes 17 minutes, so its HEADs are those of a part of the measurement.',
     ],
   };

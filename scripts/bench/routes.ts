@@ -1,195 +1,221 @@
 import { type Server, startService } from './child-process.ts';
-import { comparedTable, compareRound, type Pair, type Results } from './compare.ts';
+import * as clients from './clients.ts';
+import { type Compared, compare, comparedTable } from './compare.ts';
 import { fillApplication, openTarget, PACKAGES, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
-import { cpuTurn, type Load, type Request, startBaseline, startLoad } from './load.ts';
+import { cpuSlice, type Load, type Request, startBaseline, startLoad } from './load.ts';
+import { FILE_MIB, HAZEL, linkOf, NGINX, publishFile, startHazel, startNginx } from './peers.ts';
 import { withStores } from './stores.ts';
 import type { Table } from './table.ts';
 
-/** Compares the cost of an answer of the service with its cost in a server that uses only node:http. */
+/** Compares the processor time of an answer with its cost in other servers. */
 
-const RELEASES = 300;
-const IDS = 50_000;
-const TURNS = 6;
-/** One round of one route takes this share of `seconds`. */
-const ROUND_SHARE = 0.1;
 /** In this time, Node compiles the code of a route, or the code of the whole service. */
-const WARM_SECONDS = 1;
-const WARM_SERVICE_SECONDS = 5;
-
-const APPLICATION = 'desktop';
-/** An application with packages of Squirrel and Velopack. */
-const PACKAGED = 'packaged';
-const NEWEST = versionAt(RELEASES - 1);
-const LATEST = '/api/v1/desktop/latest-version?platform=windows&arch=x64';
-const PAGE = `/apps/${APPLICATION}`;
-const BROWSER = {
-  'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0',
-  'sec-ch-ua-platform': '"Windows"',
-  'sec-ch-ua-mobile': '?0',
-  'sec-ch-ua-arch': '"x86"',
-  'sec-ch-ua-bitness': '"64"',
-};
-const FEED = `/feeds/${APPLICATION}/stable/electron/latest.yml`;
+const WARM_SECONDS = 0.7;
+const WARM_SERVICE_SECONDS = 4;
+/** Downloads use few connections, because each connection receives whole files. */
+const DOWNLOADS = 8;
+/** Node compiles the code differently at each start, so the pairs alternate among this many processes. */
+const PROCESSES = 2;
 
 interface Route {
   readonly name: string;
   readonly requests: readonly Request[];
-  /** The highest ratio to the baseline. */
+  /** The highest ratio to the peer. */
   readonly max?: number;
-  /** The number of different installation ids of the clients. */
-  readonly ids?: number;
   /** True when the clients have the answer already, so that the service answers 304. */
   readonly isKnown?: boolean;
+  /** True for routes that are also measured on S3, and while a store fails. */
+  readonly isEverywhere?: boolean;
+  /** Without it, the peer is bare node:http, which answers with a body of the same size. */
+  readonly peer?: { readonly name: 'nginx' | 'Hazel'; readonly request: Request };
 }
+
+const { get, checks, NEWEST, OLDER } = clients;
+const SHARED = 1.5;
+const KNOWN = 1.6;
+const CHECK = 1.8;
+const HAZEL_MAX = 1.2;
 
 const BEHIND = checks(
-  Array.from({ length: 60 }, (_, index) => versionAt(RELEASES - 2 - index)),
+  Array.from({ length: 60 }, (_, index) => versionAt(clients.RELEASES - 2 - index)),
   '"update_available":true',
 );
-const FEEDS = `/feeds/${APPLICATION}/stable`;
-const SQUIRREL = `/feeds/${PACKAGED}/stable/squirrel-windows/RELEASES`;
-const VELOPACK = `/feeds/${PACKAGED}/stable/velopack/releases.linux.json`;
-const APPCAST = `${FEEDS}/sparkle/appcast.xml`;
-const STAGED = { ...get(FEED, NEWEST), headers: { 'x-user-staging-id': '{id}' } };
 
-const ROUTES: readonly Route[] = [
-  { name: 'check-update, no update', requests: checks([NEWEST], '"up_to_date"'), max: 1.9 },
-  { name: 'check-update, an update and its link', requests: BEHIND, max: 2.1 },
-  { name: `check-update, ${IDS} installation ids`, requests: BEHIND, ids: IDS, max: 2.1 },
-  { name: 'latest-version', requests: [get(LATEST, NEWEST)], max: 1.7 },
-  { name: 'latest-version, 304', requests: [get(LATEST, '')], isKnown: true, max: 1.5 },
-  { name: 'page', requests: [{ ...get(PAGE, NEWEST), headers: BROWSER }], max: 1.7 },
-  { name: 'page, 304', requests: [get(PAGE, '')], isKnown: true, max: 1.5 },
-  { name: 'electron feed', requests: [get(FEED, NEWEST)], max: 1.7 },
-  { name: `electron feed, ${IDS} staging ids`, requests: [STAGED], ids: IDS, max: 1.7 },
-  { name: 'electron feed, 304', requests: [get(FEED, '')], isKnown: true, max: 1.5 },
-  {
-    name: 'squirrel-mac, an update',
-    requests: [get(`${FEEDS}/squirrel-mac/darwin/arm64/${versionAt(RELEASES - 2)}`, NEWEST)],
-    max: 1.7,
-  },
-  {
-    name: 'squirrel-mac, no update',
-    requests: [get(`${FEEDS}/squirrel-mac/darwin/arm64/${NEWEST}`, '', 204)],
-    max: 1.7,
-  },
-  {
-    name: 'squirrel-windows, an update',
-    requests: [get(`${SQUIRREL}?localVersion=${versionAt(RELEASES - 2)}&arch=amd64`, '.nupkg')],
-    max: 1.7,
-  },
-  {
-    name: 'squirrel-windows, no update',
-    requests: [get(`${SQUIRREL}?localVersion=${NEWEST}&arch=amd64`, '.nupkg')],
-    max: 1.7,
-  },
-  { name: 'velopack feed', requests: [get(VELOPACK, '"Assets"')], max: 1.7 },
-  { name: 'velopack feed, 304', requests: [get(VELOPACK, '')], isKnown: true, max: 1.5 },
-  { name: 'sparkle appcast', requests: [get(APPCAST, '<rss')], max: 1.7 },
-  { name: 'sparkle appcast, 304', requests: [get(APPCAST, '')], isKnown: true, max: 1.5 },
-  { name: 'status', requests: [get('/api/v1/system/status', '"components"')], max: 1.7 },
-  { name: 'live metrics', requests: [get('/api/v1/metrics/public/live', '{')] },
-  {
-    name: 'download redirect',
-    requests: [get('/api/v1/desktop/download/windows', 'ocation: http', 302)],
-    max: 2,
-  },
-  { name: '/livez', requests: [get('/livez', '{')] },
-  { name: '/openapi.json', requests: [get('/openapi.json', '"openapi"')] },
-];
-
-export function get(path: string, contains: string, status = 200): Request {
-  return { method: 'GET', path, contains, status };
+/** Both a route and the same route for clients that have its answer. */
+function shared(name: string, request: Request): readonly Route[] {
+  return [
+    { name, requests: [request], max: SHARED },
+    { name: `${name}, 304`, requests: [request], max: KNOWN, isKnown: true },
+  ];
 }
 
-/** Checks of clients with these versions, on three platforms. */
-export function checks(versions: readonly string[], contains: string): readonly Request[] {
-  const clients = [
-    { platform: 'win32', arch: 'x64', format: 'nsis', os_version: '10.0.19045' },
-    { platform: 'darwin', arch: 'arm64', format: 'zip', os_version: '15.1' },
-    { platform: 'linux', arch: 'x64', format: 'appimage', os_version: '6.8.0' },
-  ];
-  const rest = { channel: 'stable', app: APPLICATION, installation_id: '{id}', locale: 'en-GB' };
-  const path = '/api/v1/desktop/check-update';
-  return versions.flatMap((version) =>
-    clients.map((client): Request => {
-      const body = { current_version: version, ...client, ...rest };
-      return { method: 'POST', path, body, status: 200, contains };
-    }),
-  );
+const hazel = { name: 'Hazel', request: get(HAZEL.route, '"url"') } as const;
+const ROUTES: readonly Route[] = [
+  { name: 'check-update, no update', requests: checks([NEWEST], '"up_to_date"'), max: CHECK },
+  { name: 'check-update, an update', requests: BEHIND, max: CHECK, isEverywhere: true },
+  ...shared('latest-version', clients.latestVersion),
+  ...shared('page', clients.page),
+  ...shared('electron feed', clients.electronUpdater),
+  { name: 'squirrel-mac, an update', requests: [clients.squirrelMac(OLDER)], max: SHARED },
+  { name: 'squirrel-mac, no update', requests: [clients.squirrelMac(NEWEST)], max: SHARED },
+  { name: 'squirrel-windows', requests: [clients.squirrelWindows(OLDER)], max: SHARED },
+  ...shared('velopack feed', clients.velopack),
+  ...shared('sparkle appcast', clients.sparkle),
+  { name: 'download redirect', requests: [clients.redirect], max: 2, isEverywhere: true },
+  { name: 'status', requests: [get('/api/v1/system/status', '"components"')], max: 1.7 },
+  { name: '/livez', requests: [get('/livez', '{')] },
+  { name: 'latest-version', requests: [clients.latestVersion], max: HAZEL_MAX, peer: hazel },
+  {
+    name: 'squirrel-mac, an update',
+    requests: [clients.squirrelMac(OLDER)],
+    max: HAZEL_MAX,
+    peer: hazel,
+  },
+  { name: 'electron feed', requests: [clients.electronUpdater], max: HAZEL_MAX, peer: hazel },
+  { name: 'check-update, an update', requests: BEHIND, peer: hazel },
+  {
+    name: 'latest-version ÷ a static file',
+    requests: [clients.latestVersion],
+    peer: { name: 'nginx', request: get(NGINX.latest, '') },
+  },
+  {
+    name: 'a MiB of a download, sendfile off',
+    // The link is made when the service runs.
+    requests: [],
+    max: 1.3,
+    peer: { name: 'nginx', request: get(NGINX.file, '') },
+  },
+];
+
+function labelOf({ name, peer }: Route): string {
+  return `${peer?.name ?? 'node:http'}: ${name}`;
+}
+
+/** What runs while the routes of a store are measured. */
+interface Rig {
+  readonly services: readonly Server[];
+  /** A peer that does not start is missing. */
+  readonly peers: ReadonlyMap<string, readonly Server[]>;
+  readonly answers: Load;
+  readonly downloads: Load;
 }
 
 export async function benchRoutes(context: BenchContext): Promise<readonly Table[]> {
-  const routes = ROUTES.filter(({ name }) => name.includes(context.only));
+  const routes = ROUTES.filter((route) => labelOf(route).includes(context.only));
   if (routes.length === 0) {
-    const names = ROUTES.map(({ name }) => `  ${name}`).join('\n');
+    const names = ROUTES.map((route) => `  ${labelOf(route)}`).join('\n');
     throw new Error(`The name of no route contains ${context.only}. The routes are:\n${names}`);
   }
-  const [load, baseline] = [startLoad(), await startBaseline(context)];
-  const results: Results = new Map();
-  for (const { requests } of ROUTES.slice(0, 4)) {
-    const traffic = { requests: [{ ...requests[0], path: '/200/200', contains: '' } as Request] };
-    await load.send(baseline, traffic, { seconds: WARM_SECONDS });
-  }
-  await withStores(context, async (store) => {
-    const target = await openTarget(store.env);
-    await fillApplication(target, APPLICATION, RELEASES);
-    await fillApplication(target, PACKAGED, RELEASES, 2, PACKAGES);
-    // Every round has its own service, because Node compiles the code differently at each start.
-    for (let round = 1; round <= context.rounds; round++) {
-      const outage = await store.prepareOutage();
-      const server = await startService(context, outage.env);
-      await load.send(server, { requests: BEHIND }, { seconds: WARM_SERVICE_SECONDS });
-      const measure = async (state: string): Promise<void> => {
-        for (const route of routes) {
-          const name = `${store.name}${state}: ${route.name}`;
-          context.progress(`routes: ${name}, round ${round}`);
-          const pair = await pairOf(context, { ...route, name }, server, load, baseline);
-          await compareRound(results, pair, TURNS);
-        }
-      };
-      await measure('');
-      await outage.begin();
-      await measure(', while it fails');
-      await outage.end();
-      await server.stop();
+  const everywhere = routes.filter(({ isEverywhere }) => isEverywhere);
+  const [answers, downloads] = [startLoad(), startLoad(DOWNLOADS)];
+  const bare = [await startBaseline(context), await startBaseline(context)];
+  const [results, others, skipped]: [Compared[], Compared[], string[]] = [[], [], []];
+  await withStores(context, async ({ name, env, prepareOutage }) => {
+    const isDirectory = name === 'directory';
+    if (!isDirectory && everywhere.length === 0) return;
+    const target = await openTarget(env);
+    await fillApplication(target, clients.APPLICATION, clients.RELEASES);
+    await fillApplication(target, clients.PACKAGED, clients.RELEASES, 2, PACKAGES);
+    const file = await publishFile(context, env);
+    const outage = await prepareOutage();
+    const services: Server[] = [];
+    while (services.length < PROCESSES) services.push(await startService(context, outage.env));
+    const peers = new Map([['node:http', bare]]);
+    const open = async (peer: string, start: () => Promise<Server>): Promise<void> => {
+      if (!isDirectory || !routes.some((route) => route.peer?.name === peer)) return;
+      try {
+        peers.set(peer, [await start()]);
+      } catch (error) {
+        skipped.push(`${peer}: skipped, because it does not start (${(error as Error).message}).`);
+      }
+    };
+    await open('nginx', async () => {
+      const latest = await fetch((services[0] as Server).url + clients.latestVersion.path);
+      return startNginx(context, await latest.text(), file);
+    });
+    await open('Hazel', () => startHazel(context));
+    const rig = { services, peers, answers, downloads };
+    for (const server of services) await cpuSlice(answers, server, BEHIND, WARM_SERVICE_SECONDS);
+    for (const route of isDirectory ? routes : []) {
+      results.push(...(await compareRoute(context, rig, route, labelOf(route))));
+    }
+    const measureOthers = async (state: string): Promise<void> => {
+      for (const route of everywhere) {
+        others.push(...(await compareRoute(context, rig, route, `${name}${state}: ${route.name}`)));
+      }
+    };
+    if (!isDirectory) await measureOthers('');
+    await outage.begin();
+    await measureOthers(', while it fails');
+    await outage.end();
+    for (const server of [...services, ...[...peers.values()].flat()]) {
+      if (!bare.includes(server)) await server.stop();
     }
   });
-  load.stop();
-  await baseline.stop();
-  return [
-    comparedTable('routes: processor time per request', 'µs', results, [
-      `Medians of ${context.rounds} rounds, each with a new service. 64 connections; the access log goes to a file.`,
-      'The baseline is bare node:http. It gets the same request headers and answers with a body of the same size; for check-update it reads the body and parses it as JSON.',
+  for (const one of [answers, downloads, ...bare]) await one.stop();
+  const tables = [
+    comparedTable('Against peers: processor time of an answer', 'µs', results, [
+      `Directory store, ${clients.RELEASES} releases, ${PROCESSES} processes of the service in turn. 64 connections; every request has a new installation id and a new \`noCache\`, where clients send them.`,
+      'node:http: a bare server that gets the same headers, and answers with the same status and a body of the same size. For check-update it reads the body and parses it as JSON. It writes no log.',
+      `Hazel: ${HAZEL.version} in bare node:http, asked for an update, with one release from a stand-in for GitHub's API. It writes no log.`,
+      `nginx: one process with its access log. The download is a file of ${FILE_MIB} MiB on ${DOWNLOADS} connections.`,
+      ...skipped,
+    ]),
+    comparedTable('routes: on S3, and while a store fails', 'µs', others, [
+      'The baseline is bare node:http.',
     ]),
   ];
+  return tables
+    .map((table, at) => ({ ...table, block: ['peers', 'routes'][at] }))
+    .filter(({ rows }) => rows.length > 0);
 }
 
-async function pairOf(
-  { seconds }: BenchContext,
-  { name, requests, max, ids, isKnown = false }: Route,
-  server: Server,
-  load: Load,
-  baseline: Server,
-): Promise<Pair> {
+/** @returns nothing when the peer does not run */
+async function compareRoute(
+  context: BenchContext,
+  { services, peers, answers, downloads }: Rig,
+  route: Route,
+  name: string,
+): Promise<readonly Compared[]> {
+  const theirs = peers.get(route.peer?.name ?? 'node:http');
+  if (theirs === undefined) return [];
+  const { ours, asked } = await trafficOf(route, services[0] as Server);
+  const isDownload = route.peer?.request.path === NGINX.file;
+  const load = isDownload ? downloads : answers;
+  const micros = async (server: Server, requests: readonly Request[]): Promise<number> =>
+    (await cpuSlice(load, server, requests)) / (isDownload ? FILE_MIB : 1);
+  for (const server of services) await cpuSlice(load, server, ours, WARM_SECONDS);
+  for (const server of theirs) await cpuSlice(load, server, asked, WARM_SECONDS);
+  const compared = await compare(context, {
+    name,
+    // The pairs visit all combinations of the processes.
+    service: (pair) => micros(services[(pair >> 1) % services.length] as Server, ours),
+    baseline: (pair) => micros(theirs[(pair >> 2) % theirs.length] as Server, asked),
+    limit: route.max === undefined ? undefined : { max: route.max },
+  });
+  return [compared];
+}
+
+/** What the service is asked, and what its peer is asked. */
+async function trafficOf(
+  { requests, peer, isKnown = false }: Route,
+  service: Server,
+): Promise<{ readonly ours: readonly Request[]; readonly asked: readonly Request[] }> {
+  if (peer?.request.path === NGINX.file) {
+    return { ours: [get(await linkOf(service), '')], asked: [peer.request] };
+  }
+  if (peer !== undefined) return { ours: requests, asked: [peer.request] };
   const first = requests[0] as Request;
   const { method, path, body } = first;
   const headers = { ...first.headers, 'content-type': 'application/json' };
   const init = { method, headers, redirect: 'manual', ...(body && { body: JSON.stringify(body) }) };
-  const answer = await fetch(server.url + path, init as RequestInit);
+  const answer = await fetch(service.url + path, init as RequestInit);
   const { byteLength } = await answer.arrayBuffer();
   const etag = answer.headers.get('etag') ?? '';
-  const known = { ...first, status: 304, contains: etag, headers: { 'if-none-match': etag } };
-  const traffic = { requests: isKnown ? [known] : requests, ids };
-  const { status, headers: sent = {} } = isKnown ? known : first;
-  const bare = { ...first, headers: sent, path: `/${status}/${byteLength}`, status, contains: '' };
-  await load.send(server, traffic, { seconds: WARM_SECONDS });
-  const turn = (seconds * ROUND_SHARE) / TURNS / 2;
-  return {
-    name,
-    service: cpuTurn(load, server, traffic, turn),
-    baseline: cpuTurn(load, baseline, { requests: [bare] }, turn),
-    limit: max === undefined ? undefined : { max },
-  };
+  const known = { ...first.headers, 'if-none-match': etag };
+  const sent = isKnown ? { ...first, status: 304, contains: etag, headers: known } : first;
+  const query = path.includes('?') ? path.slice(path.indexOf('?')) : '';
+  const bare = { ...sent, path: `/${sent.status}/${byteLength}${query}`, contains: '' };
+  return { ours: isKnown ? [sent] : requests, asked: [bare] };
 }

@@ -2,18 +2,19 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithBench, type Server, startService } from './child-process.ts';
-import { comparedTable, compareRound, type Results } from './compare.ts';
+import { checks } from './clients.ts';
+import { type Compared, compare, comparedTable } from './compare.ts';
 import { fillApplication, openTarget, versionAt } from './content.ts';
 import type { BenchContext } from './context.ts';
 import { type Request, startLoad } from './load.ts';
-import { checks } from './routes.ts';
-import { quantile, type Table } from './table.ts';
+import { quantile } from './statistics.ts';
+import type { Table } from './table.ts';
 
 /** Measures update checks while many users sign in. */
 
-const ROUND_SHARE = 0.25;
+const SLICE_SECONDS = 2;
 /** The sign-ins begin this long before the first check, and end this long after the last check. */
-const LEAD_MS = 500;
+const LEAD_MS = 300;
 /**
  * This is a few percent of the checks that one process can answer. So no requests have to wait inside the load
  * generator.
@@ -67,10 +68,10 @@ function signIn(email: string, isRight: boolean): Request {
 /** The p99 of the times of checks: while clients sign in, and while another process hashes passwords. */
 async function compareChecks(context: BenchContext, server: Server): Promise<Table> {
   const [load, clients] = [startLoad(), startLoad(CLIENTS)];
-  const seconds = context.seconds * ROUND_SHARE;
   const traffic = { requests: checks([versionAt(0)], '"update_available":true') };
   const quiet = async (): Promise<number> => {
-    const { times } = await load.send(server, traffic, { seconds, perSecond: CHECKS_PER_SECOND });
+    const pace = { seconds: SLICE_SECONDS, perSecond: CHECKS_PER_SECOND };
+    const { times } = await load.send(server, traffic, pace);
     return quantile(times, 0.99);
   };
   // Half of the sign-ins are right. A quarter has a wrong password, and a quarter has an address without an account.
@@ -78,9 +79,9 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
     ...[signIn(emailOf(index), true), signIn(emailOf((index + 1) % ACCOUNTS), true)],
     ...[signIn(emailOf(index), false), signIn(emailOf(ACCOUNTS + index), false)],
   ]).flat();
-  const [results, counts]: [Results, number[]] = [new Map(), [0, 0]];
+  const counts = [0, 0];
   const signingIn = async (): Promise<number> => {
-    const pace = { seconds: seconds + (2 * LEAD_MS) / 1000 };
+    const pace = { seconds: SLICE_SECONDS + (2 * LEAD_MS) / 1000 };
     const storm = clients.send(server, { requests }, pace);
     const [p99, sent] = await Promise.all([sleep(LEAD_MS).then(quiet), storm]);
     counts.splice(0, 2, (counts[0] ?? 0) + sent.requests, (counts[1] ?? 0) + sent.refused);
@@ -100,22 +101,21 @@ async function compareChecks(context: BenchContext, server: Server): Promise<Tab
     if (!child.kill()) throw new Error('The process that hashes ended early.');
     return p99;
   };
-  for (let round = 0; round <= context.rounds; round++) {
-    context.progress(`sign-in: checks while ${CLIENTS} clients sign in, round ${round}`);
-    // The first round does not count: in it, the service warms up.
-    const into = round === 0 ? new Map() : results;
-    const storm = { name: `${CLIENTS} clients signing in`, service: signingIn, baseline: quiet };
-    await compareRound(into, { ...storm, limit: { max: 2 } }, 1);
-    const hash = { name: 'the same hashing in another process', service: hashing };
-    await compareRound(into, { ...hash, baseline: quiet }, 1);
-  }
+  // The service warms up.
+  await signingIn();
+  const storm = { name: `${CLIENTS} clients signing in`, service: signingIn, baseline: quiet };
+  const hash = { name: 'the same hashing in another process', service: hashing, baseline: quiet };
+  const results: readonly Compared[] = [
+    await compare(context, { ...storm, limit: { max: 2 } }),
+    await compare(context, hash),
+  ];
   for (const one of [load, clients]) one.stop();
   return comparedTable(
     `sign-in: p99 of check-update, ${CHECKS_PER_SECOND} a second, while users sign in`,
     'ms',
     results,
     [
-      `Medians of ${context.rounds} rounds; the baseline is the same service without sign-ins. ${counts[0]} sign-ins, ${counts[1]} of them refused with 503 or 429.`,
+      `The baseline is the same service without sign-ins. ${counts[0]} sign-ins, ${counts[1]} of them refused with 503 or 429.`,
       'The hashing in another process, one hash at a time, shows what the machine contributes.',
     ],
     2,

@@ -1,3 +1,5 @@
+import type { Interval } from './statistics.ts';
+
 /** The report of a benchmark: a table that shows each target beside the measured value. */
 
 /** The highest or the lowest value that a measurement may have. */
@@ -6,10 +8,18 @@ export type Limit = { readonly max: number } | { readonly min: number };
 export interface Row {
   readonly cells: readonly string[];
   /** The table shows `unit` after the limit. `unit` begins with a space: ` ×`, ` MiB`. */
-  readonly target?: { readonly value: number; readonly limit: Limit; readonly unit: string };
+  readonly target?: {
+    readonly value: number;
+    /** The interval in which the true value lies. Without it, the value is taken as true. */
+    readonly interval?: Interval;
+    readonly limit: Limit;
+    readonly unit: string;
+  };
 }
 
 export interface Table {
+  /** The block of the documents that has the table. Without it, the block has the name of the benchmark. */
+  readonly block?: string | undefined;
   readonly title: string;
   /** One heading for each cell of a row. The column of the target has no heading here. */
   readonly heading: readonly string[];
@@ -18,15 +28,27 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
+/** What an interval says about a target. */
+export function verdictOf({ low, high }: Interval, limit: Limit): 'held' | 'missed' | 'not sure' {
+  if ('max' in limit ? high <= limit.max : low >= limit.min) return 'held';
+  if ('max' in limit ? low > limit.max : high < limit.min) return 'missed';
+  return 'not sure';
+}
+
+function verdict({ value, interval, limit }: NonNullable<Row['target']>) {
+  return verdictOf(interval ?? { low: value, high: value }, limit);
+}
+
 export function isMissed({ target }: Row): boolean {
-  if (target === undefined) return false;
-  const { value, limit } = target;
-  return !('max' in limit ? value <= limit.max : value >= limit.min);
+  return target !== undefined && verdict(target) === 'missed';
 }
 
 /** Renders a table in Markdown, with aligned columns so that a terminal shows it as well. */
 export function renderTable({ title, heading, rows, notes }: Table): string {
-  const lines = [[...heading, 'target'], ...rows.map((row) => [...row.cells, targetText(row)])];
+  const lines = [
+    [...heading, 'target'],
+    ...rows.map((row) => [...heading.map((_, at) => row.cells[at] ?? ''), targetText(row)]),
+  ];
   const widths = [...heading, 'target'].map((_, column) =>
     Math.max(3, ...lines.map((cells) => (cells[column] ?? '').length)),
   );
@@ -39,23 +61,9 @@ export function renderTable({ title, heading, rows, notes }: Table): string {
   );
 }
 
-function targetText(row: Row): string {
-  if (row.target === undefined) return '';
-  const { limit, unit } = row.target;
+function targetText({ target }: Row): string {
+  if (target === undefined) return '';
+  const { limit, unit } = target;
   const text = 'max' in limit ? `≤ ${limit.max}` : `≥ ${limit.min}`;
-  return `${text}${unit}: ${isMissed(row) ? '**missed**' : 'held'}`;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const upper = sorted[sorted.length >> 1] ?? Number.NaN;
-  return sorted.length % 2 === 1
-    ? upper
-    : ((sorted[(sorted.length >> 1) - 1] ?? Number.NaN) + upper) / 2;
-}
-
-/** The smallest value for which at least the part `share` of all values is smaller or equal. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+  return `${text}${unit}: ${isMissed({ cells: [], target }) ? '**missed**' : verdict(target)}`;
 }
