@@ -14,6 +14,7 @@ import {
   lengthOf,
   packBatches,
 } from './multipart.ts';
+import type { Offload } from './offload.ts';
 
 /** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
 
@@ -44,6 +45,8 @@ interface FileFacts {
   readonly filename: string;
   /** The value of Cache-Control. */
   readonly cacheControl: string;
+  /** Lets a proxy send the bytes. Only for a request whose link was verified. */
+  readonly offload?: Offload | undefined;
 }
 
 export interface ByteAnswers {
@@ -120,9 +123,16 @@ export function createByteAnswers(): ByteAnswers {
         const answer = answerTo(request, reader.info, reply);
         const length = lengthOf(answer.parts);
         const hasBody = length > 0 && request.method !== 'HEAD';
-        if (hasBody) body = createBody(reader, answer.parts, length);
+        const { status } = answer;
+        const place = hasBody ? facts.offload?.(request, status, reader.info.key) : undefined;
+        if (hasBody && place === undefined) body = createBody(reader, answer.parts, length);
         if (body !== undefined) await begin(body, request.raw);
         writeHead(reply, answer, reader.info, { ...facts, length });
+        if (place !== undefined) {
+          // The proxy states the range. nginx states Accept-Ranges too, but only with a whole file.
+          reply.removeHeader(status === 206 ? 'content-range' : 'accept-ranges');
+          reply.headers(place).header('content-length', 0);
+        }
       } catch (error) {
         if (body === undefined) await reader.close();
         else body.destroy();
