@@ -124,15 +124,11 @@ export function createByteAnswers(): ByteAnswers {
         const length = lengthOf(answer.parts);
         const hasBody = length > 0 && request.method !== 'HEAD';
         const { status } = answer;
-        const place = hasBody ? facts.offload?.(request, status, reader.info.key) : undefined;
-        if (hasBody && place === undefined) body = createBody(reader, answer.parts, length);
+        const handOver = hasBody ? facts.offload?.(request, status, reader.info.key) : undefined;
+        if (hasBody && handOver === undefined) body = createBody(reader, answer.parts, length);
         if (body !== undefined) await begin(body, request.raw);
         writeHead(reply, answer, reader.info, { ...facts, length });
-        if (place !== undefined) {
-          // The proxy states the range. nginx states Accept-Ranges too, but only with a whole file.
-          reply.removeHeader(status === 206 ? 'content-range' : 'accept-ranges');
-          reply.headers(place).header('content-length', 0);
-        }
+        handOver?.(reply);
       } catch (error) {
         if (body === undefined) await reader.close();
         else body.destroy();

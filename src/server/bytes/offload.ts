@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pathOf } from '../../store/filesystem/names.ts';
 import type { ServiceSettings } from '../settings.ts';
 
@@ -29,13 +29,14 @@ const PLAIN_RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 /**
  * @param status of the service's own answer: 206 when the range of the request counts
  * @param key of a stored file that is not empty
- * @returns the header that names the file; undefined when the service must send the bytes itself
+ * @returns a function that changes an answer with a file into an empty one, which names the file; undefined when the
+ *   service must send the bytes itself
  */
 export type Offload = (
   request: Pick<FastifyRequest, 'method' | 'headers' | 'ips'>,
   status: number,
   key: string,
-) => Readonly<Record<string, string>> | undefined;
+) => ((reply: FastifyReply) => void) | undefined;
 
 /** @param objects the directory of the store, as the proxy sees it */
 export function createOffload(
@@ -53,6 +54,13 @@ export function createOffload(
     if (range !== undefined && !PLAIN_RANGE.test(range)) return undefined;
     const place = pathOf(root, key).split(sep).map(encodeURIComponent).join('/');
     // nginx decodes the header. Of the others, some do and some do not: they get only names that have one form.
-    return header === 'x-sendfile' && place.includes('%') ? undefined : { [header]: place };
+    if (header === 'x-sendfile' && place.includes('%')) return undefined;
+    return (reply) => {
+      reply.removeHeader('content-range').header('content-length', 0).header(header, place);
+      // Apache replaces the body of a 200 only, and answers 206 itself.
+      if (header === 'x-sendfile') reply.code(200);
+      // nginx adds this header to a whole file, and not to a range.
+      else if (range === undefined) reply.removeHeader('accept-ranges');
+    };
   };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import type { FastifyReply } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { createOffload } from '../../../src/server/bytes/offload.ts';
+import { createOffload, type Offload } from '../../../src/server/bytes/offload.ts';
 import { parseKey } from '../../../src/store/key.ts';
 
 const OBJECTS = '/var/lib/slipway/objects';
@@ -13,13 +14,28 @@ const ask = (change: object = {}) => ({
   ...change,
 });
 
+/** The place that an answer names. */
+function placeIn(handOver: ReturnType<Offload>): string {
+  let place = '';
+  const reply = {
+    code: () => reply,
+    removeHeader: () => reply,
+    header: (name: string, value: unknown) => {
+      if (name.startsWith('x-')) place = String(value);
+      return reply;
+    },
+  };
+  handOver?.(reply as unknown as FastifyReply);
+  return place;
+}
+
 describe('a file is handed over to the proxy', () => {
   it('by its address inside nginx, or by its path', () => {
     const [nginx, caddy] = (['x-accel-redirect', 'x-sendfile'] as const).map((header) =>
       createOffload(header, OBJECTS),
     );
-    expect(nginx?.(ask(), 200, KEY)).toEqual({ 'x-accel-redirect': `/slipway-files/${KEY}` });
-    expect(caddy?.(ask(), 200, KEY)).toEqual({ 'x-sendfile': `${OBJECTS}/${KEY}` });
+    expect(placeIn(nginx?.(ask(), 200, KEY))).toBe(`/slipway-files/${KEY}`);
+    expect(placeIn(caddy?.(ask(), 200, KEY))).toBe(`${OBJECTS}/${KEY}`);
     expect(createOffload('off', OBJECTS)).toBeUndefined();
   });
 
@@ -48,7 +64,7 @@ describe('a file is handed over to the proxy', () => {
         } catch {
           return;
         }
-        const place = String(offload?.(ask(), 200, key)?.['x-accel-redirect']);
+        const place = placeIn(offload?.(ask(), 200, key));
         expect(place).toMatch(/^\/slipway-files(?:\/[\w.!%-]+)+$/);
         expect(decodeURIComponent(place).split('/')).not.toContain('..');
       }),
