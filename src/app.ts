@@ -135,7 +135,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     passwordCost: deps.passwordCost,
     reportOutcome,
   };
-  const bytes = createByteAnswers();
+  const bytes = createByteAnswers(deps.clock);
   const files = signer && {
     store,
     bytes,

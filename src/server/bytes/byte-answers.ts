@@ -2,19 +2,15 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
+import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { renderDisposition } from '../../store/disposition.ts';
 import type { ObjectInfo, ObjectReader } from '../../store/object-store.ts';
 import { etagOf, evaluatePreconditions, isCurrent } from '../http/conditional.ts';
 import { ByteStream } from './byte-stream.ts';
-import {
-  type BodyPart,
-  composeMultipart,
-  contentRange,
-  lengthOf,
-  packBatches,
-} from './multipart.ts';
+import { type BodyPart, composeMultipart, contentRange, lengthOf } from './multipart.ts';
 import type { Offload } from './offload.ts';
+import { createSharedBuffers } from './shared-buffers.ts';
 
 /** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
 
@@ -27,17 +23,13 @@ const TYPE = 'application/octet-stream';
  */
 const READS_MAX = 32;
 /**
- * Each read costs a switch to another thread and back, so large reads need less processor time: in a download, two
- * buffers of 512 KiB need about 0.88 of the time that four buffers of 256 KiB need.
+ * Each read costs a switch to another thread and back, so a download in large pieces needs less processor time. These
+ * buffers are for the answers whose clients keep up, and limit the memory for them.
  */
-const BUFFER_BYTES = 512 * 1024;
-const BUFFERS_EACH = 2;
-/**
- * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with so many
- * clients, most clients are slow and gain nothing from reading ahead.
- */
-const READING_AHEAD_MAX = 12;
-const SMALL_BUFFER_BYTES = 128 * 1024;
+const SHARED_BYTES = 512 * 1024;
+const SHARED_MAX = 21;
+/** Each answer has one such buffer of its own. While a client is slow, its answer uses no other. */
+const OWN_BYTES = 128 * 1024;
 const HALF_CLOSED_MAX_MS = 2_000;
 
 interface FileFacts {
@@ -68,35 +60,23 @@ export interface ByteAnswers {
 }
 
 /** The process has one instance, which limits the memory and the reads of the process. */
-export function createByteAnswers(): ByteAnswers {
+export function createByteAnswers(clock: Pick<Clock, 'now'>): ByteAnswers {
   const limit = pLimit(READS_MAX);
   /** Limits the answers that have not begun, because the memory budget of connections does not count them yet. */
   const starts = pLimit(READS_MAX);
-  let readingAhead = 0;
-  const spare: Buffer[] = [];
+  const shared = createSharedBuffers(SHARED_BYTES, SHARED_MAX);
 
   /** The stream closes the reader. */
   const createBody = (
     reader: ObjectReader,
     parts: Iterable<BodyPart>,
     length: number,
-  ): ByteStream => {
-    const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
-    if (isLarge) readingAhead += 1;
-    const bufferBytes = Math.min(length, isLarge ? BUFFER_BYTES : SMALL_BUFFER_BYTES);
-    return new ByteStream({
-      reader,
-      batches: packBatches(parts, bufferBytes),
-      bufferBytes,
-      buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
-      limit,
-      // This list stays small: an answer takes buffers from the list before it allocates others.
-      spare: bufferBytes === BUFFER_BYTES ? spare : [],
-      onClose: () => {
-        if (isLarge) readingAhead -= 1;
-      },
+  ): ByteStream =>
+    new ByteStream({
+      ...{ reader, parts, limit, clock },
+      shared: length > OWN_BYTES ? shared : undefined,
+      ownBytes: Math.min(length, OWN_BYTES),
     });
-  };
 
   const begin = async (body: ByteStream, { socket }: FastifyRequest['raw']): Promise<void> => {
     const stopWatching = watchClient(socket, () => body.destroy());
