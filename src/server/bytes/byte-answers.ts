@@ -73,9 +73,12 @@ export function createByteAnswers(clock: Pick<Clock, 'now'>): ByteAnswers {
     length: number,
   ): ByteStream =>
     new ByteStream({
-      ...{ reader, parts, limit, clock },
-      shared: length > OWN_BYTES ? shared : undefined,
+      reader,
+      parts,
       ownBytes: Math.min(length, OWN_BYTES),
+      shared: length > OWN_BYTES ? shared : undefined,
+      limit,
+      clock,
     });
 
   const begin = async (body: ByteStream, { socket }: FastifyRequest['raw']): Promise<void> => {

@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { APPLICATIONS_ROOT } from '../../catalog/keys.ts';
 import { pathOf } from '../../store/filesystem/names.ts';
 import type { ServiceSettings } from '../settings.ts';
 
@@ -52,6 +53,8 @@ export function createOffload(
     if (CONDITIONS.some((name) => headers[name] !== undefined)) return undefined;
     if (status !== (range === undefined ? 200 : 206)) return undefined;
     if (range !== undefined && !PLAIN_RANGE.test(range)) return undefined;
+    // The configurations in deploy/ give the proxy no other files of the store.
+    if (!key.startsWith(APPLICATIONS_ROOT)) return undefined;
     const place = pathOf(root, key).split(sep).map(encodeURIComponent).join('/');
     // nginx decodes the header. Of the others, some do and some do not: they get only names that have one form.
     if (header === 'x-sendfile' && place.includes('%')) return undefined;

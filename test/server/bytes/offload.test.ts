@@ -50,6 +50,10 @@ describe('a file is handed over to the proxy', () => {
     expect(createOffload('x-accel-redirect', OBJECTS)?.(request, status, KEY)).toBeUndefined();
   });
 
+  it('but not a file outside of the applications', () => {
+    expect(createOffload('x-accel-redirect', OBJECTS)?.(ask(), 200, 'probe/1')).toBeUndefined();
+  });
+
   it('whose decoded place is always below the directory', () => {
     const offload = createOffload('x-accel-redirect', OBJECTS);
     const segment = fc.oneof(
@@ -58,7 +62,7 @@ describe('a file is handed over to the proxy', () => {
     );
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (segments) => {
-        const key = segments.join('/');
+        const key = ['apps', ...segments].join('/');
         try {
           parseKey(key);
         } catch {
