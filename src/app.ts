@@ -10,6 +10,7 @@ import type { Identity } from './features/accounts/identity.ts';
 import type { PasswordCost } from './features/accounts/passwords/password-hasher.ts';
 import { openParts } from './features/services.ts';
 import { createByteAnswers } from './server/bytes/byte-answers.ts';
+import { createOffload } from './server/bytes/offload.ts';
 import { openCaptcha } from './server/captcha/service.ts';
 import { desktopRoutes } from './server/desktop/routes.ts';
 import { createHousekeeping } from './server/housekeeping/housekeeping.ts';
@@ -32,6 +33,7 @@ import type { ConformingStore } from './store/conforming-store.ts';
 import { createDownloadLinks } from './store/download-links.ts';
 import type { ObjectStore } from './store/object-store.ts';
 import {
+  objectsDirectory,
   openPrivateStore,
   openSigner,
   openStore,
@@ -135,11 +137,12 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     passwordCost: deps.passwordCost,
     reportOutcome,
   };
-  const bytes = createByteAnswers();
+  const bytes = createByteAnswers(deps.clock);
   const files = signer && {
     store,
     bytes,
     clock,
+    offload: createOffload(config.filesOffload, objectsDirectory(config)),
     verifyLink: signer.verify,
     verifyPublicLink: config.publicFilesUrl === undefined ? undefined : signer.verifyPublic,
   };

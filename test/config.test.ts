@@ -207,6 +207,19 @@ describe('configuration', () => {
     }
   });
 
+  it('FILES_OFFLOAD needs a directory store and a trusted proxy', () => {
+    const env = { FILES_OFFLOAD: 'x-accel-redirect', TRUST_PROXY: '127.0.0.1' };
+    expect(loadConfig({}).filesOffload).toBe('off');
+    expect(loadConfig(env).filesOffload).toBe('x-accel-redirect');
+    for (const untrusted of [{}, { TRUST_PROXY: 'false' }]) {
+      const alone = { FILES_OFFLOAD: 'x-sendfile', ...untrusted };
+      expect(pointersOf(alone)).toEqual(['/TRUST_PROXY']);
+    }
+    const bucket = { ...env, OBJECT_STORE: 's3', S3_BUCKET: 'releases' };
+    expect(refusalOf(bucket).message).toMatch(/FILES_OFFLOAD: must be off when OBJECT_STORE is s3/);
+    expect(loadConfig({ ...bucket, FILES_OFFLOAD: 'off' }).filesOffload).toBe('off');
+  });
+
   describe('accounts', () => {
     const KEY = {
       kty: 'OKP',

@@ -18,6 +18,8 @@ export interface CommandConfig
     TierSettings,
     Pick<UsageSettings, 'countersFlushMs'> {
   readonly publicUrl: string | undefined;
+  /** See FILES_OFFLOAD. */
+  readonly filesOffload: string;
 }
 
 export interface Facts {

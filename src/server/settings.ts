@@ -1,5 +1,6 @@
 import { POLL_INTERVAL_MS } from '../catalog/following/poll-interval.ts';
 import type { CommandSettings } from '../catalog/settings.ts';
+import type { FieldIssue } from '../core/errors.ts';
 import type { LogFormat } from '../core/log-output.ts';
 import {
   duration,
@@ -11,7 +12,12 @@ import {
   trustedProxies,
   workersCount,
 } from '../core/settings/kinds.ts';
-import { isProduction, requireSettings } from '../core/settings/rules.ts';
+import {
+  type GivenSettings,
+  isProduction,
+  issueOf,
+  requireSettings,
+} from '../core/settings/rules.ts';
 import {
   defineKind,
   defineSettings,
@@ -29,6 +35,8 @@ const LOG_FORMATS = ['auto', 'json', 'text'] as const satisfies readonly LogForm
 
 const LOGGED_REQUESTS = ['all', 'errors', 'off'] as const;
 type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
+
+const OFFLOADS = ['off', 'x-accel-redirect', 'x-sendfile'] as const;
 
 /** The public address. Its path must not begin with one of the service's own paths. */
 const publicUrl = defineKind(httpUrl.accepts, (value) => {
@@ -69,6 +77,8 @@ export interface ServiceSettings extends CommandSettings {
   readonly checkAgainAfterSeconds: number;
   /** The value of Fastify's `trustProxy`. */
   readonly trustProxy: boolean | string;
+  /** The header with which the service hands a file of a directory store over to its proxy. */
+  readonly filesOffload: (typeof OFFLOADS)[number];
 }
 
 /** The settings of the process: its addresses, its log, its catalog. */
@@ -96,6 +106,11 @@ export const serviceSettings = defineSettings({
       trustedProxies,
       'false',
       'The addresses of your proxies, whose `X-Forwarded-For` the service believes, with or without ports. `true` believes every sender',
+    ),
+    FILES_OFFLOAD: withDefault(
+      oneOf(OFFLOADS),
+      'off',
+      'Lets the proxy send the files of a directory store: `x-accel-redirect` for nginx, `x-sendfile` for Caddy and Apache. The proxy needs the right to read the files. See [Let the proxy send the files](behind-a-proxy.md#let-the-proxy-send-the-files)',
     ),
     LOG_LEVEL: withDefault(oneOf(LOG_LEVELS), 'info', 'The least serious messages that are logged'),
     LOG_FORMAT: withDefault(
@@ -136,9 +151,10 @@ export const serviceSettings = defineSettings({
     CHECK_AGAIN_AFTER: withDefault(duration(), '4h', 'When clients should check again'),
   },
   findMissing: (given) => {
-    if (!isProduction(given)) return [];
+    const issues = findOffloadIssues(given);
+    if (!isProduction(given)) return issues;
     const why = 'when NODE_ENV is production: it is the address that clients use';
-    return requireSettings(given, ['PUBLIC_URL'], why);
+    return [...requireSettings(given, ['PUBLIC_URL'], why), ...issues];
   },
   read: (env, inProduction): ServiceSettings => ({
     production: inProduction,
@@ -156,5 +172,19 @@ export const serviceSettings = defineSettings({
     catalogStaleMaxMs: env.CATALOG_STALE_MAX,
     checkAgainAfterSeconds: env.CHECK_AGAIN_AFTER / 1000,
     trustProxy: env.TRUST_PROXY,
+    filesOffload: env.FILES_OFFLOAD,
   }),
 });
+
+function findOffloadIssues(given: GivenSettings): FieldIssue[] {
+  const { FILES_OFFLOAD: offload = 'off' } = given;
+  if (offload === 'off') return [];
+  if (given.OBJECT_STORE === 's3') {
+    const detail =
+      'must be off when OBJECT_STORE is s3: the bucket itself sends the files, and no proxy can read them';
+    return [issueOf('FILES_OFFLOAD', detail)];
+  }
+  const trusted = given.TRUST_PROXY ?? 'false';
+  const why = `when FILES_OFFLOAD is ${offload}: the service hands files over only to a proxy that it trusts`;
+  return trusted === 'false' ? [issueOf('TRUST_PROXY', `is required ${why}`)] : [];
+}

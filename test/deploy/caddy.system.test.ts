@@ -1,53 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { describe } from 'vitest';
 import { hasProgram } from '../support/programs.ts';
 import { describeS3 } from '../support/s3-server.ts';
 import { defineProxySuite } from './behind-a-proxy.ts';
-import { readDelivered, replaceParts } from './delivered-file.ts';
-import type { ProxySetting, StartedProxy } from './proxied.ts';
-import { startProxyProcess } from './proxy-process.ts';
-
-/** Debian's Caddy with `deploy/caddy`, in front of two processes on one bucket. */
-
-const FILES = { root: 'Caddyfile', path: 'Caddyfile.below-a-path' } as const;
-
-async function startCaddy(setting: ProxySetting): Promise<StartedProxy> {
-  const { variant, directory, httpPort, httpsPort, certificate, upstreamPorts } = setting;
-  const { certificateFile, keyFile } = certificate;
-  const write = async (
-    file: string,
-    replacements: readonly (readonly [from: string, to: string])[],
-  ): Promise<string> => {
-    const target = path.join(directory, file);
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, replaceParts(file, readDelivered(`caddy/${file}`), replacements));
-    return target;
-  };
-  // Each Caddy of a machine has another port for its administration, unless that is off.
-  const options = ['admin off', `http_port ${httpPort}`, `https_port ${httpsPort}`];
-  await write('slipway/options.caddy', [['\tservers {', `\t${options.join('\n\t')}\n\tservers {`]]);
-  await write('slipway/snippets.caddy', [
-    ['127.0.0.1:8080', `127.0.0.1:${upstreamPorts[0]}`],
-    ['127.0.0.1:8081', `127.0.0.1:${upstreamPorts[1]}`],
-  ]);
-  const main = await write(FILES[variant.basePath === '' ? 'root' : 'path'], [
-    [
-      '# tls /etc/ssl/slipway/fullchain.pem /etc/ssl/slipway/privkey.pem',
-      `tls ${certificateFile} ${keyFile}`,
-    ],
-  ]);
-  const caddy = await startProxyProcess(
-    'caddy',
-    ['run', '--config', main, '--adapter', 'caddyfile'],
-    // Caddy writes below these.
-    {
-      port: httpsPort,
-      env: { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory },
-    },
-  );
-  return { ...caddy, logged: async () => caddy.output() };
-}
+import { startCaddy } from './caddy.ts';
+import { defineHandedOver } from './handed-over.ts';
 
 const hasPrograms =
   (await hasProgram('caddy', 'version')) && (await hasProgram('openssl', 'version'));
@@ -68,3 +24,7 @@ describeS3('Caddy in front of two processes on one bucket', (server) => {
     }),
   );
 });
+
+describe.skipIf(!hasPrograms)('Caddy that sends the files of a directory store', () =>
+  defineHandedOver('x-sendfile', startCaddy),
+);

@@ -30,6 +30,8 @@ export interface ProxySetting {
   readonly httpsPort: number;
   /** Ports of the two processes, on 127.0.0.1. */
   readonly upstreamPorts: readonly [number, number];
+  /** The directory `objects` of a directory store whose files the proxy sends. */
+  readonly objects?: string;
 }
 
 export interface StartedProxy extends ProxyProcess {

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../src/domain/tier.ts';
 import { createByteAnswers } from '../../src/server/bytes/byte-answers.ts';
 import type { App } from '../../src/server/deps.ts';
@@ -51,7 +52,7 @@ async function open(from: TestService): Promise<App> {
       }),
     },
     store: from.store,
-    bytes: createByteAnswers(),
+    bytes: createByteAnswers(systemClock),
     clock: from.clock,
     defaultApplication: 'desktop',
     checkAgainAfterSeconds: 60,

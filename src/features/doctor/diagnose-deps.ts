@@ -59,7 +59,7 @@ async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<Diagno
     ask,
     isBucket,
     publicAddress: publicAddressOf(config, signer),
-    isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory),
+    isOpenToUsers: isBucket ? undefined : () => isOpenToUsers(directory, config.filesOffload),
     // Checks only the right to write, and not that the directory exists, because a publisher needs no such directory.
     findSaveProblem: () => findWriteProblem(config.dataDirectory),
     readSpace: isBucket ? undefined : () => readSpace(directory),
@@ -77,10 +77,14 @@ async function readSpace(directory: string): Promise<Space> {
   }
 }
 
-/** On Windows, Node reports all permission bits as set: access lists decide there, and Node cannot read them. */
-async function isOpenToUsers(directory: string): Promise<boolean> {
+/**
+ * With FILES_OFFLOAD, the group may have rights, because the proxy is in the group. On Windows, Node reports all
+ * permission bits as set: access lists decide there, and Node cannot read them.
+ */
+async function isOpenToUsers(directory: string, filesOffload: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   const found = await stat(directory).catch(() => undefined);
   // A missing directory is no problem: only its owner can read a directory that the store creates.
-  return found !== undefined && (found.mode & 0o077) !== 0;
+  const others = filesOffload === 'off' ? 0o077 : 0o007;
+  return found !== undefined && (found.mode & others) !== 0;
 }

@@ -2,18 +2,15 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import pLimit from 'p-limit';
 import { parseRangeHeader, type Selection } from '../../answers/files/range-header.ts';
+import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { renderDisposition } from '../../store/disposition.ts';
 import type { ObjectInfo, ObjectReader } from '../../store/object-store.ts';
 import { etagOf, evaluatePreconditions, isCurrent } from '../http/conditional.ts';
 import { ByteStream } from './byte-stream.ts';
-import {
-  type BodyPart,
-  composeMultipart,
-  contentRange,
-  lengthOf,
-  packBatches,
-} from './multipart.ts';
+import { type BodyPart, composeMultipart, contentRange, lengthOf } from './multipart.ts';
+import type { Offload } from './offload.ts';
+import { createSharedBuffers } from './shared-buffers.ts';
 
 /** Answers requests for the bytes of stored files: whole files, and one or several ranges of them. */
 
@@ -25,14 +22,14 @@ const TYPE = 'application/octet-stream';
  * of them.
  */
 const READS_MAX = 32;
-const BUFFER_BYTES = 256 * 1024;
-const BUFFERS_EACH = 4;
 /**
- * At most this number of large answers read ahead at once. Each further answer uses one small buffer: with so many
- * clients, most clients are slow and gain nothing from reading ahead.
+ * Each read costs a switch to another thread and back, so a download in large pieces needs less processor time. These
+ * buffers are for the answers whose clients keep up, and limit the memory for them.
  */
-const READING_AHEAD_MAX = 12;
-const SMALL_BUFFER_BYTES = 128 * 1024;
+const SHARED_BYTES = 512 * 1024;
+const SHARED_MAX = 21;
+/** Each answer has one such buffer of its own. While a client is slow, its answer uses no other. */
+const OWN_BYTES = 128 * 1024;
 const HALF_CLOSED_MAX_MS = 2_000;
 
 interface FileFacts {
@@ -40,6 +37,8 @@ interface FileFacts {
   readonly filename: string;
   /** The value of Cache-Control. */
   readonly cacheControl: string;
+  /** Lets a proxy send the bytes. Only for a request whose link was verified. */
+  readonly offload?: Offload | undefined;
 }
 
 export interface ByteAnswers {
@@ -61,35 +60,26 @@ export interface ByteAnswers {
 }
 
 /** The process has one instance, which limits the memory and the reads of the process. */
-export function createByteAnswers(): ByteAnswers {
+export function createByteAnswers(clock: Pick<Clock, 'now'>): ByteAnswers {
   const limit = pLimit(READS_MAX);
   /** Limits the answers that have not begun, because the memory budget of connections does not count them yet. */
   const starts = pLimit(READS_MAX);
-  let readingAhead = 0;
-  const spare: Buffer[] = [];
+  const shared = createSharedBuffers(SHARED_BYTES, SHARED_MAX);
 
   /** The stream closes the reader. */
   const createBody = (
     reader: ObjectReader,
     parts: Iterable<BodyPart>,
     length: number,
-  ): ByteStream => {
-    const isLarge = length > SMALL_BUFFER_BYTES && readingAhead < READING_AHEAD_MAX;
-    if (isLarge) readingAhead += 1;
-    const bufferBytes = Math.min(length, isLarge ? BUFFER_BYTES : SMALL_BUFFER_BYTES);
-    return new ByteStream({
+  ): ByteStream =>
+    new ByteStream({
       reader,
-      batches: packBatches(parts, bufferBytes),
-      bufferBytes,
-      buffersMax: isLarge ? Math.min(BUFFERS_EACH, Math.ceil(length / bufferBytes)) : 1,
+      parts,
+      ownBytes: Math.min(length, OWN_BYTES),
+      shared: length > OWN_BYTES ? shared : undefined,
       limit,
-      // This list stays small: an answer takes buffers from the list before it allocates others.
-      spare: bufferBytes === BUFFER_BYTES ? spare : [],
-      onClose: () => {
-        if (isLarge) readingAhead -= 1;
-      },
+      clock,
     });
-  };
 
   const begin = async (body: ByteStream, { socket }: FastifyRequest['raw']): Promise<void> => {
     const stopWatching = watchClient(socket, () => body.destroy());
@@ -116,9 +106,12 @@ export function createByteAnswers(): ByteAnswers {
         const answer = answerTo(request, reader.info, reply);
         const length = lengthOf(answer.parts);
         const hasBody = length > 0 && request.method !== 'HEAD';
-        if (hasBody) body = createBody(reader, answer.parts, length);
+        const { status } = answer;
+        const handOver = hasBody ? facts.offload?.(request, status, reader.info.key) : undefined;
+        if (hasBody && handOver === undefined) body = createBody(reader, answer.parts, length);
         if (body !== undefined) await begin(body, request.raw);
         writeHead(reply, answer, reader.info, { ...facts, length });
+        handOver?.(reply);
       } catch (error) {
         if (body === undefined) await reader.close();
         else body.destroy();

@@ -2,11 +2,17 @@ import { OutgoingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { LimitFunction } from 'p-limit';
 import pLimit from 'p-limit';
+import type { Clock } from '../../core/clock.ts';
 import type { ObjectReader } from '../../store/object-store.ts';
-import type { Batch } from './multipart.ts';
+import { type Batch, type BodyPart, packBatches } from './multipart.ts';
+import type { SharedBuffers } from './shared-buffers.ts';
 
 /** The number of reads of one answer that are under way at once. */
 const READS_EACH = 8;
+/** The number of batches of one answer in memory: the stream reads the next while the client receives the last. */
+const BATCHES_MAX = 2;
+/** A client keeps up when the system takes a batch from the stream within this time. */
+const QUICK_MS = 250;
 
 /** A buffer whose first `length` bytes are the next bytes of the body. */
 interface Filled {
@@ -18,26 +24,22 @@ const bytesOf = ({ buffer, length }: Filled): Buffer => buffer.subarray(0, lengt
 
 interface ByteStreamDeps {
   readonly reader: ObjectReader;
-  readonly batches: Iterator<Batch, void>;
-  /** The size of a buffer, which holds the largest batch. */
-  readonly bufferBytes: number;
-  /** The number of batches in memory: the stream reads batches while the client receives earlier batches. */
-  readonly buffersMax: number;
+  readonly parts: Iterable<BodyPart>;
+  /** The size of the buffer that belongs to this answer alone. */
+  readonly ownBytes: number;
+  /** Larger buffers for a client that keeps up; undefined when the body fits into the answer's own buffer. */
+  readonly shared: SharedBuffers | undefined;
   /** Limits the reads of the whole process. */
   readonly limit: LimitFunction;
-  /**
-   * Buffers of `bufferBytes` bytes that earlier answers no longer need. Without this list, their memory would stay in
-   * use until the garbage collector runs.
-   */
-  readonly spare: Buffer[];
-  readonly onClose: () => void;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /**
  * A body that reads an object piece by piece, and then closes the reader.
  *
- * Reads some pieces ahead, at most as much as its buffers hold, and then waits for the client. So a client that does
- * not read takes up only these buffers: no connection to the store, and no read of the process.
+ * Uses large buffers while the client keeps up and other answers leave some, and otherwise one small buffer of its own.
+ * Reads at most one piece ahead, and then waits for the client. So a client that does not read takes up only these
+ * buffers: no connection to the store, and no read of the process.
  *
  * Piped to an HTTP response, the body reuses its buffers. A new buffer for every write would take more processor time
  * than everything else in a download, because the system has to provide new pages of memory.
@@ -48,14 +50,22 @@ export class ByteStream extends Readable {
   readonly #ownLimit = pLimit(READS_EACH);
   /** The batches that are filled or being filled, in the order of the body. */
   readonly #ahead: Promise<Filled>[] = [];
-  readonly #free: Buffer[] = [];
-  #buffers = 0;
+  readonly #batches: Iterator<Batch, void>;
+  /** Undefined before the first batch. */
+  #own: Buffer | undefined;
+  #isOwnUsed = false;
+  /** The number of buffers in use, and of the shared buffers among them. */
+  #used = 0;
+  #sharedUsed = 0;
+  #nextBytes = 0;
+  #isQuick = true;
   #isPlanned = false;
 
   constructor(deps: ByteStreamDeps) {
     // The memory budget of connections counts this number.
-    super({ highWaterMark: deps.bufferBytes * deps.buffersMax });
+    super({ highWaterMark: deps.ownBytes });
     this.#deps = deps;
+    this.#batches = packBatches(deps.parts, () => this.#nextBytes);
     // `begin` and the answer report failures. Without a listener, a failing close would end the process.
     this.on('error', () => {});
   }
@@ -79,16 +89,14 @@ export class ByteStream extends Readable {
     this.#next((filled) => {
       if (filled === null) return this.push(null);
       const chunk = Buffer.from(bytesOf(filled));
-      this.#free.push(filled.buffer);
+      this.#release(filled.buffer);
       return this.push(chunk);
     });
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#stop.abort();
-    // Gives back the free buffers only: a read or a write may still use the others.
-    this.#deps.spare.push(...this.#free.splice(0));
-    this.#deps.onClose();
+    this.#deps.shared?.replace(this.#sharedUsed);
     this.#deps.reader.close().then(
       () => callback(error),
       (closing: Error) => callback(error ?? closing),
@@ -104,11 +112,13 @@ export class ByteStream extends Readable {
           this.resume();
           return;
         }
+        const writtenAt = this.#deps.clock.now();
         response.write(bytesOf(filled), (error) => {
           // When the response fails, its owner destroys this stream, as with every pipe.
           if (error || this.destroyed) return;
           // The system has the bytes now, so the buffer is free.
-          this.#free.push(filled.buffer);
+          this.#isQuick = this.#deps.clock.now() - writtenAt < QUICK_MS;
+          this.#release(filled.buffer);
           sendNext();
         });
       });
@@ -135,8 +145,10 @@ export class ByteStream extends Readable {
     while (!this.#isPlanned && !this.destroyed) {
       const buffer = this.#takeBuffer();
       if (buffer === undefined) return;
-      const { value: batch } = this.#deps.batches.next();
+      this.#nextBytes = buffer.length;
+      const { value: batch } = this.#batches.next();
       if (batch === undefined) {
+        this.#release(buffer);
         this.#isPlanned = true;
         return;
       }
@@ -148,12 +160,26 @@ export class ByteStream extends Readable {
   }
 
   #takeBuffer(): Buffer | undefined {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    const { bufferBytes, buffersMax } = this.#deps;
-    if (this.#buffers === buffersMax) return undefined;
-    this.#buffers += 1;
-    return this.#deps.spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+    if (this.#used === BATCHES_MAX) return undefined;
+    const shared = this.#isQuick ? this.#deps.shared?.take() : undefined;
+    if (shared !== undefined) this.#sharedUsed += 1;
+    else if (this.#isOwnUsed) return undefined;
+    else {
+      this.#own ??= Buffer.allocUnsafeSlow(this.#deps.ownBytes);
+      this.#isOwnUsed = true;
+    }
+    this.#used += 1;
+    return shared ?? this.#own;
+  }
+
+  #release(buffer: Buffer): void {
+    this.#used -= 1;
+    if (buffer === this.#own) {
+      this.#isOwnUsed = false;
+      return;
+    }
+    this.#sharedUsed -= 1;
+    this.#deps.shared?.give(buffer);
   }
 
   async #fill(buffer: Buffer, { length, texts, reads }: Batch): Promise<Filled> {

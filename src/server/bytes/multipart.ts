@@ -66,15 +66,20 @@ export interface Batch {
  * Packs a body into batches: many small parts make one write, and a large range becomes several reads. A range that
  * fits into one batch becomes one read.
  *
- * @param bytesMax the size limit of one batch; it must be larger than any text
+ * @param bytesMaxOfNext the size limit of the next batch; it must be larger than any text
  */
-export function* packBatches(parts: Iterable<BodyPart>, bytesMax: number): Generator<Batch> {
+export function* packBatches(
+  parts: Iterable<BodyPart>,
+  bytesMaxOfNext: () => number,
+): Generator<Batch> {
   let batch = emptyBatch();
+  let bytesMax = bytesMaxOfNext();
   for (const part of parts) {
     if (typeof part === 'string') {
       if (batch.length + part.length > bytesMax) {
         yield batch;
         batch = emptyBatch();
+        bytesMax = bytesMaxOfNext();
       }
       batch.texts.push({ at: batch.length, text: part });
       batch.length += part.length;
@@ -86,6 +91,7 @@ export function* packBatches(parts: Iterable<BodyPart>, bytesMax: number): Gener
       if (room < Math.min(left, bytesMax) && batch.length > 0) {
         yield batch;
         batch = emptyBatch();
+        bytesMax = bytesMaxOfNext();
         continue;
       }
       const length = Math.min(left, room);

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
+import type { Offload } from '../bytes/offload.ts';
 import type { App } from '../deps.ts';
 import { LASTING } from '../http/cache-control.ts';
 
@@ -14,6 +15,8 @@ export interface FileRouteDeps {
   readonly store: Pick<ObjectStore, 'open'>;
   readonly bytes: ByteAnswers;
   readonly clock: Clock;
+  /** Undefined: the service sends all bytes itself. */
+  readonly offload: Offload | undefined;
   /** @throws AppError `invalid_link` */
   readonly verifyLink: (request: {
     readonly method: string;
@@ -39,6 +42,7 @@ const hide = true;
 const method = ['GET', 'HEAD'];
 
 export function registerFiles(app: App, deps: FileRouteDeps): void {
+  const { offload, verifyPublicLink } = deps;
   app.route({
     method,
     url: '/files/*',
@@ -52,11 +56,10 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
       const key = request.params['*'];
       const now = new Date(deps.clock.now());
       const { filename } = deps.verifyLink({ method, key, query, now });
-      const facts = { filename, cacheControl: EXPIRING };
+      const facts = { filename, cacheControl: EXPIRING, offload };
       return deps.bytes.send(await openOrRefuse(deps, key), facts, request, reply);
     },
   });
-  const { verifyPublicLink } = deps;
   if (verifyPublicLink === undefined) return;
   app.route({
     method,
@@ -66,6 +69,7 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
       const { signature, '*': key } = request.params;
       verifyPublicLink({ signature, key });
       const reader = await openOrRefuse(deps, key);
+      // Not offloaded: a cache would keep the failure of a proxy as long as the file.
       const facts = { filename: key.slice(key.lastIndexOf('/') + 1), cacheControl: LASTING };
       return deps.bytes.send(reader, facts, request, reply);
     },

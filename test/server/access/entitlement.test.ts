@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/system.ts';
 import { DEFAULT_TIERS, parseTierTable, type TierTable } from '../../../src/domain/tier.ts';
 import { createByteAnswers } from '../../../src/server/bytes/byte-answers.ts';
 import type { App, RouteDeps } from '../../../src/server/deps.ts';
@@ -71,7 +72,7 @@ async function openRoutes(service: TestService, tiers: TierTable) {
       },
     },
     store: service.store,
-    bytes: createByteAnswers(),
+    bytes: createByteAnswers(systemClock),
     clock: service.clock,
     defaultApplication: 'desktop',
     checkAgainAfterSeconds: 60,

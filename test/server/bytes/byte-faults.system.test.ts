@@ -163,7 +163,7 @@ it('limits the reads of one answer to 8, and those of all to 32', async () => {
 
 it('refuses with 503 what the memory of the process does not suffice for', async () => {
   const { store } = readingBy(await storeWith(CONTENT), readWell);
-  server = await openBytesServer(store, 3 * 1024 * 1024);
+  server = await openBytesServer(store, 3 * 128 * 1024);
   const url = `${server.url}/${KEY}`;
   const responses = await Promise.all(Array.from({ length: 8 }, () => ask(url, SEVERAL)));
   const statuses = responses.map(({ statusCode }) => statusCode);

@@ -34,7 +34,7 @@ export async function openBytesServer(
     log: logger,
   });
   const app = await buildBase({ logger, trustProxy: false, connections }, new Registry());
-  const bytes = createByteAnswers();
+  const bytes = createByteAnswers(systemClock);
   app.get<{ Params: { '*': string } }>('/*', async (request, reply) => {
     const reader = await store.open(request.params['*']);
     if (reader === undefined) throw new AppError('unknown_file', 'There is no such file.');

@@ -5,6 +5,9 @@ import { failed, ok, skipped, warning } from './finding.ts';
 
 /** Checks that clients get the answers of the service unchanged, and get no other answers. */
 
+/** The headers of FILES_OFFLOAD, which are for the proxy. */
+const HANDING_OVER = ['x-accel-redirect', 'x-sendfile'] as const;
+
 export async function checkBodies({ ask, url }: AddressDeps): Promise<Finding> {
   const reply = await ask(`${url}/api/v1/desktop/check-update`, {
     method: 'POST',
@@ -47,6 +50,13 @@ export async function checkRanges({ ask, url, application }: AddressDeps): Promi
   const first = await ask(file, { headers });
   const link = first.headers.get('location');
   const part = link === null ? first : await ask(link, { headers });
+  const passedOn = HANDING_OVER.find((name) => part.headers.get(name) !== null);
+  if (passedOn !== undefined) {
+    return failed(
+      `The proxy passes ${passedOn} on instead of sending the file: every download is empty.`,
+      "Set up the proxy as docs/operations/behind-a-proxy.md in Slipway's repository says, or set FILES_OFFLOAD of the service to off.",
+    );
+  }
   if (part.status === 206 && part.text.length === 1)
     return ok(`One byte of ${file} can be downloaded.`);
   const host = new URL(link ?? file).origin;
@@ -60,7 +70,7 @@ export async function checkRanges({ ask, url, application }: AddressDeps): Promi
     `A download of ${file} ends at ${host}, which ${answered(part)}.`,
     link === null
       ? 'The log of the service says why. With a proxy, let it pass Range on.'
-      : 'Check S3_PUBLIC_ENDPOINT, PUBLIC_FILES_URL, S3_REGION and the keys of the service: links are made from these.',
+      : 'Check S3_PUBLIC_ENDPOINT, PUBLIC_FILES_URL, S3_REGION and the keys of the service: links are made from these. With FILES_OFFLOAD, the proxy must have the right to read the directory objects/apps of DATA_DIR.',
   );
 }
 

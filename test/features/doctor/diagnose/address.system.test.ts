@@ -243,6 +243,22 @@ describe('diagnoseAddress', () => {
     expect(check?.detail).toContain('https://files.test');
   });
 
+  it.each([
+    ['passes x-accel-redirect on', 206, { 'x-accel-redirect': '/slipway-files/apps/a' }, /to off/],
+    ['passes x-sendfile on', 206, { 'x-sendfile': '/var/lib/slipway/objects/apps/a' }, /to off/],
+    ['may not read the files', 403, {}, /the proxy must have the right to read/],
+  ])(
+    'a proxy that should send the files, and %s, is found',
+    async (_what, status, headers, remedy) => {
+      fault = {
+        answer: (path) => (path.includes('/files/') ? { status, headers, body: '' } : undefined),
+      };
+      const { checks, wrong } = await findings();
+      expect(wrong).toEqual(['ranges: failed']);
+      expect(checks.find(({ name }) => name === 'ranges')?.remedy).toMatch(remedy);
+    },
+  );
+
   it('a cache that keeps private answers is found', async () => {
     let kept: string | undefined;
     fault = {
