@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { NewestKnown } from '../store/sequence/newest-known.ts';
+import { createNewestKnown, type NewestKnown } from '../store/sequence/newest-known.ts';
 import {
   type Announced,
   findNewestListed,
@@ -166,6 +166,24 @@ export async function readRevision(
 }
 
 /**
+ * Finds the newest readable revision and the end of the revisions.
+ *
+ * @throws AppError `document_corrupt` when the present state is unknown
+ */
+export function readRevisionPosition(
+  deps: ReaderDeps,
+  application: string,
+  named: Announced | undefined,
+): Promise<Position<Revision>> {
+  return readPosition(deps, revisionSequence(application), named);
+}
+
+/** Dependencies that remember the newest documents, so that no search begins at the first document again. */
+export function remembering<D extends ReaderDeps>(deps: D): D {
+  return deps.newestKnown === undefined ? { ...deps, newestKnown: createNewestKnown() } : deps;
+}
+
+/**
  * The documents of a sequence, for checks. A check also reports a sequence whose newest state is unknown; other readers
  * refuse such a sequence.
  */
@@ -303,7 +321,7 @@ export async function refuseLost(
   application: string,
   named: Announced | undefined,
 ): Promise<void> {
-  if (named !== undefined) await readPosition(deps, revisionSequence(application), named);
+  if (named !== undefined) await readRevisionPosition(deps, application, named);
 }
 
 /** The highest revision that the newest manifests of all versions name. */
