@@ -138,8 +138,8 @@ interface CatalogPlan<P> {
 export interface CommitBase {
   readonly revisions: Position<Revision>;
   readonly manifests: Position<Manifest>;
-  /** The number of the newest hint, or of an older one. */
-  readonly hint: number;
+  /** The number of the newest hint, or of an older one; undefined when the publisher did not know the revisions. */
+  readonly hint: number | undefined;
 }
 
 /**
@@ -154,14 +154,14 @@ export async function findCommitBase(
   version: string,
 ): Promise<CommitBase> {
   const manifests = manifestSequence(application, version);
-  const { hint: from = 0 } =
-    deps.newestKnown?.get(revisionSequence(application))?.document.signed ?? {};
-  const [found, ofVersion, hint] = await Promise.all([
-    readRevisionPosition(deps, application, deps.named),
+  const known = deps.newestKnown?.get(revisionSequence(application))?.document.signed;
+  const hints = known && readNewestHints(deps.store, known.hint ?? 0).catch(ignoreUnreadable);
+  const [found, ofVersion, newest] = await Promise.all([
+    readRevisionPosition(deps, application, deps.named, hints),
     findPresent(deps.store, manifests, deps.newestKnown?.get(manifests)),
-    findHint(deps, from),
+    hints,
   ]);
-  return { revisions: found, manifests: ofVersion, hint };
+  return { revisions: found, manifests: ofVersion, hint: newest?.last ?? known?.hint };
 }
 
 /**

@@ -20,6 +20,7 @@ import { continues, linkOf } from './chain.ts';
 import { releaseOf } from './documents/manifest-document.ts';
 import {
   type AnnouncedRevisions,
+  type Hints,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
@@ -168,14 +169,18 @@ export async function readRevision(
 /**
  * Finds the newest readable revision and the end of the revisions.
  *
+ * @param hints the hints above the hint that the known revision names; absent: this function reads them
  * @throws AppError `document_corrupt` when the present state is unknown
  */
 export function readRevisionPosition(
   deps: ReaderDeps,
   application: string,
   named: Announced | undefined,
+  hints?: Promise<Pick<Hints, 'announced'> | undefined>,
 ): Promise<Position<Revision>> {
-  return readPosition(deps, revisionSequence(application), named);
+  const sequence = revisionSequence(application);
+  const announced = hints && (async () => (await hints)?.announced.get(application));
+  return readPosition(deps, announced === undefined ? sequence : { ...sequence, announced }, named);
 }
 
 /** Dependencies that remember the newest documents, so that no search begins at the first document again. */

@@ -114,7 +114,7 @@ export interface AnnouncedRevision extends Announced {
   readonly hint: number;
 }
 
-interface Hints {
+export interface Hints {
   /** The applications that changed; undefined when there are too many hints to read. */
   readonly applications: ReadonlySet<string> | undefined;
   readonly announced: AnnouncedRevisions;
