@@ -71,7 +71,7 @@ export interface AppendDeps {
   readonly newestKnown?: NewestKnown;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   /** True when no other document refers to this sequence yet. The change then need not look for deleted documents. */
   readonly isUnreferenced?: boolean;
   /** A number of this sequence that the caller found in another document. */
