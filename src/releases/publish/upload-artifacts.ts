@@ -53,7 +53,7 @@ type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | '
 
 const UPLOADS_AT_ONCE = 16;
 /** The memory of all uploads under way, in bytes. */
-const UPLOADS_BYTES_MAX = 64 * 1024 * 1024;
+const UPLOADS_BYTES_MAX = 48 * 1024 * 1024;
 /** The memory that one upload of a large file holds, in bytes: the store sends such a file in parts. */
 const UPLOAD_BYTES_MAX = 32 * 1024 * 1024;
 
