@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
 import { createBytesSource, createFileSource } from '../store/file-source.ts';
+import type { UploadOptions } from '../store/object-store.ts';
 import type { AppendDeps } from '../store/sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
@@ -22,6 +23,13 @@ interface UploadedFile {
   readonly size: number;
 }
 
+interface Uploaded {
+  /** Relative to the application. */
+  readonly object: string;
+  /** True when this call uploaded it. */
+  readonly uploaded: boolean;
+}
+
 /**
  * Uploads a file unless its bytes are in the store.
  *
@@ -30,7 +38,6 @@ interface UploadedFile {
  * uploads the bytes under a fresh key.
  *
  * @param named the artifacts that a manifest of the release names
- * @returns the object, relative to the application, and whether this call uploaded it
  * @throws AppError `artifact_mismatch`, `store_unavailable`, `store_denied`
  */
 export async function ensureUploaded(
@@ -38,21 +45,24 @@ export async function ensureUploaded(
   application: string,
   file: UploadedFile,
   named: readonly Pick<Artifact, 'filename' | 'sha256' | 'object'>[],
-  onProgress: (bytesDone: number) => void,
-): Promise<{ readonly object: string; readonly uploaded: boolean }> {
+  options: UploadOptions,
+): Promise<Uploaded> {
   const known = named.find((a) => a.sha256 === file.sha256 && a.filename === file.filename);
   const object = known?.object ?? artifactObject(file.sha256, file.filename);
-  const stored = await deps.store.head(artifactKey(application, object));
-  if (stored === undefined) {
-    return upload(deps, application, object, file, onProgress);
+  // The store has most named objects, and few others. So only a named object is looked for before the upload, which
+  // creates nothing when the store has the object.
+  if (known === undefined && (await send(deps, application, object, file, options)) === 'created') {
+    return { object, uploaded: true };
   }
+  const stored = await deps.store.head(artifactKey(application, object));
+  if (stored === undefined) return upload(deps, application, object, file, options);
   if (stored.size === file.size) {
     const reusable =
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
     // Someone may have altered a file and kept its size: then this publish uploads the file anew.
     if (reusable && (await isIntact(deps, artifactKey(application, object), file.sha256))) {
-      onProgress(file.size);
+      options.onProgress?.(file.size);
       return { object, uploaded: false };
     }
   }
@@ -62,7 +72,7 @@ export async function ensureUploaded(
     application,
     artifactObject(file.sha256, file.filename, fresh),
     file,
-    onProgress,
+    options,
   );
 }
 
@@ -71,15 +81,10 @@ async function upload(
   application: string,
   object: string,
   file: UploadedFile,
-  onProgress: (bytesDone: number) => void,
-): Promise<{ readonly object: string; readonly uploaded: boolean }> {
+  options: UploadOptions,
+): Promise<Uploaded> {
   const key = artifactKey(application, object);
-  const { content, size, sha256 } = file;
-  const source =
-    typeof content === 'string'
-      ? createFileSource({ path: content, size, sha256 })
-      : createBytesSource(content, sha256);
-  const outcome = await deps.store.upload(key, source, { onProgress });
+  const outcome = await send(deps, application, object, file, options);
   // Another publisher of the same bytes may have been first.
   const stored = outcome === 'created' ? undefined : await deps.store.head(key);
   if (stored !== undefined && stored.size !== file.size) {
@@ -89,6 +94,20 @@ async function upload(
     );
   }
   return { object, uploaded: outcome === 'created' };
+}
+
+function send(
+  { store }: ReaderDeps,
+  application: string,
+  object: string,
+  { content, size, sha256 }: UploadedFile,
+  options: UploadOptions,
+): Promise<'created' | 'exists'> {
+  const source =
+    typeof content === 'string'
+      ? createFileSource({ path: content, size, sha256 })
+      : createBytesSource(content, sha256);
+  return store.upload(artifactKey(application, object), source, options);
 }
 
 /** False also when `gc` has just deleted the object. */

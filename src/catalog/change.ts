@@ -2,13 +2,19 @@ import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import {
   type AppendDeps,
-  type AppendOptions,
   appendDocument,
   type Base,
+  type FoundOptions,
 } from '../store/sequence/append.ts';
 import { SCHEMA_VERSION } from '../store/sequence/envelope.ts';
 import { seal } from '../store/sequence/sealed.ts';
-import { type Announced, findNewestListed, type Sequence } from '../store/sequence/sequence.ts';
+import {
+  type Announced,
+  findNewestListed,
+  findPresent,
+  type Position,
+  type Sequence,
+} from '../store/sequence/sequence.ts';
 import { changedTargets } from './changed-targets.ts';
 import { manifestOf } from './documents/manifest-document.ts';
 import {
@@ -21,16 +27,16 @@ import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 import type { SettingsJson } from './documents/settings-document.ts';
 import {
   announceChange,
-  findLastHint,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
 } from './following/hints.ts';
 import { releaseCount } from './fullness-text.ts';
-import { type ManifestReference, referenceTo } from './read.ts';
+import { type ManifestReference, readRevisionPosition, referenceTo } from './read.ts';
 import {
   type Applications,
   applicationsSequence,
+  type Manifest,
   manifestSequence,
   type Revision,
   revisionSequence,
@@ -128,9 +134,40 @@ interface CatalogPlan<P> {
   readonly plan: P;
 }
 
+/** The documents from which a publisher makes the next manifest and the next revision. */
+export interface CommitBase {
+  readonly revisions: Position<Revision>;
+  readonly manifests: Position<Manifest>;
+  /** The number of the newest hint, or of an older one; undefined when the publisher did not know the revisions. */
+  readonly hint: number | undefined;
+}
+
+/**
+ * Finds the documents from which a publisher commits, with all requests at the same time when the publisher has read
+ * the catalog before.
+ *
+ * @throws AppError `document_corrupt` when the present state of the catalog is unknown
+ */
+export async function findCommitBase(
+  deps: WriterDeps,
+  application: string,
+  version: string,
+): Promise<CommitBase> {
+  const manifests = manifestSequence(application, version);
+  const known = deps.newestKnown?.get(revisionSequence(application))?.document.signed;
+  const hints = known && readNewestHints(deps.store, known.hint ?? 0).catch(ignoreUnreadable);
+  const [found, ofVersion, newest] = await Promise.all([
+    readRevisionPosition(deps, application, deps.named, hints),
+    findPresent(deps.store, manifests, deps.newestKnown?.get(manifests)),
+    hints,
+  ]);
+  return { revisions: found, manifests: ofVersion, hint: newest?.last ?? known?.hint };
+}
+
 /**
  * Commits one change to the state of an application's channels.
  *
+ * @param base found by {@link findCommitBase} just before; absent: the change begins with a search
  * @param planOn gets the present state and plans the change. When another writer was first, `changeCatalog` calls
  *   `planOn` again with the newer state, so `planOn` must make every check.
  * @returns the `plan` of the attempt that was stored, also when the store's answer to that attempt was lost; when
@@ -142,16 +179,17 @@ export async function changeCatalog<P>(
   deps: WriterDeps,
   application: string,
   planOn: (channels: Channels, present: Present) => CatalogPlan<P> | Promise<CatalogPlan<P>>,
+  base?: Pick<CommitBase, 'revisions' | 'hint'>,
 ): Promise<Committed & { readonly plan: P }> {
   const { named } = deps;
-  const { appended, plan: attempt } = await appendPlanned(
+  const { appended, plan: planned } = await appendPlanned(
     deps,
     revisionSequence(application),
-    async (base) => {
-      const previous = base.newest?.document;
+    async (attempt) => {
+      const previous = attempt.newest?.document;
       refuseUnseen(deps, application, previous?.signed);
       const { channels: before, ...present } = catalogState(previous);
-      const { edit, plan } = await planOn(before, { revision: base.number, ...present });
+      const { edit, plan } = await planOn(before, { revision: attempt.number, ...present });
       if (edit === undefined) {
         const { removedVersions } = present;
         return {
@@ -168,17 +206,19 @@ export async function changeCatalog<P>(
         refuseTooLarge(application, after, removedVersions);
       await deps.beforeCommit?.(edit.change.kind, { before, after });
       // For a first revision, `announceChange` looks for the newest hint later.
-      const hint = previous === undefined ? 0 : await findHint(deps, previous.signed.hint ?? 0);
+      const { hint: known = 0 } = previous?.signed ?? {};
+      const hint =
+        previous === undefined ? 0 : Math.max(known, base?.hint ?? (await findHint(deps, known)));
       const document: Revision = seal({
         schema_version: SCHEMA_VERSION,
         type: 'catalog_revision' as const,
         application,
-        revision: base.number,
+        revision: attempt.number,
         previous:
           previous === undefined
             ? null
             : { revision: previous.signed.revision, digest: previous.digest },
-        ...header(deps, base),
+        ...header(deps, attempt),
         hint,
         change: {
           ...edit.change,
@@ -192,9 +232,9 @@ export async function changeCatalog<P>(
       });
       return { document, plan: { plan, before, after, removedVersions, hint } };
     },
-    { named },
+    { named, found: base?.revisions },
   );
-  const { hint, ...stored } = attempt;
+  const { hint, ...stored } = planned;
   if (appended.outcome === 'unchanged') {
     const revision = appended.newest?.number ?? 0;
     return { revision, changed: false, announced: false, ...stored };
@@ -215,7 +255,7 @@ async function appendPlanned<T, P>(
   deps: WriterDeps,
   sequence: Sequence<T>,
   attempt: (base: Base<T>) => Promise<{ readonly document: T | undefined; readonly plan: P }>,
-  options: AppendOptions,
+  options: FoundOptions<T>,
 ) {
   // The last attempt for each number. Only that attempt can be the stored document of the number.
   const plans = new Map<number, { readonly plan: P }>();
@@ -259,10 +299,7 @@ export function refuseUnseen(
 
 /** A failure with hints must not prevent the commit of a change. */
 async function findHint(deps: WriterDeps, from: number): Promise<number> {
-  return findLastHint(deps.store, from).catch((error: unknown) => {
-    if (!isAppError(error)) throw error;
-    return from;
-  });
+  return (await readNewestHints(deps.store, from).catch(ignoreUnreadable))?.last ?? from;
 }
 
 /**
@@ -283,7 +320,7 @@ function refuseTooLarge(
   );
 }
 
-interface ManifestOptions extends AppendOptions {
+interface ManifestOptions extends FoundOptions<Manifest> {
   /** The newest catalog revision; 0 for none. */
   readonly catalogRevision: number;
 }

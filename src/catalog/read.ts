@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { NewestKnown } from '../store/sequence/newest-known.ts';
+import { createNewestKnown, type NewestKnown } from '../store/sequence/newest-known.ts';
 import {
   type Announced,
   findNewestListed,
@@ -20,6 +20,7 @@ import { continues, linkOf } from './chain.ts';
 import { releaseOf } from './documents/manifest-document.ts';
 import {
   type AnnouncedRevisions,
+  type Hints,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
@@ -166,6 +167,28 @@ export async function readRevision(
 }
 
 /**
+ * Finds the newest readable revision and the end of the revisions.
+ *
+ * @param hints the hints above the hint that the known revision names; absent: this function reads them
+ * @throws AppError `document_corrupt` when the present state is unknown
+ */
+export function readRevisionPosition(
+  deps: ReaderDeps,
+  application: string,
+  named: Announced | undefined,
+  hints?: Promise<Pick<Hints, 'announced'> | undefined>,
+): Promise<Position<Revision>> {
+  const sequence = revisionSequence(application);
+  const announced = hints && (async () => (await hints)?.announced.get(application));
+  return readPosition(deps, announced === undefined ? sequence : { ...sequence, announced }, named);
+}
+
+/** Dependencies that remember the newest documents, so that no search begins at the first document again. */
+export function remembering<D extends ReaderDeps>(deps: D): D {
+  return deps.newestKnown === undefined ? { ...deps, newestKnown: createNewestKnown() } : deps;
+}
+
+/**
  * The documents of a sequence, for checks. A check also reports a sequence whose newest state is unknown; other readers
  * refuse such a sequence.
  */
@@ -303,7 +326,7 @@ export async function refuseLost(
   application: string,
   named: Announced | undefined,
 ): Promise<void> {
-  if (named !== undefined) await readPosition(deps, revisionSequence(application), named);
+  if (named !== undefined) await readRevisionPosition(deps, application, named);
 }
 
 /** The highest revision that the newest manifests of all versions name. */

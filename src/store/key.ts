@@ -63,7 +63,18 @@ export function isKey(key: string): boolean {
 
 /** Orders keys as object stores list them: by their UTF-8 bytes, not by UTF-16 units as `<` does. */
 export function compareKeys(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const [unitA, unitB] = [a.charCodeAt(at), b.charCodeAt(at)];
+    if (unitA !== unitB) return rankOf(unitA) - rankOf(unitB);
+  }
+  return a.length - b.length;
+}
+
+/** In UTF-8, a surrogate pair is after every other character, and in UTF-16 before U+E000. */
+function rankOf(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
 function checkText(key: string): void {

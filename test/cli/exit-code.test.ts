@@ -121,7 +121,7 @@ describe('exit codes', () => {
     expect([reading.code, reading.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /refused GET .* Nothing was changed: clients are still offered .* before\.\n/,
+        /refused (GET|LIST) .* Nothing was changed: clients are still offered .* before\.\n/,
       ),
     ]);
     refused = 'PUT';

@@ -43,8 +43,8 @@ it(
             await Promise.race([child.finished, sleep(randomness.fraction() * spans.wholeMs)]);
           } else {
             await Promise.race([child.finished, firstWrite(objects)]);
-            // Half: most builds are smaller than the measured one, whose time includes its exit.
-            const delayMs = randomness.fraction() * spans.writingMs * 0.5;
+            // A quarter: most builds are smaller than the measured one, whose time includes its exit.
+            const delayMs = randomness.fraction() * spans.writingMs * 0.25;
             await Promise.race([child.finished, sleep(delayMs)]);
           }
           child.process.kill('SIGKILL');

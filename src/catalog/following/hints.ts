@@ -114,7 +114,7 @@ export interface AnnouncedRevision extends Announced {
   readonly hint: number;
 }
 
-interface Hints {
+export interface Hints {
   /** The applications that changed; undefined when there are too many hints to read. */
   readonly applications: ReadonlySet<string> | undefined;
   readonly announced: AnnouncedRevisions;
@@ -152,11 +152,22 @@ export async function readNewestHints(
   from: number,
   countMax: number = NEWEST_MAX,
 ): Promise<Pick<Hints, 'announced' | 'last'>> {
-  const last = await findLastHint(store, from);
+  // Most often only the hint of the newest revision is above the number, so the next two are read at once.
+  const near = await Promise.all([from + 1, from + 2].map((number) => readHint(store, number)));
+  const end = near.indexOf('missing');
+  if (end >= 0) return announcedBy(near.slice(0, end), from + end);
+  const last = await findLastHint(store, from + near.length);
   const first = Math.max(from, last - countMax) + 1;
   const numbers = Array.from({ length: last - first + 1 }, (_, index) => first + index);
   const limit = pLimit(READS_AT_ONCE);
   const hints = await Promise.all(numbers.map((number) => limit(() => readHint(store, number))));
+  return announcedBy(hints, last);
+}
+
+function announcedBy(
+  hints: readonly Awaited<ReturnType<typeof readHint>>[],
+  last: number,
+): Pick<Hints, 'announced' | 'last'> {
   const announced = new Map<string, AnnouncedRevision>();
   for (const hint of hints) if (typeof hint === 'object') note(announced, hint);
   return { announced, last };

@@ -147,17 +147,25 @@ export function refuseRemoved(
 
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
+  const own = versionText(version);
+  // Texts are enough, because equal versions have one spelling: a channel may list a hundred thousand.
+  const isSame = (text: string): boolean =>
+    text !== own && withoutBuild(text) === withoutBuild(own);
   for (const [name, { offers, drafts = [], retired }] of channelEntries(channels)) {
     for (const text of [...[...offers, ...drafts].map((listed) => listed.version), ...retired]) {
-      const other = parseVersion(text);
-      if (compareVersions(other, version) === 0 && text !== versionText(version)) {
+      if (isSame(text)) {
         throw new AppError(
           'version_ambiguous',
-          `${versionText(version)} and ${text} on ${name} differ only in build metadata, which no client compares. Publish a new version.`,
+          `${own} and ${text} on ${name} differ only in build metadata, which no client compares. Publish a new version.`,
         );
       }
     }
   }
+}
+
+function withoutBuild(text: string): string {
+  const plus = text.indexOf('+');
+  return plus < 0 ? text : text.slice(0, plus);
 }
 
 /** The offers of a version, by channel. */

@@ -4,6 +4,7 @@ import type { ChannelView } from '../../domain/channel.ts';
 import { decideUpdate } from '../../domain/decide-update.ts';
 import type { OfferedArtifact } from '../../domain/offer.ts';
 import { compareVersions, type Version, versionText } from '../../domain/version.ts';
+import { withInherited } from '../channels/view-channels.ts';
 import type { ChannelStates } from './compare-channels.ts';
 import { targetsOf, updateQuestion } from './foresee-updates.ts';
 
@@ -39,9 +40,13 @@ export function foreseeZsync(
     ({ format }) => format === 'appimage',
   );
   if (appImages.length === 0) return [];
-  const old = viewsOf(before);
+  // An edit copies only the channels that it changes, so the other channels are the same objects.
+  const changed = Object.keys(after).filter((name) =>
+    Object.keys(withInherited(after, [name])).some((each) => before[each] !== after[each]),
+  );
+  const old = viewsOf(withInherited(before, changed));
   const found = new Map<string, ForeseenZsync>();
-  for (const [channel, view] of viewsOf(after)) {
+  for (const [channel, view] of viewsOf(withInherited(after, changed))) {
     for (const artifact of appImages) {
       const was = offered(old.get(channel), artifact, now);
       const is = offered(view, artifact, now);

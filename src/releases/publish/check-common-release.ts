@@ -2,6 +2,7 @@ import type { Channels } from '../../catalog/change.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { divideMachines, type NamedMachine } from '../../domain/common-release.ts';
 import type { UpdateQuery } from '../../domain/update-query.ts';
+import { withInherited } from '../channels/view-channels.ts';
 
 /** The conditions under which a document for several machines states a release to a client. */
 export interface CommonReleaseNeeds {
@@ -33,7 +34,8 @@ export function checkCommonRelease(
   machines: readonly NamedMachine[],
 ): CommonReleaseNeeds | undefined {
   const required = channels[query.channel]?.offers.find((offer) => offer.version === version);
-  const view = viewsOf(withoutRequirements(channels)).get(query.channel);
+  const shown = withInherited(channels, [query.channel]);
+  const view = viewsOf(withoutRequirements(shown)).get(query.channel);
   const offer = view?.offerOf(version);
   if (view === undefined || offer === undefined || offer.status !== 'active') return undefined;
   // A build is not missing when a client gets the build after it states its system.

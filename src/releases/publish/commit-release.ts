@@ -3,10 +3,11 @@ import {
   catalogState,
   changeCatalog,
   changeManifest,
+  findCommitBase,
   registerApplication,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import { type ManifestReference, readRevision } from '../../catalog/read.ts';
+import { type ManifestReference, remembering } from '../../catalog/read.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
 import type { EnsureSigned } from '../verify/verify-stored-signatures.ts';
@@ -62,14 +63,16 @@ const ROUNDS_MAX = 50;
  * @throws AppError the codes of {@link planPublish}; `store_unavailable` when other publishers were first each time
  */
 export async function commitRelease(
-  deps: WriterDeps,
+  given: WriterDeps,
   publish: Publish,
   { isListed, ensureSigned }: CommitOptions,
 ): Promise<CommittedRelease> {
   const { application, version } = publish;
+  const deps = remembering(given);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     // Reads the revision again after the uploads, because other publishers may have published meanwhile.
-    const revision = await readRevision(deps, application);
+    const base = await findCommitBase(deps, application, version);
+    const revision = base.revisions.newest?.document;
     const admitted = admit(catalogState(revision), publish);
     const stored = await changeManifest(
       deps,
@@ -83,18 +86,24 @@ export async function commitRelease(
         catalogRevision: revision?.signed.revision ?? 0,
         // Only revisions name manifests: without a revision, no document refers to this sequence.
         isUnreferenced: revision === undefined,
+        found: revision === undefined ? undefined : base.manifests,
       },
     );
     if (!isListed) await registerApplication(deps, application);
     const {
       plan: { state, plan },
       ...committed
-    } = await changeCatalog(deps, application, async (channels, present) => {
-      const newer = admit({ channels, ...present }, publish);
-      const attempt = await planVerified(deps, newer, publish, stored, ensureSigned);
-      const { manifest, edit } = attempt.plan;
-      return { edit: manifest.kept && edit, plan: attempt };
-    });
+    } = await changeCatalog(
+      deps,
+      application,
+      async (channels, present) => {
+        const newer = admit({ channels, ...present }, publish);
+        const attempt = await planVerified(deps, newer, publish, stored, ensureSigned);
+        const { manifest, edit } = attempt.plan;
+        return { edit: manifest.kept && edit, plan: attempt };
+      },
+      base,
+    );
     const { kept } = plan.manifest;
     if (kept === undefined) continue;
     const facts = channelFacts(state, publish, plan);

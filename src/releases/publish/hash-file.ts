@@ -130,7 +130,7 @@ async function readThrough(
 ): Promise<number> {
   const handle = await openPlainFile(path);
   try {
-    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, expected + 1));
     for (let size = 0; ; ) {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, size);
       if (bytesRead === 0) return size;

@@ -7,6 +7,7 @@ import {
   readNewestManifest,
   readRevision,
   refuseLost,
+  remembering,
 } from '../../catalog/read.ts';
 import { needsCreate } from '../../catalog/unknown-release.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
@@ -96,9 +97,10 @@ export interface PublishResult extends CommittedRelease {
  *   admit} and `planPublish` for a refusal; `store_*` when the store fails
  */
 export async function publishRelease(
-  deps: PublishDeps,
+  given: PublishDeps,
   request: PublishRequest,
 ): Promise<PublishResult> {
+  const deps = remembering(given);
   const application = parseApplicationName(request.application);
   const channel = parseChannelName(request.channel);
   const version = parseVersion(request.version);
@@ -109,9 +111,11 @@ export async function publishRelease(
   const uploadsBegan = deps.clock.now();
 
   // All checks come before the upload, which may take gigabytes. The commit plans again on the newest state.
+  const readingRevision = ahead(readRevision(deps, application));
   const isListed = await checkApplication(deps, application, request.create);
-  const revision = await readRevision(deps, application);
+  const revision = await readingRevision;
   const admitted = admit(catalogState(revision), publishing);
+  const readingManifest = ahead(readNewestManifest(deps, application, request.version));
   await deps.ensureConforming();
   const keys = applicationSettingsOf(admitted.settings);
   const { tauriPubkey, sparklePubkey } = keys;
@@ -120,7 +124,7 @@ export async function publishRelease(
   const signed = request.signed ?? [];
   const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
   const ensureSigned = createSignatureCheck(deps, verifiedSignatures(keys, hashed, signed));
-  const newest = await readNewestManifest(deps, application, request.version);
+  const newest = await readingManifest;
   const lost = namedAbove(revision, application, request.version, newest);
   await refuseLost(deps, application, lost);
   const publish = (files: Pick<Release, 'artifacts' | 'carried'>): Publish => ({
@@ -167,6 +171,12 @@ export async function publishRelease(
     signatures,
     edSignatures,
   };
+}
+
+/** Work that began before its turn. Its failure counts when its turn comes: earlier checks have refused by then. */
+function ahead<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  return work;
 }
 
 /**

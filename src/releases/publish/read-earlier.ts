@@ -51,6 +51,9 @@ export async function readEarlier(
     }
   };
   const [before] = older;
-  const previous = await read(before);
-  return { previous, signed: signed === before ? previous : await read(signed), problems };
+  const [previous, other] = await Promise.all([
+    read(before),
+    signed === before ? undefined : read(signed),
+  ]);
+  return { previous, signed: signed === before ? previous : other, problems };
 }

@@ -36,12 +36,16 @@ interface Relabelling {
  */
 export async function refuseRelabelled(deps: WriterDeps, publish: Relabelling): Promise<void> {
   const { application, version, own, channels } = publish;
-  const suspects = [];
-  for (const { built, main } of publish.hashed) {
-    if (!built.hasUnversionedName || own.some(({ sha256 }) => sha256 === main.sha256)) continue;
-    const key = artifactKey(application, artifactObject(main.sha256, main.filename));
-    if ((await deps.store.head(key)) !== undefined) suspects.push({ built, main });
-  }
+  const unversioned = publish.hashed.filter(
+    ({ built, main }) =>
+      built.hasUnversionedName && !own.some(({ sha256 }) => sha256 === main.sha256),
+  );
+  const stored = await Promise.all(
+    unversioned.map(({ main }) =>
+      deps.store.head(artifactKey(application, artifactObject(main.sha256, main.filename))),
+    ),
+  );
+  const suspects = unversioned.filter((_, index) => stored[index] !== undefined);
   if (suspects.length === 0) return;
   for (const offer of recentOffers(channels, version)) {
     const artifacts = await readArtifacts(deps, application, offer);

@@ -12,6 +12,7 @@ import {
 import type { Format } from '../../domain/platform.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
+import { createByteLimit } from './byte-limit.ts';
 import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
 import { hasZsync, makeZsync } from './make-zsync.ts';
 
@@ -19,6 +20,7 @@ import { hasZsync, makeZsync } from './make-zsync.ts';
 
 export interface PublishProgress {
   readonly phase: 'hash' | 'upload';
+  /** The name of the file, or `10 files` while several are uploaded at the same time. */
   readonly filename: string;
   readonly bytesDone: number;
   readonly bytesTotal: number;
@@ -48,6 +50,12 @@ export interface HashedArtifact {
 }
 
 type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
+
+const UPLOADS_AT_ONCE = 16;
+/** The memory of all uploads under way, in bytes. */
+const UPLOADS_BYTES_MAX = 48 * 1024 * 1024;
+/** The memory that one upload of a large file holds, in bytes: the store sends such a file in parts. */
+const UPLOAD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The formats of Squirrel, Velopack and zsync, whose clients compare SHA-1. */
 const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
@@ -152,8 +160,11 @@ export function withPlannedObjects(hashed: HashedArtifact): Artifact {
 }
 
 /**
- * Uploads files, unless it can use an object with the same bytes again.
+ * Uploads files, several at the same time, unless it can use objects with the same bytes again. The first failure stops
+ * the other uploads, and none is under way any more when this function throws.
+ *
  * @param named artifacts of manifests, whose objects it uses again
+ * @throws AppError the first failure, which names its file; `artifact_mismatch`, `store_unavailable`, `store_denied`
  */
 export async function uploadArtifacts(
   deps: UploadDeps,
@@ -162,23 +173,51 @@ export async function uploadArtifacts(
   named: readonly Artifact[],
 ): Promise<readonly { artifact: Artifact; uploaded: boolean }[]> {
   const namedFiles = named.flatMap((artifact) => [artifact, ...artifact.companions]);
-  const results = [];
-  for (const item of hashed) {
-    const objects = new Map<HashedFile, string>();
-    let uploaded = false;
-    for (const file of [item.main, ...item.companions]) {
-      const { content, filename, size, sha256 } = file;
-      const outcome = await ensureUploaded(
-        deps,
-        application,
-        { content, filename, size, sha256 },
-        namedFiles,
-        (bytesDone) => deps.onProgress({ phase: 'upload', filename, bytesDone, bytesTotal: size }),
-      );
-      objects.set(file, outcome.object);
-      uploaded ||= outcome.uploaded;
+  // A file that two artifacts have in common is uploaded once.
+  const files = new Map(
+    hashed.flatMap(({ main, companions }) => [main, ...companions].map((f) => [idOf(f), f])),
+  );
+  const progressOf = createUploadProgress([...files.values()], deps.onProgress);
+  const limit = createByteLimit(UPLOADS_BYTES_MAX, UPLOADS_AT_ONCE);
+  const failure = new AbortController();
+  const outcomes = new Map<string, Awaited<ReturnType<typeof ensureUploaded>>>();
+  const upload = async ([id, file]: readonly [string, HashedFile]): Promise<void> => {
+    try {
+      failure.signal.throwIfAborted();
+      const options = { onProgress: progressOf(file), signal: failure.signal };
+      outcomes.set(id, await ensureUploaded(deps, application, file, namedFiles, options));
+    } catch (error) {
+      failure.abort(error);
     }
-    results.push({ artifact: artifactWith(item, (file) => objects.get(file) ?? ''), uploaded });
-  }
-  return results;
+  };
+  await Promise.all(
+    [...files].map((each) =>
+      limit.run(Math.min(each[1].size, UPLOAD_BYTES_MAX), () => upload(each)),
+    ),
+  );
+  if (failure.signal.aborted) throw failure.signal.reason;
+  return hashed.map((item) => ({
+    artifact: artifactWith(item, (file) => outcomes.get(idOf(file))?.object ?? ''),
+    uploaded: [item.main, ...item.companions].some((f) => outcomes.get(idOf(f))?.uploaded),
+  }));
+}
+
+function idOf({ sha256, filename }: HashedFile): string {
+  return `${sha256}/${filename}`;
+}
+
+/** Adds up the bytes of all files, because they are uploaded at the same time. */
+function createUploadProgress(
+  files: readonly HashedFile[],
+  report: UploadDeps['onProgress'],
+): (file: HashedFile) => (bytesDone: number) => void {
+  const bytesTotal = files.reduce((sum, { size }) => sum + size, 0);
+  const [first, ...others] = files;
+  const filename = others.length === 0 ? (first?.filename ?? '') : `${files.length} files`;
+  const done = new Map<HashedFile, number>();
+  return (file) => (bytes) => {
+    done.set(file, bytes);
+    const bytesDone = [...done.values()].reduce((sum, each) => sum + each, 0);
+    report({ phase: 'upload', filename, bytesDone, bytesTotal });
+  };
 }

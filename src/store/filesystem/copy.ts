@@ -16,7 +16,9 @@ export async function copyToFile(
 ): Promise<void> {
   const check = createUploadCheck(key, source);
   const progress = createProgress(source.size, options.onProgress);
-  const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  // For a small source, the buffers have one byte more, so that the check notices a source that is too long.
+  const bufferBytes = Math.min(CHUNK_BYTES, source.size + 1);
+  const buffers = [Buffer.allocUnsafeSlow(bufferBytes), Buffer.allocUnsafeSlow(bufferBytes)];
   let writing: Promise<void> = Promise.resolve();
   let flushing: Promise<void> = Promise.resolve();
   let unflushed = 0;

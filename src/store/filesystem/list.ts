@@ -3,7 +3,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareKeys, isKey, TEMPORARY_PREFIX } from '../key.ts';
 import { isMissing } from './errors.ts';
-import { parsePart, partsOf } from './names.ts';
+import { isPlain, parsePart, partsOf } from './names.ts';
 
 interface FoundFile {
   readonly key: string;
@@ -19,13 +19,19 @@ interface FoundEntry extends FoundFile {
  *
  * Leaves out files that are deleted meanwhile, and everything that is not a regular file with the name of a
  * valid key.
+ *
+ * @param after leaves out the files up to this key
  */
-export async function* listFiles(root: string, prefix: string): AsyncGenerator<FoundFile> {
+export async function* listFiles(
+  root: string,
+  prefix: string,
+  after = '',
+): AsyncGenerator<FoundFile> {
   // The walk begins in the directory of the prefix: the directories above it may have thousands of other entries.
   const parent = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   const directory = await descend(root, parent.split('/').slice(0, -1).flatMap(partsOf));
   if (directory === undefined) return;
-  for await (const file of walk(directory, parent, prefix)) {
+  for await (const file of walk(directory, parent, prefix, after)) {
     if (isKey(file.key)) {
       yield file;
     }
@@ -54,12 +60,23 @@ export async function* listTemporaryFiles(directory: string): AsyncGenerator<str
   }
 }
 
-async function* walk(directory: string, parent: string, prefix: string): AsyncGenerator<FoundFile> {
+async function* walk(
+  directory: string,
+  parent: string,
+  prefix: string,
+  after: string,
+): AsyncGenerator<FoundFile> {
   const entries: FoundEntry[] = [];
-  for await (const { key: segment, ...entry } of readSegments(directory, [])) {
+  // A directory may have thousands of files, so the files up to `after` are left out first.
+  const isLeftOut = (entry: Dirent): boolean =>
+    !entry.isDirectory() &&
+    compareKeys(`${parent}${entry.name}`, after) <= 0 &&
+    isPlain(entry.name);
+  for await (const { key: segment, ...entry } of readSegments(directory, [], isLeftOut)) {
     // Sorts a directory by its name and a slash, because the keys of its files begin with this text: `a-b` is before
     // `a/b`.
     const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
+    if (!entry.isDirectory && compareKeys(key, after) <= 0) continue;
     if (key.startsWith(prefix) || (entry.isDirectory && prefix.startsWith(key))) {
       entries.push({ key, ...entry });
     }
@@ -67,7 +84,7 @@ async function* walk(directory: string, parent: string, prefix: string): AsyncGe
   entries.sort((a, b) => compareKeys(a.key, b.key));
   for (const { key, path, isDirectory } of entries) {
     if (isDirectory) {
-      yield* walk(path, key, prefix);
+      yield* walk(path, key, prefix, after);
     } else {
       yield { key, path };
     }
@@ -78,8 +95,9 @@ async function* walk(directory: string, parent: string, prefix: string): AsyncGe
 async function* readSegments(
   directory: string,
   before: readonly string[],
+  isLeftOut: (entry: Dirent) => boolean = () => false,
 ): AsyncGenerator<FoundEntry> {
-  for (const entry of await readDirectory(directory)) {
+  for (const entry of await readDirectory(directory, isLeftOut)) {
     const path = join(directory, entry.name);
     const names = [...before, entry.name];
     const { isContinued } = parsePart(entry.name);
@@ -95,11 +113,14 @@ async function* readSegments(
   }
 }
 
-async function readDirectory(path: string): Promise<Dirent[]> {
+async function readDirectory(
+  path: string,
+  isLeftOut: (entry: Dirent) => boolean = () => false,
+): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   try {
     for await (const entry of await opendir(path, { bufferSize: 256 })) {
-      entries.push(entry);
+      if (!isLeftOut(entry)) entries.push(entry);
     }
   } catch (error) {
     if (!isMissing(error)) {

@@ -25,6 +25,13 @@ const RESERVED = new RegExp(
   `^(?:(?:con|prn|aux|nul|com\\d|lpt\\d)(?:\\.|$)|${TEMPORARY_PREFIX.replace('.', '\\.')})`,
 );
 
+const PLAIN = new RegExp(`^[a-z0-9._-]{0,${PART_LENGTH_MAX - 1}}[a-z0-9_-]$`);
+
+/** True for a name that is the segment itself, as most names are. */
+export function isPlain(name: string): boolean {
+  return PLAIN.test(name) && !RESERVED.test(name);
+}
+
 /** The path of the key's file below `root`. */
 export function pathOf(root: string, key: string): string {
   return join(root, ...key.split('/').flatMap(partsOf));

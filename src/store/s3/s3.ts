@@ -31,7 +31,6 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const where = options.endpoint === undefined ? `aws:${options.region}` : place.address;
   const prefix = connection.fullPrefix('').replace(/\/$/, '');
   const reader = createS3Reader(connection);
-  const { head } = reader;
 
   return {
     location: `s3:${where}/${Bucket}${prefix === '' ? '' : `/${prefix}`}`,
@@ -40,7 +39,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
     presign: createS3Presigner(connection, options),
     ...reader,
     list: (keyPrefix, call) => listObjects(connection, keyPrefix, call),
-    upload: (key, source, call = {}) => uploadToS3({ connection, head }, key, source, call),
+    upload: (key, source, call = {}) => uploadToS3({ connection, reader }, key, source, call),
     keepsVersions: () => keepsVersions(connection),
     removeAbandonedUploads: (before) => removeAbandonedS3Uploads(connection, before),
 

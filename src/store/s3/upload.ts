@@ -7,7 +7,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { AppError, isAppError } from '../../core/errors.ts';
-import type { ObjectInfo, UploadOptions, UploadSource } from '../object-store.ts';
+import type { ObjectStore, UploadOptions, UploadSource } from '../object-store.ts';
+import { isPresent, readSize } from '../presence.ts';
 import { createProgress, createUploadCheck } from '../upload-check.ts';
 import { isWorthRetrying, type S3Connection } from './connection.ts';
 import { isPreconditionFailed, isRefusal } from './errors.ts';
@@ -17,7 +18,7 @@ const COMPLETE_ATTEMPTS_MAX = 4;
 
 interface Deps {
   readonly connection: S3Connection;
-  readonly head: (key: string) => Promise<ObjectInfo | undefined>;
+  readonly reader: Pick<ObjectStore, 'get' | 'head'>;
 }
 
 type CreateOutcome = 'created' | 'exists';
@@ -31,18 +32,14 @@ export async function uploadToS3(
 ): Promise<CreateOutcome> {
   deps.connection.fullKey(key);
   options.signal?.throwIfAborted();
-  // Some stores ignore the condition on the completion of a multipart upload, so this HEAD looks for the object first.
-  if ((await deps.head(key)) !== undefined) {
-    return 'exists';
-  }
-  const plan = planParts(source.size);
-  return plan.count <= 1
-    ? uploadWhole(deps, key, source, options)
-    : uploadInParts(deps, key, source, options);
+  if (planParts(source.size).count <= 1) return uploadWhole(deps, key, source, options);
+  // Some stores ignore the condition on the completion of a multipart upload, so this looks for the object first.
+  if (await isPresent(deps.reader, key)) return 'exists';
+  return uploadInParts(deps, key, source, options);
 }
 
 async function uploadWhole(
-  { connection, head }: Deps,
+  { connection, reader }: Deps,
   key: string,
   source: UploadSource,
   { contentType, onProgress, signal }: UploadOptions,
@@ -75,7 +72,7 @@ async function uploadWhole(
       });
     },
   );
-  if (outcome === 'exists' && attempts > 1 && (await head(key))?.size === source.size) {
+  if (outcome === 'exists' && attempts > 1 && (await readSize(reader, key)) === source.size) {
     // An earlier attempt of this call, whose answer was lost, may have created the object.
     return 'created';
   }
@@ -205,9 +202,9 @@ async function sendPart(
   });
 }
 
-/** Completes the upload. When the outcome is unknown, a HEAD shows whether the object exists. */
+/** Completes the upload. When the outcome is unknown, a read shows whether the object exists. */
 async function complete(
-  { connection, head }: Deps,
+  { connection, reader }: Deps,
   key: string,
   upload: Upload,
   Parts: SentPart[],
@@ -240,8 +237,7 @@ async function complete(
       if (!isWorthRetrying(error)) {
         throw error;
       }
-      const info = await head(key);
-      if (info?.size === size) {
+      if ((await readSize(reader, key)) === size) {
         return 'created';
       }
       if (attempt >= COMPLETE_ATTEMPTS_MAX || isRefusal(error.cause, 'NoSuchUpload')) {

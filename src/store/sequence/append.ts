@@ -71,11 +71,19 @@ export interface AppendDeps {
   readonly newestKnown?: NewestKnown;
 }
 
-export interface AppendOptions {
+interface AppendOptions {
   /** True when no other document refers to this sequence yet. The change then need not look for deleted documents. */
   readonly isUnreferenced?: boolean;
   /** A number of this sequence that the caller found in another document. */
   readonly named?: Announced | undefined;
+}
+
+export interface FoundOptions<T> extends AppendOptions {
+  /**
+   * The position that the caller has just found, with the same checks. Absent: the change begins with a search. When
+   * another writer was first, the conditional write notices it in both cases.
+   */
+  readonly found?: Position<T> | undefined;
 }
 
 /**
@@ -89,7 +97,7 @@ export async function appendDocument<T>(
   deps: AppendDeps,
   sequence: Sequence<T>,
   change: Change<T>,
-  { isUnreferenced = false, named }: AppendOptions = {},
+  { isUnreferenced = false, named, found }: FoundOptions<T> = {},
 ): Promise<Appended<T>> {
   const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
@@ -101,7 +109,7 @@ export async function appendDocument<T>(
       : findNewest(deps.store, sequence, known);
   };
   let foundAt = deps.clock.now();
-  let position = await find();
+  let position = found ?? (await find());
   for (let round = 0; ; round++) {
     const number = position.last + 1;
     const { newest, corrupt } = position;

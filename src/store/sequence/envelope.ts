@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
 import { runAtOnce, type Steps } from '../../core/steps.ts';
+import { canonicalForm } from './canonical.ts';
 import { type IsLong, LimitError, refuseExcess } from './json.ts';
 
 /**
@@ -56,19 +56,29 @@ export interface Sealed<T> {
 
 /** Hex SHA-256 of the canonical form (RFC 8785). */
 export function digestOf(signed: unknown): string {
-  return sha256(canonicalize(signed) ?? '');
+  return sha256(Buffer.from(canonicalForm(signed)));
 }
 
 /** The bytes to store: `signed` in its canonical form, so that readers can hash these bytes unchanged. */
 export function renderEnvelope(signed: object): Uint8Array {
-  const canonical = canonicalize(signed) ?? '';
-  return Buffer.from(`${HEAD}${canonical},"digest":"${sha256(canonical)}","signatures":[]}\n`);
+  return renderSealed(signed).bytes;
+}
+
+/** Like {@link renderEnvelope}, with the digest that the bytes state. */
+export function renderSealed(signed: object): {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+} {
+  const canonical = Buffer.from(canonicalForm(signed));
+  const digest = sha256(canonical);
+  const tail = Buffer.from(`,"digest":"${digest}","signatures":[]}\n`);
+  return { bytes: Buffer.concat([Buffer.from(HEAD), canonical, tail]), digest };
 }
 
 const HEAD = '{"signed":';
 
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** Checks a value against a schema, in steps. The result is like zod's, but may contain only the first issue. */

@@ -7,7 +7,7 @@ import {
   checkBy,
   digestOf,
   parseEnvelopeInSteps,
-  renderEnvelope,
+  renderSealed,
   type Sealed,
 } from './envelope.ts';
 import { type IsLong, LimitError, refuseExcess } from './json.ts';
@@ -59,8 +59,9 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
         const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
         throw new AppError('internal', why, { cause: checked.error });
       }
-      const bytes = renderEnvelope(signed);
+      const { bytes, digest } = renderSealed(signed);
       refuseUnreadable(definition, bytes);
+      rendered.set(signed, digest);
       return bytes;
     },
     parse: (bytes, number) => {
@@ -90,16 +91,19 @@ function refuseUnreadable(
   }
 }
 
+/** The digests of documents that the process has rendered. No code changes a document after that. */
+const rendered = new WeakMap<object, string>();
+
 /**
  * Seals a document that the process is about to store. Computes the digest only on request: the computation takes long
- * for thousands of offers, and most writers do not need the digest.
+ * for thousands of offers, and most writers need the digest only when the document is rendered.
  */
 export function seal<T extends object>(signed: T): Sealed<T> {
-  let digest: string | undefined;
   return {
     signed,
     get digest() {
-      digest ??= digestOf(signed);
+      const digest = rendered.get(signed) ?? digestOf(signed);
+      rendered.set(signed, digest);
       return digest;
     },
   };

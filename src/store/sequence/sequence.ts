@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../object-store.ts';
 import { isPresent } from '../presence.ts';
+import { findNear, isListedInOrder } from './find-near.ts';
 import {
   type CorruptBytes,
   type ReadableSequence,
@@ -208,8 +209,9 @@ export async function findNewestListed<T>(
 }
 
 /**
- * Like {@link findNewestListed}. Also reads the documents that name numbers of the sequence. When such a document names
- * a number above the newest number, documents of the sequence were deleted. They count as corrupt newest documents.
+ * Like {@link findNewestListed}, for a publisher who waits: it sends requests at the same time. Also reads the documents
+ * that name numbers of the sequence. When such a document names a number above the newest number, documents of the
+ * sequence were deleted. They count as corrupt newest documents.
  *
  * @param named a number that the caller found in another document
  */
@@ -219,12 +221,39 @@ export async function findPresent<T>(
   known?: Entry<T>,
   named?: Announced,
 ): Promise<Position<T>> {
-  const found = await findNewestListed(store, sequence, known);
-  const announced = await sequence.announced?.(store, found.newest?.document);
+  const announcedTo = async (newest: T | undefined) => sequence.announced?.(store, newest);
+  const [found, early] = await Promise.all([
+    findNewestAtOnce(store, sequence, known),
+    known && announcedTo(known.document),
+  ]);
+  const announced = known === undefined ? await announcedTo(found.newest?.document) : early;
   const highest = higher(announced, named);
   if (highest === undefined || highest.number <= found.last) return found;
   // Another writer may have committed and announced the document meanwhile.
   return withLost(sequence, await findNewestListed(store, sequence, found.newest), highest);
+}
+
+/** Like {@link findNewestListed}, with fewer requests one after another. */
+async function findNewestAtOnce<T>(
+  store: ObjectStore,
+  sequence: Sequence<T>,
+  known: Entry<T> | undefined,
+): Promise<Position<T>> {
+  const near = known?.number ?? (await findNear(store, sequence));
+  const [listed, found] = await Promise.all([
+    listNumbers(store, sequence, near),
+    isPresent(store, sequence.key(near + 1)),
+  ]);
+  const gap = listed.findIndex((number, index) => number !== near + 1 + index);
+  const run = near + (gap < 0 ? listed.length : gap);
+  // A listing may be out of date: only the probe of a free number ends the search.
+  const isEnd = run === near && !found;
+  const [last, ahead] = await Promise.all([
+    isEnd ? near : findLast(store, sequence, run),
+    run === 0 || run === known?.number ? undefined : readChecked(store, sequence, run),
+  ]);
+  const entry = ahead !== undefined && 'document' in ahead ? { number: run, ...ahead } : known;
+  return stepBack(store, sequence, takenFrom(last, listed), entry);
 }
 
 export function higher(a: Announced | undefined, b: Announced | undefined): Announced | undefined {
@@ -282,7 +311,12 @@ export async function findTaken<T>(
   from = 0,
 ): Promise<Taken> {
   const found = await findLast(store, sequence, from);
-  const above = await listNumbers(store, sequence, found);
+  return takenFrom(found, await listNumbers(store, sequence, found));
+}
+
+/** @param named numbers that a listing names, in ascending order */
+function takenFrom(found: number, named: readonly number[]): Taken {
+  const above = named.filter((number) => number > found);
   const last = above.at(-1) ?? found;
   const listed = new Set(above);
   const holes: number[] = [];
@@ -326,9 +360,7 @@ async function listNumbers<T>(
 ): Promise<readonly number[]> {
   const first = sequence.key(1);
   const prefix = first.slice(0, first.lastIndexOf('/') + 1);
-  // Numbers without leading zeros are not listed in numeric order, so the whole prefix is listed.
-  const isOrdered = first.length === sequence.key(10).length;
-  const start = isOrdered && after > 0 ? { after: sequence.key(after) } : {};
+  const start = after > 0 && isListedInOrder(sequence) ? { after: sequence.key(after) } : {};
   const numbers: number[] = [];
   for await (const { key } of store.list(prefix, start)) {
     const number = Number(/(\d{1,15})\.[a-z]+$/.exec(key)?.[1] ?? 0);

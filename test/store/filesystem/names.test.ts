@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parsePart, partsOf, pathOf } from '../../../src/store/filesystem/names.ts';
+import { isPlain, parsePart, partsOf, pathOf } from '../../../src/store/filesystem/names.ts';
 import { isKey } from '../../../src/store/key.ts';
 import { character } from '../../support/character.ts';
 import { rounds } from '../../support/rounds.ts';
@@ -62,4 +62,14 @@ it.each([
 it('splits a segment that is too long for one name into directories', () => {
   const path = pathOf('/data', 'A'.repeat(100));
   expect(dirname(path)).toBe(join('/data', `${'!a'.repeat(64)}%`));
+});
+
+it('knows the names that are their own segments', () => {
+  fc.assert(
+    fc.property(fc.oneof(segments, fc.stringMatching(/^[a-z0-9._-]{1,130}$/)), (segment) => {
+      if (isPlain(segment)) expect(partsOf(segment)).toEqual([segment]);
+      else expect(partsOf(segment)).not.toEqual([segment]);
+    }),
+    { numRuns: rounds(200, 3_000) },
+  );
 });

@@ -42,6 +42,7 @@ export async function storePage(
   store: ObjectStore,
   number: number,
   condition: Condition = 'whole',
+  key = ledger.key,
 ): Promise<void> {
   const page = { number, changeId: `page-${number}`, by: 'other', before: number - 1, skipped: [] };
   const whole = Buffer.from(ledger.render(page));
@@ -52,7 +53,7 @@ export async function storePage(
     newer: Buffer.from('newer'),
     'too large': Buffer.alloc(ledger.documentBytesMax + 1),
   };
-  await store.create(ledger.key(number), bodies[condition]);
+  await store.create(key(number), bodies[condition]);
 }
 
 function digest(text: string): string {
