@@ -348,9 +348,10 @@ describe('fences', () => {
 
   it('time and randomness are passed in', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
+    // How long a turn of the event loop takes decides no result.
+    const exempt = ['src/core/system.ts', 'src/core/run-in-turns.ts'];
     // A page has the clock of its visitor.
-    const reads = (file: string) => file === 'src/core/system.ts' || isForBrowser(file);
-    expect(inSource(real, reads)).toEqual([]);
+    expect(inSource(real, (file) => exempt.includes(file) || isForBrowser(file))).toEqual([]);
   });
 
   it('only one file knows HTTP status codes of errors', () => {
