@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
-import { runAtOnce, type Steps } from '../../core/steps.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../../core/steps.ts';
 import { canonicalForm } from './canonical.ts';
 import { type IsLong, LimitError, refuseExcess } from './json.ts';
 
@@ -65,14 +65,47 @@ export function renderEnvelope(signed: object): Uint8Array {
 }
 
 /** Like {@link renderEnvelope}, with the digest that the bytes state. */
-export function renderSealed(signed: object): {
+export function renderSealed(signed: object): RenderedEnvelope {
+  return runAtOnce(renderSealedInSteps(signed));
+}
+
+interface RenderedEnvelope {
   readonly bytes: Uint8Array;
   readonly digest: string;
-} {
-  const canonical = Buffer.from(canonicalForm(signed));
-  const digest = sha256(canonical);
-  const tail = Buffer.from(`,"digest":"${digest}","signatures":[]}\n`);
-  return { bytes: Buffer.concat([Buffer.from(HEAD), canonical, tail]), digest };
+}
+
+/** Like {@link renderSealed}, in steps. It renders and hashes the lists of `signed` a few items at a time. */
+export function* renderSealedInSteps(signed: object): Steps<RenderedEnvelope> {
+  const hash = createHash('sha256');
+  const parts = [Buffer.from(HEAD)];
+  const add = (text: string): void => {
+    const part = Buffer.from(text);
+    hash.update(part);
+    parts.push(part);
+  };
+  add('{');
+  let comma = '';
+  for (const [name, value] of Object.entries(signed).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (value === undefined) continue;
+    add(`${comma}${canonicalForm(name)}:`);
+    if (Array.isArray(value)) yield* addInSteps(value, add);
+    else add(canonicalForm(value));
+    comma = ',';
+  }
+  add('}');
+  const digest = hash.digest('hex');
+  parts.push(Buffer.from(`,"digest":"${digest}","signatures":[]}\n`));
+  return { bytes: Buffer.concat(parts), digest };
+}
+
+function* addInSteps(items: readonly unknown[], add: (text: string) => void): Steps<void> {
+  add('[');
+  for (let at = 0; at < items.length; at += ITEMS_PER_STEP) {
+    const list = canonicalForm(items.slice(at, at + ITEMS_PER_STEP));
+    add(`${at === 0 ? '' : ','}${list.slice(1, -1)}`);
+    yield;
+  }
+  add(']');
 }
 
 const HEAD = '{"signed":';

@@ -7,7 +7,13 @@ describe('rendering the metrics in turns', () => {
   const createRegistry = (collect: () => void | Promise<void> = () => {}) => {
     const registry = new Registry();
     const registers = [registry];
-    const gauge = new Gauge({ name: 'a', help: 'A "b"\n\\', labelNames: ['x'], registers, collect });
+    const gauge = new Gauge({
+      name: 'a',
+      help: 'A "b"\n\\',
+      labelNames: ['x'],
+      registers,
+      collect,
+    });
     gauge.set({ x: 'quoted " and \n' }, 1.5);
     new Histogram({ name: 'b', help: 'B', buckets: [1, 2], registers }).observe(1.5);
     new Counter({ name: 'c_total', help: 'C', registers }).inc(3);
