@@ -4,6 +4,7 @@ import { type AppDeps, type BuiltApp, buildApp } from './app.ts';
 import { detailedReadiness } from './server/health.ts';
 import { explainListenError } from './server/http/listen-error.ts';
 import { openMetricsServer } from './server/metrics/metrics-server.ts';
+import { readMetrics, renderMetrics } from './server/metrics/render-metrics.ts';
 import type { Facts } from './server/workers/message.ts';
 import { KERNEL_SHARES_PORTS } from './server/workers/reserve-port.ts';
 import type { WorkerLink } from './server/workers/worker-link.ts';
@@ -85,7 +86,7 @@ function inOrder(facts: BuiltApp['facts']): BuiltApp['facts'] {
 /** @returns a function that closes the server of the metrics */
 async function openMetrics(deps: ServiceDeps, app: BuiltApp): Promise<() => void> {
   const { clock, logger: log, config } = deps;
-  const metrics = () => app.metrics.metrics();
+  const metrics = () => renderMetrics(app.metrics);
   const readiness = async () => detailedReadiness({ catalog: app.catalog, clock }).document;
   const server = await openMetricsServer({ metrics, readiness, clock, log }, config);
   if (server === undefined) app.metrics.clear();
@@ -100,7 +101,7 @@ function join({ clock, onStop }: ServiceDeps, app: BuiltApp, link: WorkerLink) {
     stopLeading: () => app.catalog.stopLeading(),
     follow: app.follow,
     measure: async () => ({
-      metrics: await app.metrics.getMetricsAsJSON(),
+      metrics: await readMetrics(app.metrics),
       readiness: detailedReadiness({ catalog: app.catalog, clock }).document,
     }),
     stop: onStop,

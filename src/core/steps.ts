@@ -1,8 +1,11 @@
-/** Long work in steps of a few milliseconds, so that a process can answer requests between two steps. */
+/**
+ * Long work in steps, so that a process can answer requests in between. A step takes a millisecond or less: many short
+ * steps cost nothing, because `run-in-turns.ts` runs several of them before it lets the process answer.
+ */
 export type Steps<T> = Generator<void, T>;
 
 /** The number of items of a long list that one step handles. */
-export const ITEMS_PER_STEP = 250;
+export const ITEMS_PER_STEP = 50;
 
 /** Runs all steps at once, for small work or a process that answers no requests. */
 export function runAtOnce<T>(steps: Steps<T>): T {

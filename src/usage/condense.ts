@@ -15,8 +15,8 @@ export const DETAIL_DAYS = 90;
 /** The number of days that keep at least one row for each application. */
 export const DAILY_DAYS = 400;
 /**
- * The most rows in a total. Writing or reading so many rows takes about 100 ms of processor time, at most once an hour.
- * Only the checks of the rows run in steps.
+ * The most rows in a total. Writing or reading so many rows takes about 100 ms of processor time, in steps, at most once
+ * an hour.
  */
 const ROWS_MAX = 10_000;
 

@@ -97,14 +97,16 @@ function groupOf({ day, application, channel, platform, version }: Row): string 
   return [day, application, channel, platform, version].join('\n');
 }
 
-/** One row for each minute and application. */
-export function sumMinutes(rows: Iterable<MinuteRow>): MinuteRow[] {
+/** One row for each minute and application, in steps. */
+export function* sumMinutesInSteps(rows: Iterable<MinuteRow>): Steps<MinuteRow[]> {
+  let done = 0;
   const sums = new Map<string, Writable<MinuteRow>>();
   for (const row of rows) {
     const key = `${row.minute}\n${row.application}`;
     const sum = getOrCreate(sums, key, () => ({ ...row, checks: 0, offers: 0 }));
     sum.checks += row.checks;
     sum.offers += row.offers;
+    if (++done % ITEMS_PER_STEP === 0) yield;
   }
   return [...sums.values()];
 }

@@ -4,7 +4,7 @@ import { runInTurns } from '../core/run-in-turns.ts';
 import {
   type Check,
   parseEnvelopeInSteps,
-  renderEnvelope,
+  renderSealedInSteps,
   SCHEMA_VERSION,
 } from '../store/sequence/envelope.ts';
 import type { StoredDocument } from '../store/sequence/json-schema.ts';
@@ -161,7 +161,7 @@ async function render<T>(check: Check<T>, signed: object, bytesMax: number): Pro
     const why = `A document of counts would not be readable: ${checked.error.message}`;
     throw new AppError('internal', why, { cause: checked.error });
   }
-  const bytes = renderEnvelope(signed);
+  const { bytes } = await runInTurns(renderSealedInSteps(signed));
   if (bytes.byteLength <= bytesMax) return bytes;
   const why = `A document of counts would have ${bytes.byteLength} bytes; ${bytesMax} are allowed.`;
   throw new AppError('document_too_large', why);

@@ -1,8 +1,17 @@
 import type { Clock, Randomness } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
+import type { Steps } from '../core/steps.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { type Counted, dayOf, MINUTE_MS, subtractRows, sumMinutes, sumRows } from './counts.ts';
+import {
+  type Counted,
+  dayOf,
+  MINUTE_MS,
+  subtractRows,
+  sumMinutesInSteps,
+  sumRowsInSteps,
+} from './counts.ts';
 import { renderSnapshot, type Snapshot } from './documents.ts';
 import { snapshotKey } from './keys.ts';
 import { createWhileCurrent, type Listing, requireCurrent } from './listing.ts';
@@ -53,6 +62,8 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
   let settled = openCounter(deps);
   /** The next snapshot. Its content stays the same until the store has confirmed it. */
   let pending: Snapshot | undefined;
+  /** The counts that move from the tally to the next snapshot at this moment. */
+  let moving: Counted | undefined;
 
   /** Continues in a new counter with the counts that the closed counter does not have. */
   const moveOn = (closed: Snapshot): void => {
@@ -76,20 +87,25 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
     }
   };
 
-  const prepare = (): void => {
-    const taken = tally.take();
-    if (taken === undefined) return;
+  const prepare = async (): Promise<void> => {
+    // Most of the work of `take`, which cannot run in steps.
+    await runInTurns(tally.settleInSteps());
+    moving = tally.take();
+    if (moving === undefined) return;
     const isOver = dayOf(settled.from) !== dayOf(clock.now());
     if (settled.number > 0 && (isOver || settled.rows.length >= TALLY_ROWS_MAX)) {
       stored.addSnapshot(settled);
       settled = openCounter(deps);
     }
-    pending = addCounted(settled, taken, clock.now() - deps.minutesKeptMs);
+    const minutesFrom = clock.now() - deps.minutesKeptMs;
+    pending = await runInTurns(addCountedInSteps(settled, moving, minutesFrom));
+    moving = undefined;
   };
 
   return {
     id: () => settled.counter,
-    counted: () => [pending ?? settled, tally.peek()].filter((counted) => counted !== undefined),
+    counted: () =>
+      [pending ?? settled, moving, tally.peek()].filter((counted) => counted !== undefined),
     leaveIfAdded: async (listing, wasAbsent) => {
       const { counter } = settled;
       const added = stored.total()?.counters.get(counter);
@@ -110,7 +126,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
       // This check comes before `prepare`, so that the tally keeps counts that cannot be sent now. Once counts are in a
       // snapshot, this process must assume that the store may have them.
       requireCurrent(clock, listing);
-      prepare();
+      await prepare();
       await send(listing);
       await deleteSuperseded(deps, listing, settled);
     },
@@ -122,15 +138,19 @@ function openCounter({ randomness, clock }: OwnCounterDeps): Snapshot {
   return { counter, number: 0, isClosed: false, from: clock.now(), rows: [], minutes: [] };
 }
 
-function addCounted(before: Snapshot, { rows, minutes }: Counted, minutesFrom: number): Snapshot {
+function* addCountedInSteps(
+  before: Snapshot,
+  { rows, minutes }: Counted,
+  minutesFrom: number,
+): Steps<Snapshot> {
   const recent = [...before.minutes, ...minutes].filter(
     ({ minute }) => minute >= minutesFrom / MINUTE_MS,
   );
   return {
     ...before,
     number: before.number + 1,
-    rows: sumRows([...before.rows, ...rows]),
-    minutes: sumMinutes(recent).slice(-MINUTE_ROWS_MAX),
+    rows: yield* sumRowsInSteps([...before.rows, ...rows]),
+    minutes: (yield* sumMinutesInSteps(recent)).slice(-MINUTE_ROWS_MAX),
   };
 }
 

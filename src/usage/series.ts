@@ -1,5 +1,5 @@
 import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
-import { type Counts, getOrCreate, OTHER, type Row, type Writable } from './counts.ts';
+import { type Counts, getOrCreate, OTHER, type Row, UNSTATED, type Writable } from './counts.ts';
 
 /** The counts of one process since it began, for Prometheus. The counts of a series only grow. */
 export interface SeriesCounts {
@@ -20,7 +20,7 @@ export interface SeriesLimits {
 
 /**
  * The limit for an application is enough for 50 versions on two channels and three platforms. At the limit, a process
- * needs 8 ms for each request of Prometheus.
+ * needs 8 ms for each request of Prometheus, in several turns of the event loop.
  */
 export const SERIES_LIMITS: SeriesLimits = { perApplication: 300, total: 1_000 };
 
@@ -53,7 +53,7 @@ export function createSeries({
     const key = `${names.channel}\n${names.platform}\n${names.version}`;
     const known = own.series.get(key);
     if (known !== undefined) return known;
-    const version = tryParseVersion(names.version);
+    const version = isNoVersion(names.version) ? undefined : tryParseVersion(names.version);
     if (version !== undefined && isDropped(own, version)) return find({ ...names, version: OTHER });
     // One series is reserved for the sum of all names.
     const isFull = own.series.size >= perApplication - 1;
@@ -102,6 +102,11 @@ export function createSeries({
       for (const { series } of applications.values()) yield* series.values();
     },
   };
+}
+
+/** Spares the error that parsing these names would make, for thousands of rows. */
+function isNoVersion(name: string): boolean {
+  return name === OTHER || name === UNSTATED;
 }
 
 const SUM_KEY = `${OTHER}\n${OTHER}\n${OTHER}`;

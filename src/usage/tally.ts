@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../core/steps.ts';
 import { PLATFORMS } from '../domain/platform.ts';
 import {
   type Counted,
@@ -21,8 +22,8 @@ export interface Tally extends UsageCounter {
   take(): Counted | undefined;
   /** Returns the same as `take`, and keeps the counts. */
   peek(): Counted | undefined;
-  /** Adds the counts since the last call to the series in {@link TallyDeps}. `take` does this too. */
-  settle(): void;
+  /** Adds the counts since the last call to the series in {@link TallyDeps}, in steps. `take` does this too. */
+  settleInSteps(): Steps<void>;
 }
 
 interface TallyDeps {
@@ -105,16 +106,20 @@ export function createTally(deps: TallyDeps): Tally {
     day = today;
   };
 
-  const settle = (): void => {
-    for (const row of rows) {
+  const settleInSteps = function* (): Steps<void> {
+    // `take` may run between two steps: it settles these rows, and begins new ones.
+    const known = settled;
+    for (const [index, row] of [...rows].entries()) {
+      if (index % ITEMS_PER_STEP === 0) yield;
       const { checks, offers, links } = row;
-      const before = settled.get(row) ?? NO_COUNTS;
+      const before = known.get(row) ?? NO_COUNTS;
+      if (checks === before.checks && offers === before.offers && links === before.links) continue;
       deps.series.add(row, {
         checks: checks - before.checks,
         offers: offers - before.offers,
         links: links - before.links,
       });
-      settled.set(row, { checks, offers, links });
+      known.set(row, { checks, offers, links });
     }
   };
 
@@ -137,10 +142,10 @@ export function createTally(deps: TallyDeps): Tally {
       find(application, channel, platform, version).row.links++;
     },
     peek,
-    settle,
+    settleInSteps,
     take: () => {
       const counted = peek();
-      settle();
+      runAtOnce(settleInSteps());
       settled = new Map();
       groups.clear();
       rows = [];

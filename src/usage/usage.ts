@@ -2,6 +2,7 @@ import { type Clock, type Randomness, waitAtMost } from '../core/clock.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { startPolling } from '../core/polling.ts';
+import { runInTurns } from '../core/run-in-turns.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { type AnalyticsQuery, type AnalyticsRow, makeAnalytics } from './analytics.ts';
 import { type Counted, DAY_MS, MINUTE_MS } from './counts.ts';
@@ -47,7 +48,7 @@ export interface Usage extends UsageCounter {
   publicMetrics(application: string | null): PublicMetrics;
   analytics(query: AnalyticsQuery): readonly AnalyticsRow[];
   /** The counts of this process since it began, for Prometheus: a bounded number of series that only grow. */
-  series(): Iterable<Series>;
+  series(): Promise<readonly Series[]>;
 }
 
 interface UsageDeps {
@@ -124,9 +125,9 @@ export function createUsage(deps: UsageDeps): Usage {
     refresh: () => enqueue(refreshAll),
     publicMetrics: metrics.get,
     analytics: (query) => makeAnalytics(known.rows(), query),
-    series: () => {
-      tally.settle();
-      return series.all();
+    series: async () => {
+      await runInTurns(tally.settleInSteps());
+      return [...series.all()];
     },
   };
 }

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { createSeries } from '../../src/usage/series.ts';
 import { createTally, TALLY_ROWS_MAX } from '../../src/usage/tally.ts';
 import { createFixedClock } from '../support/clock.ts';
@@ -7,16 +9,17 @@ import { countChecks, countLinks, DAY, MINUTE } from './support.ts';
 function createCounting(isKnownVersion = (version: string) => version.startsWith('1.')) {
   const clock = createFixedClock(Date.parse('2026-11-21T23:58:30Z'));
   let asked = 0;
+  const series = createSeries({ perApplication: 1_000, total: 1_000 });
   const tally = createTally({
     clock,
     isKnownVersion: (_application, _channel, version) => {
       asked++;
       return isKnownVersion(version);
     },
-    series: createSeries(),
+    series,
     minutesKeptMs: 10 * MINUTE,
   });
-  return { clock, tally, asked: () => asked };
+  return { clock, tally, series, asked: () => asked };
 }
 
 describe('the counts of a process', () => {
@@ -46,6 +49,34 @@ describe('the counts of a process', () => {
     expect(tally.take()?.rows).toMatchObject([
       { version: 'other', platform: 'other', checks: 50_000 },
     ]);
+  });
+
+  it('settles in steps what it settles at once, whatever is counted or taken between the steps', () => {
+    const change = fc.oneof(
+      fc.record({ count: fc.integer({ min: 1, max: 5 }), version: fc.nat(400) }),
+      fc.constant('take' as const),
+      fc.constant('step' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const { tally, series } = createCounting();
+        for (let i = 0; i < 120; i++) countChecks(tally, 1, { version: `1.${i}.0` });
+        let counted = 120;
+        let steps = tally.settleInSteps();
+        for (const each of changes) {
+          if (each === 'take') tally.take();
+          else if (each === 'step') {
+            if (steps.next().done === true) steps = tally.settleInSteps();
+          } else {
+            countChecks(tally, each.count, { version: `1.${each.version}.0` });
+            counted += each.count;
+          }
+        }
+        runAtOnce(tally.settleInSteps());
+        const sum = [...series.all()].reduce((checks, one) => checks + one.checks, 0);
+        expect(sum).toBe(counted);
+      }),
+    );
   });
 
   it('asks the catalog once for each known version, and does not fail when the catalog fails', () => {

@@ -52,6 +52,42 @@ describe('counts of several processes', () => {
     expect(store.total()).toBe(0);
   });
 
+  it('are complete at each moment of a flush, and so are the counts that clients cause meanwhile', async () => {
+    const one = start();
+    const days = { from: '2020-01-01', to: '2099-12-31' };
+    const sum = (): number =>
+      applications
+        .flatMap((application) => one.analytics({ application, ...days }))
+        .reduce((links, row) => links + row.links, 0);
+    const applications = Array.from({ length: 400 }, (_, index) => `app-${index}`);
+    let counted = 0;
+    const count = (times: number): void => {
+      for (let i = 0; i < times; i++) {
+        countLinks(one, 1, {
+          application: applications[counted++ % applications.length] as string,
+        });
+      }
+    };
+    for (let flush = 0; flush < 3; flush++) {
+      count(600);
+      let isDone = false;
+      const refreshed = one.refresh().finally(() => {
+        isDone = true;
+      });
+      while (!isDone) {
+        expect(sum()).toBe(counted);
+        count(1);
+        await new Promise(setImmediate);
+      }
+      await refreshed;
+      clock.advance(flush === 1 ? DAY : MINUTE);
+    }
+    await one.refresh();
+    const late = start();
+    await late.refresh();
+    expect(allTime(late)).toBe(counted);
+  });
+
   it('show nothing of a restricted channel in public metrics', async () => {
     const one = start();
     countChecks(one, 30, { version: '1.1.0' });

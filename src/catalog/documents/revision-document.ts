@@ -261,13 +261,15 @@ export function* channelsInSteps(
   const channels = new Map<string, Channel>();
   for (const [name, channel] of visibleChannels(revision.channels)) {
     const offers = yield* mapInSteps(channel.offers, offerOf);
+    const retired = new Set<string>();
+    yield* mapInSteps(channel.retired, (version) => retired.add(version));
     channels.set(name, {
       name,
       inherits: channel.inherits,
       givesEarlyAccess: channel.early_access === true,
       allowsDowngrade: channel.allow_downgrade === true,
       offers,
-      retired: new Set(channel.retired),
+      retired,
     });
   }
   return channels;

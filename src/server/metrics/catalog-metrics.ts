@@ -2,6 +2,8 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
+import { runInTurns } from '../../core/run-in-turns.ts';
+import { mapInSteps } from '../../core/steps.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
@@ -81,9 +83,12 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
     aggregator: 'max',
     labelNames: ['app'],
     registers,
-    collect() {
+    async collect() {
+      const found = await eachSnapshot(catalog, (app, { revision: { fullness } }) => [
+        { app, fullness },
+      ]);
       this.reset();
-      for (const [app, { revision }] of snapshotsOf(catalog)) this.set({ app }, revision.fullness);
+      for (const { app, fullness } of found) this.set({ app }, fullness);
     },
   });
   measureRollouts(registry, deps);
@@ -98,12 +103,13 @@ function measureVisitors(registry: Registry, { catalog, clock }: CatalogMetricsD
     aggregator: 'max',
     labelNames: ['app', 'channel', 'platform'],
     registers: [registry],
-    collect() {
+    async collect() {
+      const found = await eachSnapshot(catalog, (app, { channels }) =>
+        findUnserved(channels, clock.now()).map((unserved) => ({ app, ...unserved })),
+      );
       this.reset();
-      for (const [app, { channels }] of snapshotsOf(catalog)) {
-        for (const { channel, platform } of findUnserved(channels, clock.now())) {
-          this.set({ app, channel, platform: platform ?? '' }, 1);
-        }
+      for (const { app, channel, platform } of found) {
+        this.set({ app, channel, platform: platform ?? '' }, 1);
       }
     },
   });
@@ -122,11 +128,11 @@ function measureDrafts(registry: Registry, { catalog, clock }: CatalogMetricsDep
     aggregator: 'max',
     labelNames: ['app', 'channel', 'opens'],
     registers: [registry],
-    collect() {
-      this.reset();
-      const ages = snapshotsOf(catalog).flatMap(([app, { revision }]) =>
+    async collect() {
+      const ages = await eachSnapshot(catalog, (app, { revision }) =>
         oldestDrafts(app, revision.drafts, clock.now()),
       );
+      this.reset();
       for (const [labels, age] of ages.slice(0, DRAFT_SERIES_MAX)) this.set(labels, age);
     },
   });
@@ -142,18 +148,26 @@ function oldestDrafts(app: string, drafts: Snapshot['revision']['drafts'], now: 
   return [...ages.values()];
 }
 
-/** Leaves out an application whose catalog cannot be used: another metric counts its problems. */
-function snapshotsOf(
+/**
+ * Reads the snapshots of all applications, and lets the process answer clients in between. Leaves out an application
+ * whose catalog cannot be used: another metric counts its problems.
+ *
+ * A metric must reset its values only afterwards, so that two scrapes at once do not mix them.
+ */
+async function eachSnapshot<T>(
   catalog: CatalogMetricsDeps['catalog'],
-): readonly (readonly [app: string, snapshot: Snapshot])[] {
-  return Object.keys(catalog.health().applications).flatMap((app) => {
+  read: (app: string, snapshot: Snapshot) => readonly T[],
+): Promise<readonly T[]> {
+  const apps = Object.keys(catalog.health().applications);
+  const found = mapInSteps(apps, (app) => {
     try {
-      return [[app, catalog.application(app).snapshot()] as const];
+      return read(app, catalog.application(app).snapshot());
     } catch (error) {
       if (!isAppError(error)) throw error;
       return [];
     }
   });
+  return (await runInTurns(found)).flat();
 }
 
 function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {
@@ -164,9 +178,10 @@ function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {
     aggregator: 'max',
     labelNames: ['app', 'channel', 'version', 'status'],
     registers: [registry],
-    collect() {
+    async collect() {
+      const found = await runInTurns(list());
       this.reset();
-      for (const { application: app, channel, version, status, share } of list()) {
+      for (const { application: app, channel, version, status, share } of found) {
         this.set({ app, channel, version, status }, (share / ALL_CLIENTS) * 100);
       }
     },

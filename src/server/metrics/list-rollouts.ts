@@ -2,6 +2,7 @@ import type { Catalog } from '../../catalog/memory/catalog.ts';
 import { releaseNameOf, type Snapshot } from '../../catalog/memory/snapshot.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
+import type { Steps } from '../../core/steps.ts';
 import { newestFirst, type Offer } from '../../domain/offer.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
 import { versionText } from '../../domain/version.ts';
@@ -25,20 +26,20 @@ const TOTAL_MAX = 1_000;
  * Creates a function that lists the unfinished offers of all channels, also of restricted channels. The function reads
  * memory only.
  *
- * @returns the function. It lists the offers by application, leaves out an application whose catalog cannot be used,
+ * @returns the function. It works in steps, lists the offers by application, leaves out an application whose catalog cannot be used,
  *   and never throws
  */
 export function createRolloutLister(deps: {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;
   /** The store's time, because rollouts advance by it. */
   readonly clock: Pick<Clock, 'now'>;
-}): () => readonly UnfinishedOffer[] {
+}): () => Steps<readonly UnfinishedOffer[]> {
   // The candidates are cached, because a search through thousands of offers takes longer than rendering the other
   // metrics.
   const bySnapshot = new WeakMap<Snapshot, ReadonlyMap<string, readonly Offer[]>>();
-  const listOf = (application: string, now: number): readonly UnfinishedOffer[] => {
+  const listOf = function* (application: string, now: number): Steps<readonly UnfinishedOffer[]> {
     const snapshot = deps.catalog.application(application).snapshot();
-    const channels = bySnapshot.get(snapshot) ?? candidatesOf(snapshot);
+    const channels = bySnapshot.get(snapshot) ?? (yield* candidatesInSteps(snapshot));
     bySnapshot.set(snapshot, channels);
     return [...channels].flatMap(([channel, offers]) =>
       offers
@@ -47,12 +48,13 @@ export function createRolloutLister(deps: {
         .slice(0, PER_CHANNEL_MAX),
     );
   };
-  return () => {
+  return function* () {
     const now = deps.clock.now();
     const listed: UnfinishedOffer[] = [];
     for (const application of Object.keys(deps.catalog.health().applications).sort()) {
+      yield;
       try {
-        listed.push(...listOf(application, now));
+        listed.push(...(yield* listOf(application, now)));
       } catch (error) {
         if (!isAppError(error)) throw error;
       }
@@ -62,17 +64,21 @@ export function createRolloutLister(deps: {
 }
 
 /** The offers that are paused, or have a rollout (complete or not), by channel, the newest first. */
-function candidatesOf({ revision, leftOut }: Snapshot): ReadonlyMap<string, readonly Offer[]> {
+function* candidatesInSteps({
+  revision,
+  leftOut,
+}: Snapshot): Steps<ReadonlyMap<string, readonly Offer[]>> {
   const isCandidate = ({ status, rollout }: Offer): boolean =>
     status === 'paused' || (status === 'active' && rollout !== null);
-  return new Map(
-    [...revision.channels].map(([name, { offers }]) => [
-      name,
-      offers
-        .filter((offer) => isCandidate(offer) && !leftOut.has(releaseNameOf(offer)))
-        .sort(newestFirst),
-    ]),
-  );
+  const candidates = new Map<string, readonly Offer[]>();
+  for (const [name, { offers }] of revision.channels) {
+    yield;
+    const found = offers.filter(
+      (offer) => isCandidate(offer) && !leftOut.has(releaseNameOf(offer)),
+    );
+    candidates.set(name, found.sort(newestFirst));
+  }
+  return candidates;
 }
 
 function describe(

@@ -25,10 +25,11 @@ export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): 
       ...METRICS[kind],
       labelNames: ['app', 'channel', 'platform', 'version'],
       registers: [registry],
-      collect() {
+      async collect() {
+        const series = await usage.series();
         this.reset();
         // The metrics also state a series with 0, because a query that divides links by offers needs both series.
-        for (const { application: app, channel, platform, version, ...counts } of usage.series()) {
+        for (const { application: app, channel, platform, version, ...counts } of series) {
           this.inc({ app, channel, platform, version }, counts[kind]);
         }
       },

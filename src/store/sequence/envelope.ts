@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
-import { runAtOnce, type Steps } from '../../core/steps.ts';
+import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../../core/steps.ts';
 import { canonicalForm } from './canonical.ts';
-import { type IsLong, LimitError, refuseExcess } from './json.ts';
+import { findLongLists, type IsLong, LimitError, type LongList } from './json.ts';
+import { parseInSteps } from './parse-in-steps.ts';
 
 /**
  * The stored form of a document: `{signed, digest, signatures}`.
@@ -65,14 +66,47 @@ export function renderEnvelope(signed: object): Uint8Array {
 }
 
 /** Like {@link renderEnvelope}, with the digest that the bytes state. */
-export function renderSealed(signed: object): {
+export function renderSealed(signed: object): RenderedEnvelope {
+  return runAtOnce(renderSealedInSteps(signed));
+}
+
+interface RenderedEnvelope {
   readonly bytes: Uint8Array;
   readonly digest: string;
-} {
-  const canonical = Buffer.from(canonicalForm(signed));
-  const digest = sha256(canonical);
-  const tail = Buffer.from(`,"digest":"${digest}","signatures":[]}\n`);
-  return { bytes: Buffer.concat([Buffer.from(HEAD), canonical, tail]), digest };
+}
+
+/** Like {@link renderSealed}, in steps. It renders and hashes the lists of `signed` a few items at a time. */
+export function* renderSealedInSteps(signed: object): Steps<RenderedEnvelope> {
+  const hash = createHash('sha256');
+  const parts = [Buffer.from(HEAD)];
+  const add = (text: string): void => {
+    const part = Buffer.from(text);
+    hash.update(part);
+    parts.push(part);
+  };
+  add('{');
+  let comma = '';
+  for (const [name, value] of Object.entries(signed).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (value === undefined) continue;
+    add(`${comma}${canonicalForm(name)}:`);
+    if (Array.isArray(value)) yield* addInSteps(value, add);
+    else add(canonicalForm(value));
+    comma = ',';
+  }
+  add('}');
+  const digest = hash.digest('hex');
+  parts.push(Buffer.from(`,"digest":"${digest}","signatures":[]}\n`));
+  return { bytes: Buffer.concat(parts), digest };
+}
+
+function* addInSteps(items: readonly unknown[], add: (text: string) => void): Steps<void> {
+  add('[');
+  for (let at = 0; at < items.length; at += ITEMS_PER_STEP) {
+    const list = canonicalForm(items.slice(at, at + ITEMS_PER_STEP));
+    add(`${at === 0 ? '' : ','}${list.slice(1, -1)}`);
+    yield;
+  }
+  add(']');
 }
 
 const HEAD = '{"signed":';
@@ -193,10 +227,10 @@ function* openEnvelope(
 ): Steps<{ signed: Record<string, unknown>; digest: string }> {
   let json: unknown;
   try {
-    refuseExcess(bytes, isLong);
+    const lists = yield* findLongLists(bytes, isLong);
     yield;
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const rendered = yield* openRendered(text, bytes);
+    const rendered = yield* openRendered(text, bytes, lists);
     if (rendered !== undefined) return rendered;
     if (bytes.length > OTHER_SPELLING_BYTES_MAX) throw new SyntaxError('Not in canonical form');
     json = JSON.parse(text);
@@ -231,6 +265,7 @@ const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
 function* openRendered(
   text: string,
   bytes: Uint8Array,
+  lists: readonly LongList[],
 ): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
   // Searches only the end: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
@@ -238,18 +273,20 @@ function* openRendered(
   // The decoder drops a byte order mark, so the first byte must be checked as well.
   if (end === null || !text.startsWith(HEAD) || bytes[0] !== HEAD.charCodeAt(0)) return undefined;
   const [tail, digest = '', signatures = ''] = end;
-  const canonical = text.slice(HEAD.length, from + end.index);
   // Hashes the bytes as they were read: encoding the text again takes longer than hashing it.
   const hash = createHash('sha256');
-  const last = bytes.length - Buffer.byteLength(tail);
-  for (let at = HEAD.length; at < last; at += HASHED_PER_STEP) {
-    hash.update(bytes.subarray(at, Math.min(at + HASHED_PER_STEP, last)));
+  const canonical = bytes.subarray(HEAD.length, bytes.length - Buffer.byteLength(tail));
+  for (let at = 0; at < canonical.length; at += HASHED_PER_STEP) {
     yield;
+    hash.update(canonical.subarray(at, at + HASHED_PER_STEP));
   }
   const own = hash.digest('hex');
   if (own !== digest) return undefined;
   const envelope = anyEnvelope.safeParse({
-    signed: JSON.parse(canonical),
+    signed:
+      lists.length === 0
+        ? JSON.parse(text.slice(HEAD.length, from + end.index))
+        : yield* parseInSteps(canonical, within(lists, canonical)),
     // Takes `own`, because `digest` is a part of the text, and V8 would keep the whole text in memory for it.
     digest: own,
     signatures: JSON.parse(signatures),
@@ -257,5 +294,18 @@ function* openRendered(
   return envelope.success ? envelope.data : undefined;
 }
 
+/** The lists of `signed`, with their positions in its text alone. */
+function within(lists: readonly LongList[], { length }: Uint8Array): readonly LongList[] {
+  const shift = HEAD.length;
+  return lists
+    .filter(({ end }) => end < shift + length)
+    .map(({ start, end, commas, path }) => ({
+      start: start - shift,
+      end: end - shift,
+      commas: commas.map((comma) => comma - shift),
+      path: path.slice(1).map((step) => ({ ...step, name: step.name - shift })),
+    }));
+}
+
 const RENDERED_END_MAX = 64 * 1024;
-const HASHED_PER_STEP = 1024 * 1024;
+const HASHED_PER_STEP = 256 * 1024;

@@ -1,3 +1,5 @@
+import { runAtOnce, type Steps } from '../../core/steps.ts';
+
 /**
  * The limits of a stored document, in addition to the limit of its size. They bound the memory and the time that a
  * hostile document takes: JSON.parse needs 600 MB for 8 MB of brackets, and a schema reports every wrong item of a
@@ -25,6 +27,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const OPENING = 1;
 const CLOSING = 2;
+const LIST = 0x5b;
 
 /** The kind of each character; 0 for a character that does not matter. */
 const KINDS = new Uint8Array(256);
@@ -40,13 +43,52 @@ interface Open {
   itemCount: number;
 }
 
+/** A long list of a document whose parts can be parsed one after another. All positions are in bytes. */
+export interface LongList {
+  /** The position after the opening bracket. */
+  readonly start: number;
+  /** The position of the closing bracket. */
+  readonly end: number;
+  /** The positions of the commas between the parts. */
+  readonly commas: readonly number[];
+  /** The objects that contain the list, the outermost first, each with the field that leads to the list. */
+  readonly path: readonly PathStep[];
+}
+
+interface PathStep {
+  /** The position of the field name. */
+  readonly name: number;
+  /** The number of fields of the object, as often as they occur. */
+  readonly fieldCount: number;
+}
+
+const PART_BYTES = 64 * 1024;
+
 /**
  * Refuses JSON above a limit, before it is parsed. Looks only at brackets, commas and quotes; JSON.parse checks later
  * whether the text is JSON at all.
  *
  * @throws LimitError
  */
-export function refuseExcess(bytes: Uint8Array, isLong: IsLong = () => false): void {
+export function refuseExcess(bytes: Uint8Array, isLong?: IsLong): void {
+  runAtOnce(findLongLists(bytes, isLong));
+}
+
+/**
+ * Like {@link refuseExcess}, in steps.
+ *
+ * @param partBytes the size of the parts of long lists
+ * @returns the lists that are longer than a part. For text that is JSON, they are right; for other text, they are lists
+ *   that `parseInSteps` fails to parse
+ */
+export function* findLongLists(
+  bytes: Uint8Array,
+  isLong: IsLong = () => false,
+  partBytes = PART_BYTES,
+): Steps<readonly LongList[]> {
+  const lists: (Omit<LongList, 'path'> & { readonly objects: readonly Open[] })[] = [];
+  let list: { start: number; commas: number[]; depth: number } | undefined;
+  let stepEnd = partBytes;
   const outer: Open[] = [];
   let open: Open = { name: undefined, itemCount: 1 };
   let name: number | undefined;
@@ -62,7 +104,18 @@ export function refuseExcess(bytes: Uint8Array, isLong: IsLong = () => false): v
       at = endOfString(bytes, at);
       continue;
     }
+    if (at > stepEnd) {
+      stepEnd = at + partBytes;
+      yield;
+    }
     if (kind === CLOSING) {
+      if (list?.depth === outer.length) {
+        const { start, commas } = list;
+        // The objects from the outermost to the list: the first entry of `outer` is the text as a whole.
+        const objects = [...outer.slice(1), open];
+        if (commas.length > 0) lists.push({ start, end: at, commas, objects });
+        list = undefined;
+      }
       open = outer.pop() ?? open;
       continue;
     }
@@ -72,8 +125,14 @@ export function refuseExcess(bytes: Uint8Array, isLong: IsLong = () => false): v
       if (outer.length > DEPTH_MAX) {
         throw new LimitError(`is nested deeper than ${DEPTH_MAX} levels`);
       }
+      if (list === undefined && character === LIST && isLong(nameAt(bytes, name))) {
+        list = { start: at + 1, commas: [], depth: outer.length };
+      }
     } else {
       open.itemCount++;
+      if (list?.depth === outer.length && at - (list.commas.at(-1) ?? list.start) > partBytes) {
+        list.commas.push(at);
+      }
       if (open.itemCount === ITEMS_MAX + 1 && !isLong(nameAt(bytes, open.name))) {
         throw new LimitError(`has a list or an object of more than ${ITEMS_MAX} items`);
       }
@@ -82,6 +141,13 @@ export function refuseExcess(bytes: Uint8Array, isLong: IsLong = () => false): v
     valueCount++;
     if (valueCount > VALUES_MAX) throw new LimitError(`has more than ${VALUES_MAX} values`);
   }
+  return lists.flatMap(({ objects, ...rest }) => {
+    const path = objects.slice(1).map(({ name }, index) => {
+      return name === undefined ? undefined : { name, fieldCount: objects[index]?.itemCount ?? 0 };
+    });
+    // A list inside another list stays whole.
+    return path.includes(undefined) ? [] : [{ ...rest, path: path as PathStep[] }];
+  });
 }
 
 /** The position of the closing quote, or of the end of the document. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../../src/core/steps.ts';
 import { createRolloutLister } from '../../../src/server/metrics/list-rollouts.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -20,7 +21,7 @@ describe('the offers that not every client gets', () => {
   afterEach(() => service.close());
 
   const listed = () =>
-    list().map(
+    runAtOnce(list()).map(
       ({ application, channel, version, status, share }) =>
         `${application} ${channel} ${version} ${status} ${share / 100}%`,
     );
@@ -68,7 +69,7 @@ describe('the offers that not every client gets', () => {
     for (let minor = 1; minor <= 12; minor++) {
       await release(service, `1.${minor}.0`, MACHINES, rollout('10%'));
     }
-    const versions = list().map(({ version }) => version);
+    const versions = runAtOnce(list()).map(({ version }) => version);
     expect(versions).toHaveLength(10);
     expect(versions[0]).toBe('1.12.0');
     expect(versions).not.toContain('1.2.0');

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { REVISION_BYTES_MAX } from '../../../src/catalog/documents/revision-size.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { REASON_JSON_BYTES_MAX } from '../../../src/domain/reason.ts';
+import { readMetrics, renderMetrics } from '../../../src/server/metrics/render-metrics.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createHastyClock } from '../../support/clock.ts';
 import { createFaultyStore } from '../../support/faulty-store.ts';
@@ -43,7 +44,7 @@ describe('the metrics of a service', () => {
       .filter((line) => line.startsWith(name))
       .map((line) => line.slice(name.length).trim());
   const metric = async ({ app }: TestService, name: string): Promise<string[]> =>
-    linesOf(await app.metrics.metrics(), name);
+    linesOf(await renderMetrics(app.metrics), name);
 
   it('state the versions of the package and of Node', async () => {
     const file = path.join(import.meta.dirname, '../../../package.json');
@@ -179,14 +180,45 @@ describe('the metrics of a service', () => {
     expect(await counts()).not.toEqual(before);
   });
 
+  it('are those of one state, even when several scrapes and a change come at once', async () => {
+    const service = await open();
+    const labels = 'app="desktop",channel="stable"';
+    await release(service, '1.0.0', MACHINES, rollout('10%'));
+    await setStatus(service, 'pause', '1.0.0');
+    const paused = {
+      slipway_rollout_percent: [`{${labels},version="1.0.0",status="paused"} 10`],
+      slipway_visitors_without_release: [`{${labels},platform=""} 1`],
+    };
+    const resumed = {
+      slipway_rollout_percent: [`{${labels},version="1.0.0",status="active"} 10`],
+      slipway_visitors_without_release: [`{${labels},platform=""} 1`],
+    };
+    const scrapes = [];
+    const change = setStatus(service, 'resume', '1.0.0');
+    for (let round = 0; round < 50; round++) {
+      scrapes.push(renderMetrics(service.app.metrics));
+      await new Promise(setImmediate);
+    }
+    await change;
+    for (const text of await Promise.all(scrapes)) {
+      for (const name of ['slipway_rollout_percent', 'slipway_visitors_without_release'] as const) {
+        expect([paused[name], resumed[name]]).toContainEqual(linesOf(text, name));
+      }
+    }
+    expect(await metric(service, 'slipway_rollout_percent')).toEqual(
+      resumed.slipway_rollout_percent,
+    );
+  });
+
   it('of several workers are those of the worker that is furthest behind', async () => {
     const store = createFaultyStore(createMemoryStore({ clock: systemClock }));
     const first = await open({ store });
     await release(first, '1.0.0', MACHINES, rollout('10%'));
     store.goDown();
     const second = await open({ store });
-    const both = [first, second].map(({ app }) => app.metrics.getMetricsAsJSON());
-    const text = await AggregatorRegistry.aggregate(await Promise.all(both)).metrics();
+    const both = [first, second].map(({ app }) => readMetrics(app.metrics));
+    const answers = (await Promise.all(both)).map((metrics) => [...metrics]);
+    const text = await AggregatorRegistry.aggregate(answers).metrics();
     expect(linesOf(text, 'slipway_ready')).toEqual(['0']);
     expect(linesOf(text, 'slipway_build_info')).toEqual([expect.stringMatching(/ 1$/)]);
     expect(linesOf(text, 'slipway_catalog_problems')).toEqual(['1', '{app="desktop"} 0']);

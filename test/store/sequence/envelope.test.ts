@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -20,6 +21,18 @@ describe('an envelope', () => {
     fc.assert(
       fc.property(documents, (document) => {
         expect(parse(renderEnvelope(document))).toEqual(document);
+      }),
+    );
+  });
+
+  it('has the canonical form as a whole, although its lists are rendered item by item', () => {
+    fc.assert(
+      fc.property(documents, fc.array(fc.jsonValue(), { maxLength: 120 }), (rest, list) => {
+        const document = { ...rest, list };
+        const text = Buffer.from(renderEnvelope(document)).toString();
+        const canonical = canonicalize(document);
+        const digest = digestOf(document);
+        expect(text).toBe(`{"signed":${canonical},"digest":"${digest}","signatures":[]}\n`);
       }),
     );
   });
