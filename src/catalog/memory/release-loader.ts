@@ -119,6 +119,8 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 
   /** The number of releases to which the current offers refer. */
   let retainedCount = Number.POSITIVE_INFINITY;
+  /** True when `manifests` has names from the saved state. */
+  let hasRestored = false;
 
   const forget = (name: string): void => {
     manifests.delete(name);
@@ -176,11 +178,20 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     manifests: () => manifests,
     restore: (saved) => {
       for (const [name, document] of saved) manifests.set(name, document);
+      hasRestored = true;
     },
     retain: (offers) => {
       const names = new Set(offers.map(releaseNameOf));
       for (const name of manifests.keys()) if (!names.has(name)) forget(name);
       retainedCount = names.size;
+      if (!hasRestored) return;
+      hasRestored = false;
+      // The saved state has another copy of each name. Puts the names of the offers in the place of these copies.
+      for (const name of names) {
+        const stored = manifests.get(name);
+        if (stored === undefined || !manifests.delete(name)) continue;
+        manifests.set(name, stored);
+      }
     },
   };
 }
