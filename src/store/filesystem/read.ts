@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { AppError } from '../../core/errors.ts';
-import { compareKeys, parseKey, parsePrefix } from '../key.ts';
+import { parseKey, parsePrefix } from '../key.ts';
 import type { ListOptions, ObjectInfo, ObjectStore } from '../object-store.ts';
 import { checkCeiling, resolveRange } from '../range.ts';
 import { isMissing, storeError, symbolicLink, translate } from './errors.ts';
@@ -101,9 +101,8 @@ async function* listObjects(
   parsePrefix(prefix);
   try {
     await confirm();
-    for await (const { key, path } of listFiles(root, prefix)) {
+    for await (const { key, path } of listFiles(root, prefix, after)) {
       signal?.throwIfAborted();
-      if (after !== undefined && compareKeys(key, after) <= 0) continue;
       const info = await describeFile(path, key);
       if (info !== undefined) yield info;
     }
