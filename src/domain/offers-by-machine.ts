@@ -1,16 +1,14 @@
 import { mapInSteps, type Steps } from '../core/steps.ts';
-import {
-  admittedArches,
-  isNativeOn,
-  machineName,
-  runsX64ByEmulation,
-} from './compatible-arches.ts';
+import { admittedArches, isNativeOn, runsX64ByEmulation } from './compatible-arches.ts';
 import { createNatives, kindOf, type Natives } from './native-builds.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
 import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './platform.ts';
 import { PROCESSOR_ARCHES } from './target.ts';
 
-/** The offers of a channel by machine, so that a decision does not search the whole list. */
+/**
+ * The offers of a channel by machine, so that a decision does not search the whole list. A service keeps the indexes of
+ * ten thousand channels in memory, so equal machines share their lists.
+ */
 
 /** The offers of a channel with an artifact that runs on one platform and architecture. */
 export interface MachineOffers {
@@ -20,7 +18,7 @@ export interface MachineOffers {
   /** The formats of the artifacts that run on the machine. */
   readonly formats: ReadonlySet<Format>;
   /** For each of `offers`: the native builds of all older offers. */
-  readonly nativesBefore: readonly Natives[];
+  readonly nativesBefore: NativesBefore;
   /**
    * The jumps for each architecture that the machine may have. The map is empty when no offer for the machine can lack
    * a native build. An offer can lack a native build when the machine runs x64 builds by emulation, or when the client
@@ -28,6 +26,13 @@ export interface MachineOffers {
    */
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
+
+/** Neighbors with the same native builds are one item, because thousands of offers have the same. Newest first. */
+type NativesBefore = readonly {
+  /** The index of the first offer that has these native builds before it. */
+  readonly from: number;
+  readonly natives: Natives;
+}[];
 
 /**
  * After an offer without a native build for an architecture, a search can continue at these offers. Each list has the
@@ -43,29 +48,59 @@ interface Jumps {
 /** The offers for a machine; `arch` is null when the client does not state it. */
 export type MachineIndex = (platform: Platform, arch: Arch | null) => MachineOffers;
 
+const NO_JUMPS: MachineOffers['mayHave'] = new Map();
+
 export const NO_OFFERS: MachineIndex = (platform) => ({
   platform,
   offers: [],
   formats: new Set(),
   nativesBefore: [],
-  mayHave: new Map(),
+  mayHave: NO_JUMPS,
 });
+
+const ARCHES_OR_NONE = [...ARCHES, null];
+const MACHINES = PLATFORMS.flatMap((platform) =>
+  ARCHES_OR_NONE.map((arch) => ({ platform, arch, arches: admittedArches(platform, arch) })),
+);
+
+/** The position in {@link MACHINES}. */
+function positionOf(platform: Platform, arch: Arch | null): number {
+  return PLATFORMS.indexOf(platform) * ARCHES_OR_NONE.length + ARCHES_OR_NONE.indexOf(arch);
+}
 
 /** @param offers newest first */
 export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
-  const machines = PLATFORMS.flatMap((platform) =>
-    [...ARCHES, null].map((arch) => {
-      const offers: Offer[] = [];
-      const nativesBefore: Natives[] = [];
-      const name = machineName(platform, arch);
-      const arches = admittedArches(platform, arch);
-      return { name, platform, arch, arches, offers, nativesBefore, formats: new Set<Format>() };
-    }),
-  );
+  return lookUp(yield* listMachines(offers));
+}
+
+/** A function of its own, so that the index keeps nothing else in memory. */
+function lookUp(machines: readonly (MachineOffers | undefined)[]): MachineIndex {
+  return (platform, arch) => machines[positionOf(platform, arch)] ?? NO_OFFERS(platform, arch);
+}
+
+/** What the loop over the offers, oldest first, collects about a machine. */
+interface Collected {
+  readonly platform: Platform;
+  readonly offers: Offer[];
+  readonly formats: Set<Format>;
+  /** `from`: the number of offers up to the newest one that has these native builds before it. */
+  readonly nativesBefore: { from: number; readonly natives: Natives }[];
+}
+
+/** The machines in the order of {@link MACHINES}; undefined for a machine without an offer. */
+function* listMachines(offers: readonly Offer[]): Steps<(MachineOffers | undefined)[]> {
+  const collected = MACHINES.map((machine) => {
+    const empty: Omit<Collected, 'platform'> = {
+      offers: [],
+      formats: new Set(),
+      nativesBefore: [],
+    };
+    return { ...machine, ...empty };
+  });
   const natives = createNatives();
   const add = (offer: Offer): void => {
     natives.end(offer);
-    for (const machine of machines) {
+    for (const machine of collected) {
       let fits = false;
       for (const { platform, arch, format } of offer.artifacts) {
         if (platform !== machine.platform || !machine.arches.includes(arch)) continue;
@@ -74,25 +109,59 @@ export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
       }
       if (!fits) continue;
       machine.offers.push(offer);
-      machine.nativesBefore.push(natives.of(machine.platform));
+      const before = natives.of(machine.platform);
+      const last = machine.nativesBefore.at(-1);
+      // Equal lists of builds are the same object: see `createNatives`.
+      if (last?.natives === before) last.from++;
+      else machine.nativesBefore.push({ from: machine.offers.length, natives: before });
     }
     natives.add(offer);
   };
   // The loop begins with the oldest offer, so that it knows the builds of all older offers at each offer.
   yield* mapInSteps(offers.toReversed(), add);
-  const byName = new Map<string, MachineOffers>();
-  for (const { name, arch, ...machine } of machines) {
-    if (machine.offers.length === 0) continue;
-    machine.offers.reverse();
-    machine.nativesBefore.reverse();
-    const mayHave = new Map<Arch, Jumps>();
-    for (const each of possibleArches(machine.platform, arch)) {
-      yield;
-      mayHave.set(each, findJumps(machine, each));
-    }
-    byName.set(name, { ...machine, mayHave });
+  const machines: (MachineOffers | undefined)[] = [];
+  for (const { arch, ...machine } of collected) {
+    yield;
+    const others = machines.filter((other) => other !== undefined);
+    const neighbors = others.filter(({ platform }) => platform === machine.platform);
+    machines.push(
+      machine.offers.length === 0 ? undefined : share(machine, arch, neighbors, offers),
+    );
   }
-  return (platform, arch) => byName.get(machineName(platform, arch)) ?? NO_OFFERS(platform, arch);
+  return machines;
+}
+
+/** Completes a machine with parts of other machines of its platform, as far as these parts are equal. */
+function share(
+  { platform, ...own }: Collected,
+  arch: Arch | null,
+  others: readonly MachineOffers[],
+  all: readonly Offer[],
+): MachineOffers {
+  const newest = own.offers.reverse();
+  const lists = [all, ...others.map(({ offers }) => offers)];
+  const offers = lists.find((list) => isEqual(list, newest)) ?? newest;
+  const formats =
+    others.find((other) => isEqual([...other.formats], [...own.formats]))?.formats ?? own.formats;
+  const nativesBefore = own.nativesBefore
+    .map(({ from, natives }) => ({ from: newest.length - from, natives }))
+    .reverse();
+  const mayHave = new Map<Arch, Jumps>();
+  for (const each of possibleArches(platform, arch)) {
+    if (!nativesBefore.some(({ natives }) => natives.has(each))) continue;
+    const known = others.find((other) => other.offers === offers && other.mayHave.has(each));
+    const machine = { platform, offers, nativesBefore };
+    mayHave.set(each, known?.mayHave.get(each) ?? findJumps(machine, each));
+  }
+  if (mayHave.size > 0) return { platform, offers, formats, nativesBefore, mayHave };
+  const twin = others.find(
+    (other) => other.mayHave === NO_JUMPS && other.offers === offers && other.formats === formats,
+  );
+  return twin ?? { platform, offers, formats, nativesBefore: [], mayHave: NO_JUMPS };
+}
+
+function isEqual<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 function possibleArches(platform: Platform, arch: Arch | null): readonly Arch[] {
@@ -104,12 +173,14 @@ function findJumps(
   { platform, offers, nativesBefore }: Pick<MachineOffers, 'platform' | 'offers' | 'nativesBefore'>,
   arch: Arch,
 ): Jumps {
-  const changes: number[] = [];
+  const changes = nativesBefore
+    .filter(({ natives }, index) => {
+      const before = nativesBefore[index - 1]?.natives;
+      return before !== undefined && natives.get(arch) !== before.get(arch);
+    })
+    .map(({ from }) => from);
   const built = new Map<string, { sample: OfferedArtifact; at: number[] }>();
   offers.forEach((offer, index) => {
-    // Equal lists of builds are the same object: see `createNatives`.
-    const isSame = nativesBefore[index]?.get(arch) === nativesBefore[index - 1]?.get(arch);
-    if (index > 0 && !isSame) changes.push(index);
     for (const sample of offer.artifacts) {
       if (sample.platform !== platform || !isNativeOn(arch, sample)) continue;
       const known = built.get(kindOf(sample)) ?? { sample, at: [] };
@@ -164,13 +235,24 @@ export function findMissingArch(
 ): Arch | undefined {
   if (mayHave.size === 0) return undefined;
   for (const arch of mayHave.keys()) {
-    if (nativesBefore[index]?.get(arch)?.some(takes) !== true) continue;
+    if (nativesAt(nativesBefore, index)?.get(arch)?.some(takes) !== true) continue;
     const isBuilt = offers[index]?.artifacts.some(
       (build) => build.platform === platform && isNativeOn(arch, build) && takes(build),
     );
     if (isBuilt !== true) return arch;
   }
   return undefined;
+}
+
+function nativesAt(nativesBefore: NativesBefore, index: number): Natives | undefined {
+  let low = 0;
+  let high = nativesBefore.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((nativesBefore[middle]?.from ?? 0) > index) high = middle;
+    else low = middle;
+  }
+  return nativesBefore[low]?.natives;
 }
 
 /** The index of the next offer that has a native build for the client, or at which `nativesBefore` changes. */

@@ -10,18 +10,20 @@ const SIZE = 3;
 /**
  * Publishes releases 1.0.0 to 1.0.(count - 1) in one revision: publishing them one by one is not what is tested.
  *
+ * @param fileOf the number of a release's file: releases with the same number share a file
  * @returns the key of each release's only file
  */
 export async function bulkPublish(
   world: World,
   count: number,
   application = 'desktop',
+  fileOf = (patch: number): number => patch,
 ): Promise<readonly string[]> {
   const deps = { ...world.parts, actor: 'test' };
   const offers: OfferJson[] = [];
   const keys: string[] = [];
   for (let patch = 0; patch < count; patch++) {
-    const release = releaseOf(application, patch);
+    const release = releaseOf(application, patch, fileOf(patch));
     const key = artifactKey(application, String(release.artifacts[0]?.object));
     await world.memory.create(key, new Uint8Array(SIZE));
     const manifest = await changeManifest(
@@ -52,8 +54,8 @@ export async function bulkPublish(
   return keys;
 }
 
-function releaseOf(application: string, patch: number): Release {
-  const sha256 = String(patch).padStart(64, '0');
+function releaseOf(application: string, patch: number, file: number): Release {
+  const sha256 = String(file).padStart(64, '0');
   const filename = 'App.exe';
   return {
     application,

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../src/core/steps.ts';
 import { createChannelView } from '../../src/domain/channel.ts';
-import { isNativeOn } from '../../src/domain/compatible-arches.ts';
+import { admittedArches, isNativeOn } from '../../src/domain/compatible-arches.ts';
 import type { Offer, OfferedArtifact } from '../../src/domain/offer.ts';
-import { nextWhole } from '../../src/domain/offers-by-machine.ts';
-import { ARCHES, type Arch, type Format } from '../../src/domain/platform.ts';
+import { indexByMachine, nextWhole } from '../../src/domain/offers-by-machine.ts';
+import { ARCHES, type Arch, type Format, PLATFORMS } from '../../src/domain/platform.ts';
 import { parseVersion, versionText } from '../../src/domain/version.ts';
 import { rounds } from '../support/rounds.ts';
 
@@ -103,5 +104,53 @@ describe('the offers that leave no machine behind', () => {
       ),
       { numRuns: rounds(200, 5_000) },
     );
+  });
+});
+
+describe('the index', () => {
+  it('has the offers and formats of every machine, whatever lists machines share', () => {
+    fc.assert(
+      fc.property(offers, (all) => {
+        const newestFirst = all.toReversed();
+        const index = runAtOnce(indexByMachine(newestFirst));
+        for (const platform of PLATFORMS) {
+          for (const arch of [...ARCHES, null]) {
+            const arches = admittedArches(platform, arch);
+            const fitting = (offer: Offer) =>
+              offer.artifacts.filter((a) => a.platform === platform && arches.includes(a.arch));
+            const found = index(platform, arch);
+            expect(found.platform).toBe(platform);
+            expect(found.offers).toEqual(newestFirst.filter((o) => fitting(o).length > 0));
+            expect([...found.formats].sort()).toEqual(
+              [...new Set(all.flatMap(fitting).map(({ format }) => format))].sort(),
+            );
+          }
+        }
+      }),
+      { numRuns: rounds(200, 5_000) },
+    );
+  });
+
+  it('keeps one list for machines with the same offers', () => {
+    const build: OfferedArtifact = {
+      platform: 'windows',
+      arch: 'x64',
+      format: 'nsis',
+      minimumOsVersion: null,
+      signatureSchemes: [],
+    };
+    const version = parseVersion('1.0.0');
+    const [sample] = fc
+      .sample(
+        offers.filter((some) => some.length > 0),
+        1,
+      )
+      .flat() as [Offer];
+    const all = [{ ...sample, version, artifacts: [build] }];
+    const index = runAtOnce(indexByMachine(all));
+    for (const arch of ['x64', 'arm64', null] as const) {
+      expect(index('windows', arch).offers).toBe(all);
+      expect(index('windows', arch).formats).toBe(index('windows', 'x64').formats);
+    }
   });
 });

@@ -1,3 +1,4 @@
+import { unpackRevision } from '../../catalog/documents/packed-document.ts';
 import { findRevision } from '../../catalog/find-revision.ts';
 import { viewsInSteps } from '../../catalog/memory/snapshot.ts';
 import { revisionSequence } from '../../catalog/sequences.ts';
@@ -63,7 +64,10 @@ async function readLive(
   const view = viewNamed(channels, query);
   // The snapshot has only the values that decisions need. The reasons and plans are in the document.
   const { revision: number } = live.signed;
-  const revision = await revisionSequence(application).parse(live.document, number);
+  const revision = await revisionSequence(application).parse(
+    await unpackRevision(live.document),
+    number,
+  );
   const found = { revision, time: clock.now(), isForecast: false, unreadable: [] };
   return { found, view, isVerified: (name) => !leftOut.has(name) };
 }

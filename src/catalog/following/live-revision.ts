@@ -4,6 +4,7 @@ import type { ReadableSequence } from '../../store/sequence/read-checked.ts';
 import type { FollowedSequence } from '../../store/sequence/sequence.ts';
 import type { Chained } from '../chain.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
+import { type PackedDocument, packRevision } from '../documents/packed-document.ts';
 import { channelsInSteps, type RevisionJson } from '../documents/revision-document.ts';
 import { fullnessOf } from '../documents/revision-size.ts';
 import { shownNameOf } from '../documents/settings-document.ts';
@@ -22,8 +23,8 @@ export interface LiveRevision extends Chained {
   readonly displayName: string | null;
   /** See {@link fullnessOf}. */
   readonly fullness: number;
-  /** The stored document, for the saved state. */
-  readonly document: Uint8Array;
+  /** The stored document, for the saved state and for explanations: see {@link unpackRevision}. */
+  readonly document: PackedDocument;
 }
 
 /** The facts that a service keeps about a release that a channel holds back. */
@@ -56,7 +57,7 @@ export function liveRevisionSequence(
         drafts: waitingDrafts(signed.channels),
         displayName: shownNameOf(settings),
         fullness: fullnessOf(document.byteLength, signed.channels),
-        document,
+        document: await packRevision(document),
       };
     },
   };

@@ -12,7 +12,7 @@ import {
   type ApplicationState,
   faultsAfter,
 } from '../memory/application-state.ts';
-import type { ListedSizes, ReleaseLoader, Verified } from '../memory/release-loader.ts';
+import type { KnownSizes, ReleaseLoader, Verified } from '../memory/release-loader.ts';
 import { leaveOutInSteps, releaseNameOf, type Snapshot } from '../memory/snapshot.ts';
 
 /** Finds and verifies the releases of one application that are due for verification. */
@@ -90,16 +90,16 @@ export async function reportVerified(
 }
 
 async function verifyMany(parts: VerificationParts, due: readonly Offer[]): Promise<void> {
-  if (parts.store.listsInPages !== true) return verifyAll(parts, due);
   await verifyAll(parts, due, await listSizes(parts));
 }
 
 /**
- * Lists the sizes of all artifacts in the store. When the listing fails, it returns only some sizes, and the loader
- * sends one HEAD for each missing artifact.
+ * Lists the sizes of all artifacts, unless a listing costs the store more than a HEAD of each artifact. When the listing
+ * fails, it returns only some sizes, and the loader sends one HEAD for each missing artifact.
  */
-async function listSizes({ store, application, log }: VerificationParts): Promise<ListedSizes> {
-  const sizes = new Map<string, number>();
+async function listSizes({ store, application, log }: VerificationParts): Promise<KnownSizes> {
+  const sizes: KnownSizes = new Map();
+  if (store.listsInPages !== true) return sizes;
   try {
     for await (const { key, size } of store.list(artifactsPrefix(application))) {
       sizes.set(key, size);
@@ -114,7 +114,7 @@ async function listSizes({ store, application, log }: VerificationParts): Promis
 async function verifyAll(
   parts: VerificationParts,
   due: readonly Offer[],
-  listed?: ListedSizes,
+  known?: KnownSizes,
 ): Promise<void> {
   const verified: Verified[] = [];
   const waiting = due.values();
@@ -124,14 +124,14 @@ async function verifyAll(
       // The store does not answer. The next poll continues; this poll must not delay it with more tries.
       if (failure !== undefined) return;
       try {
-        const one = await parts.loader.load(offer, listed);
+        const one = await parts.loader.load(offer, known);
         const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
         if (isNews) verified.push(one);
       } catch (error) {
         failure ??= error;
       }
-      // With a listing, a release may need no store request. Then only this pause lets the process answer its clients.
-      if (listed !== undefined) await nextTurn();
+      // A release may need no store request. Then only this pause lets the process answer its clients.
+      if (known !== undefined) await nextTurn();
     }
   };
   await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));

@@ -73,6 +73,8 @@ export interface ApplicationCatalog {
    * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
+  /** True when the process has read every offered release of the newest revision. */
+  hasAll(): boolean;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
   /**
@@ -160,6 +162,7 @@ export function createApplicationCatalog(
   return {
     reader: createReader(parts),
     state: () => state,
+    hasAll: loader.hasAll,
     isVerifyingMany: () => isVerifyingMany,
     refresh: refreshOnce,
     complete,

@@ -82,6 +82,13 @@ interface CatalogDeps {
   readonly relay?: CatalogRelay | undefined;
 }
 
+/**
+ * After the start, the service verifies the files of the releases that it restored. It rests after each application, for
+ * this many times the time that the verification took, so that clients hardly notice.
+ */
+const REST_FACTOR = 9;
+/** All rests together: the service must notice a deleted file within ten minutes. */
+const RESTS_MAX_MS = 8 * 60_000;
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 /** The wait has a limit, because a client waits for the answer. */
 const LOOK_AGAIN_WAIT_MS = 1_000;
@@ -111,8 +118,17 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   let stopPolls: (() => Promise<void>) | undefined;
   let phase: 'new' | 'started' | 'stopped' = 'new';
 
-  const completeAll = (): void => {
-    for (const catalog of byName.values()) catalog.complete().catch(ignoreLogged);
+  const completeAll = async (): Promise<void> => {
+    // Reads the missing releases first and at once, because clients of these releases wait for the store.
+    const missing = [...byName.values()].filter((catalog) => !catalog.hasAll());
+    await Promise.allSettled(missing.map((catalog) => catalog.complete()));
+    for (const catalog of byName.values()) {
+      if (phase === 'stopped') return;
+      const began = clock.now();
+      await catalog.complete().catch(ignoreLogged);
+      const restMs = (clock.now() - began) * REST_FACTOR;
+      if (restMs > 0) await clock.sleep(Math.min(restMs, RESTS_MAX_MS / byName.size));
+    }
   };
 
   return {
@@ -123,7 +139,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       // follower reads hints only here, to learn that an announced revision was deleted and that the state is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
-      completeAll();
+      void completeAll();
       if (phase === 'stopped') return;
       phase = 'started';
       if (leads()) stopPolls ??= keepUp.start();
@@ -134,7 +150,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       stopPolls = keepUp.start();
       // Reads hints at once: the previous leader may have died between a change and its next poll.
       keepUp.followHints().catch(ignoreLogged);
-      completeAll();
+      void completeAll();
     },
     stopLeading: () => {
       void stopPolls?.();

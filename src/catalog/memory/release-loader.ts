@@ -32,10 +32,12 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless this process did so within the last nine minutes.
    *
-   * @param listed sizes from a listing: the loader sends no request for a file that has the right size in it
+   * @param known the loader sends no request for a file that has the right size in it, and adds the sizes that it finds
    * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
-  load(offer: Offer, listed?: ListedSizes): Promise<Verified>;
+  load(offer: Offer, known?: KnownSizes): Promise<Verified>;
+  /** True when the process has read every release of the offers in the last `retain`. */
+  hasAll(): boolean;
   /** The stored manifests in memory by the name of their release, for the saved state. */
   manifests(): StoredManifests;
   /** Restores saved manifests; their releases are then due for verification. */
@@ -61,10 +63,10 @@ export interface StoredManifest {
 export type StoredManifests = ReadonlyMap<string, StoredManifest>;
 
 /**
- * Sizes in bytes by key, from a listing. The listing may be stale or end early, so it does not prove that a file is
- * missing.
+ * Sizes in bytes by key, from a listing or from the requests for other releases of the same verification: releases can
+ * share files. A listing may be stale or end early, so it does not prove that a file is missing.
  */
-export type ListedSizes = ReadonlyMap<string, number>;
+export type KnownSizes = Map<string, number>;
 
 /** The result of verifying a release. */
 export interface Verified {
@@ -117,6 +119,8 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 
   /** The number of releases to which the current offers refer. */
   let retainedCount = Number.POSITIVE_INFINITY;
+  /** True when `manifests` has names from the saved state. */
+  let hasRestored = false;
 
   const forget = (name: string): void => {
     manifests.delete(name);
@@ -142,9 +146,9 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
 
   const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
 
-  const verify = async (offer: Offer, name: string, listed?: ListedSizes): Promise<Verified> => {
+  const verify = async (offer: Offer, name: string, known?: KnownSizes): Promise<Verified> => {
     try {
-      manifests.set(name, await verifyRelease(offer, manifests.get(name), listed));
+      manifests.set(name, await verifyRelease(offer, manifests.get(name), known));
       // Moves the entry to the end.
       verifiedAt.delete(name);
       verifiedAt.set(name, clock.now());
@@ -163,21 +167,31 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     get,
     isDue,
     isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
-    load: async (offer, listed) => {
+    hasAll: () => manifests.size >= retainedCount,
+    load: async (offer, known) => {
       const name = releaseNameOf(offer);
       if (!isDue(offer)) return { name, fault: undefined };
-      const running = loading.get(name) ?? verify(offer, name, listed);
+      const running = loading.get(name) ?? verify(offer, name, known);
       loading.set(name, running);
       return running;
     },
     manifests: () => manifests,
     restore: (saved) => {
       for (const [name, document] of saved) manifests.set(name, document);
+      hasRestored = true;
     },
     retain: (offers) => {
       const names = new Set(offers.map(releaseNameOf));
       for (const name of manifests.keys()) if (!names.has(name)) forget(name);
       retainedCount = names.size;
+      if (!hasRestored) return;
+      hasRestored = false;
+      // The saved state has another copy of each name. Puts the names of the offers in the place of these copies.
+      for (const name of names) {
+        const stored = manifests.get(name);
+        if (stored === undefined || !manifests.delete(name)) continue;
+        manifests.set(name, stored);
+      }
     },
   };
 }
@@ -250,7 +264,7 @@ interface StoredRelease {
 type Verify = (
   offer: Offer,
   known: StoredManifest | undefined,
-  listed: ListedSizes | undefined,
+  sizes: KnownSizes | undefined,
 ) => Promise<StoredManifest>;
 
 function createVerifier({ store, application, requests, refusals }: LoaderDeps): Verify {
@@ -279,7 +293,7 @@ function createVerifier({ store, application, requests, refusals }: LoaderDeps):
     });
     return new Map(await Promise.all(read));
   };
-  return async (offer, known, listed) => {
+  return async (offer, known, sizes) => {
     const recalled = recallRelease(application, offer, known);
     const { stored, release } =
       known === undefined || recalled === undefined
@@ -288,8 +302,12 @@ function createVerifier({ store, application, requests, refusals }: LoaderDeps):
     const files = release.artifacts
       .flatMap((artifact) => [artifact, ...artifact.companions])
       .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
-      .filter(({ key, size }) => listed?.get(key) !== size);
-    await Promise.all(files.map(({ key, size }) => requests(() => verifySize(store, key, size))));
+      .filter(({ key, size }) => sizes?.get(key) !== size);
+    const verifyFile = async ({ key, size }: { key: string; size: number }): Promise<void> => {
+      await requests(() => verifySize(store, key, size));
+      sizes?.set(key, size);
+    };
+    await Promise.all(files.map(verifyFile));
     return stored;
   };
 }

@@ -7,7 +7,12 @@ import type { Log } from '../../core/log.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/state-file.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
-import { type PackedDocument, packedBytes, packedFrom } from '../documents/packed-document.ts';
+import {
+  type PackedDocument,
+  packedBytes,
+  packedFrom,
+  unpackRevision,
+} from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
 import type { StoredManifest, StoredManifests } from './release-loader.ts';
 
@@ -93,7 +98,9 @@ export function createSavedState(deps: {
       const done = await attemptToSave(async () => {
         const directory = path.join(root, application);
         const revision = catalog.revision.signed.revision;
-        await writeWhole(path.join(directory, `${revision}.catalog`), renderCatalog(catalog));
+        const document = await unpackRevision(catalog.revision.document);
+        const content = renderCatalog(document, catalog.manifests);
+        await writeWhole(path.join(directory, `${revision}.catalog`), content);
         for (const name of await readdir(directory)) {
           const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
           if (other < revision) await rm(path.join(directory, name), { force: true });
@@ -130,7 +137,7 @@ async function writeWhole(file: string, content: Iterable<string | Uint8Array>):
  * manifests. The documents that a manifest names come before it. Each document has its own digest, which the reader
  * checks.
  */
-function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Array> {
+function* renderCatalog(revision: Uint8Array, manifests: StoredManifests): Iterable<Uint8Array> {
   // Makes a copy, because verification adds manifests during the write.
   const entries = [...manifests];
   let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
@@ -139,7 +146,7 @@ function* renderCatalog({ revision, manifests }: SavedCatalog): Iterable<Uint8Ar
     batch.push(Buffer.from(`${name} ${document.length}\n`), document);
     size += document.length;
   };
-  add(REVISION, revision.document);
+  add(REVISION, revision);
   for (const [name, { manifest, documents }] of entries) {
     for (const [carried, document] of documents) add(`${CARRIED}${carried}`, packedBytes(document));
     add(name, packedBytes(manifest));

@@ -76,7 +76,8 @@ async function* walk(
     // Sorts a directory by its name and a slash, because the keys of its files begin with this text: `a-b` is before
     // `a/b`.
     const key = `${parent}${segment}${entry.isDirectory ? '/' : ''}`;
-    if (!entry.isDirectory && compareKeys(key, after) <= 0) continue;
+    const isLater = compareKeys(key, after) > 0 || (entry.isDirectory && after.startsWith(key));
+    if (!isLater) continue;
     if (key.startsWith(prefix) || (entry.isDirectory && prefix.startsWith(key))) {
       entries.push({ key, ...entry });
     }

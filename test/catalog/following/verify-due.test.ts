@@ -67,6 +67,19 @@ async function setUp(count = MANY) {
 }
 
 describe('verification of many releases', () => {
+  it('asks once for a file that many releases share', async () => {
+    const world = createWorld();
+    await bulkPublish(world, MANY, 'desktop', () => 0);
+    await start(world, world.store);
+    const { head } = world.store.counts;
+    console.log(`${MANY} releases with one file: ${head} HEADs`);
+    // The releases that the service verifies at the same time ask at the same time.
+    expect(head).toBeLessThan(MANY / 2);
+    world.store.forgetCalls();
+    await world.clock.advance(NINE_MINUTES_MS + 2 * POLL_MS);
+    expect(world.store.counts.head).toBeGreaterThan(0);
+  });
+
   it('asks for one listing instead of a HEAD for each file', async () => {
     const { verifyTwice, asked } = await setUp();
     const catalog = await verifyTwice(() => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brokenChain, continues, linkOf, refuseRollback } from '../../../src/catalog/chain.ts';
+import type { PackedDocument } from '../../../src/catalog/documents/packed-document.ts';
 import {
   channelsInSteps,
   type OfferJson,
@@ -71,7 +72,7 @@ function makeRevision(
     drafts: [],
     displayName: null,
     fullness: 0,
-    document: Buffer.from(''),
+    document: '' as PackedDocument,
   };
 }
 

@@ -1,11 +1,15 @@
+import { readdir } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { makeTemporaryDirectory } from '../../support/release.ts';
 import { bulkPublish } from '../bulk-publish.ts';
-import { createWorld, useCatalogs } from './live-catalog.ts';
+import { createWorld, POLL_MS, useCatalogs } from './live-catalog.ts';
 
 const NAMES = Array.from({ length: 60 }, (_, index) => `app-${index}`);
 const LAST = 'app-59';
 const catalogs = useCatalogs();
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
 
 it('a cold service reads dozens of applications at once, and first those that clients ask for', async () => {
   const world = createWorld();
@@ -39,4 +43,34 @@ it('a cold service reads dozens of applications at once, and first those that cl
       catalog.health().applications[name]?.source === 'live'
     );
   }
+});
+
+it('a restarted service reads the releases that it lacks before it verifies those that it restored', async () => {
+  /** More than a service verifies before it uses a revision. */
+  const count = 70;
+  const world = createWorld();
+  const stateDirectory = temporary.path;
+  await bulkPublish(world, count, 'restored');
+  const before = await catalogs.start(world, { stateDirectory });
+  await expect
+    .poll(async () => {
+      await world.clock.advance(POLL_MS);
+      return readdir(temporary.path, { recursive: true });
+    })
+    .toContainEqual(expect.stringMatching(/restored.1\.catalog$/));
+  await before.stop();
+  await bulkPublish(world, count, 'missing');
+  const asked: string[] = [];
+  world.store.setPlan(async ({ key }) => {
+    asked.push(key);
+    return undefined;
+  });
+  await catalogs.start(world, { stateDirectory });
+  await world.clock.advance(POLL_MS);
+  const lastRead = asked.findLastIndex((key) => /^apps.missing.*manifest/.test(key));
+  const verified = asked.flatMap((key, at) => (/^apps.restored.artifacts/.test(key) ? [at] : []));
+  expect(asked.some((key) => /^apps.restored.*manifest/.test(key))).toBe(false);
+  expect(verified).toHaveLength(count);
+  // The newest release comes first, because most clients get it.
+  expect(verified[1]).toBeGreaterThan(lastRead);
 });

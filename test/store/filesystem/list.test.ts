@@ -1,8 +1,10 @@
 import fs, { mkdir, rename, symlink } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { openFilesystemStore } from '../../../src/store/filesystem/filesystem.ts';
+import { compareKeys } from '../../../src/store/key.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
 const opened = { paths: [] as string[] };
@@ -51,4 +53,26 @@ it('a listing does not follow a link that leads out of the store', async () => {
   await symlink(path.join(temporary.path, 'outside/linked'), path.join(root, 'apps/linked'));
   expect(await keysBelow('apps/linked/catalog/')).toEqual([]);
   expect(await keysBelow('apps/li')).toEqual([]);
+});
+
+it('a listing after a key has exactly the later keys, also in directories and split names', async () => {
+  const directory = path.join(temporary.path, 'later');
+  const later = await openFilesystemStore({ directory, signUrl });
+  const parts = ['a', 'a-b', 'a.b', 'B', 'é', '1'.repeat(200), `${'1'.repeat(200)}2`];
+  const keys = parts.flatMap((one) => [`${one}.json`, ...parts.map((two) => `${one}/${two}`)]);
+  for (const key of keys) await later.create(key, Buffer.from(key));
+  const sorted = keys.toSorted(compareKeys);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('', 'a', 'a/', 'B/', '1'),
+      fc.constantFrom(...keys, 'a', 'a/', 'a-', '2', 'zz'),
+      async (prefix, after) => {
+        const listed: string[] = [];
+        for await (const { key } of later.list(prefix, { after })) listed.push(key);
+        const expected = sorted.filter((key) => key.startsWith(prefix));
+        expect(listed).toEqual(expected.filter((key) => compareKeys(key, after) > 0));
+      },
+    ),
+    { numRuns: 60 },
+  );
 });
