@@ -63,9 +63,11 @@ export async function answerTo(port: number, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** Leaves out the ids that the service makes, because they are random. */
+/** Leaves out the ids that the service makes, because they are random, and the time, which Node may write. */
 export const withoutIds = (answer: string): string =>
-  answer.replace(/"?\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID');
+  answer
+    .replace(/"?\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID')
+    .replace(/\bDate: [^\r]*/g, 'Date: TIME');
 
 const lineFacts = (line: string): unknown => {
   const { time, duration_ms: duration, request_id: id, ...facts } = JSON.parse(line);
