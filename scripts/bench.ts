@@ -99,7 +99,7 @@ for (const name of positionals.length > 0 ? positionals : DEFAULT) {
     const run = BENCHES[name] as Bench;
     tables = await run({ ...context, ...(profileDirectory && { profileDirectory }) });
   } catch (error) {
-    // The others do not need it. Its processes must not disturb them.
+    // The other benchmarks go on, so the processes of this one must end.
     killChildren();
     failed++;
     console.error(`${name} failed: ${(error as Error).stack}\n`);

@@ -7,12 +7,13 @@ import { type Limit, type Row, type Table, verdictOf } from './table.ts';
  * machine: what slows both slices of a pair hardly changes their ratio.
  */
 
-/** The comparison ends when the half of its interval is this part of the ratio, or this part when the verdict is sure. */
+/** A comparison ends when half of its interval is at most this share of the ratio. */
 const EXACT_SHARE = 0.03;
+/** The same, when the verdict is sure. */
 const EXACT_ENOUGH_SHARE = 0.1;
 /** Stated beside the ratio. */
 const CONFIDENCE = 0.95;
-/** To end early because the target is held or missed takes more, because the interval is looked at after each pair. */
+/** A verdict that ends a comparison early needs more, because the interval is examined after every pair. */
 const CONFIDENCE_TO_END = 0.99;
 
 export interface Pair {

@@ -16,7 +16,7 @@ interface Measure {
   readonly text: string;
   readonly digits?: number;
   readonly max?: number;
-  /** True when the limit is for what exceeds the value with ten releases. */
+  /** True when the limit applies to the difference from the value with ten releases. */
   readonly isBeyondTen?: boolean;
   /** True when the row shows the longest of all measurements, and not their median. */
   readonly isLongest?: boolean;
@@ -60,7 +60,7 @@ export function growthTable({ releases }: BenchContext, columns: readonly Column
     notes: [
       `Directory store, ${CHANNELS} channels. The application with ${releases} releases has the most offers that a catalog can hold, about ${offersMax(releases)}; its other releases are retired. The first of the many applications has ${FIRST_RELEASES} releases.`,
       'check-update: the median of the ratios of pairs, with its 95 % interval; two processes of each service in turn, clients of every application.',
-      'A longest turn is the processor time for which the service did nothing else. /metrics is scraped once; rolling up adds the counts of another process for every application.',
+      'A longest turn is the longest processor time of one round of the event loop. /metrics is scraped once in each round; rolling up adds the counts of another process for every application.',
       'Commands: a whole run in its own process, without the time of `slipway --version`. Starts: without a saved state, and with it.',
     ],
   };

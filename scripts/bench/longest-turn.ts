@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Measures how long a turn of the event loop of a service takes, in processor time of its main thread. The time by the
- * wall says little: on a shared machine, even an idle server waits for tens of milliseconds.
+ * Measures how long a turn of the event loop of a service takes, in processor time of its main thread. Elapsed time says
+ * little: on a shared machine, even an idle server waits for tens of milliseconds.
  *
  * A turn is one round of the event loop: everything that a client may have to wait for. It includes what Node itself
  * does in this thread, such as the collection of garbage.

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { PROJECT } from './context.ts';
 
-/** Writes the results into the documents. For every block of tables, one of them has two markers. */
+/** Writes the results into the documents. For every block of tables, one document has a start and an end marker. */
 
 const PAGES = ['docs/performance.md', 'docs/performance-details.md'];
 

@@ -20,16 +20,16 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * The interval that contains the true median with at least this confidence, whatever the distribution: each value lies
- * below the true median like a coin that shows heads. So the lowest and the highest `rank` values are cut off, as long
- * as so few heads, or so few tails, are improbable enough.
+ * The interval that contains the true median with at least this confidence, whatever the distribution. Each value is
+ * below the true median with a probability of one half. So the function cuts off values at each end, as long as the
+ * probability that the median is among them stays small enough.
  *
  * @param confidence such as 0.95, which needs at least 6 values. With fewer values the interval is infinite
  */
 export function medianInterval(values: readonly number[], confidence: number): Interval {
   const sorted = [...values].sort((a, b) => a - b);
   const count = sorted.length;
-  // The probability of exactly `rank + 1` heads, as a logarithm: that of no heads at all is too small for a number.
+  // The logarithm of the probability that exactly `rank + 1` values are below the median.
   let [rank, log] = [-1, count * Math.log(0.5)];
   for (let atMost = Math.exp(log); 2 * atMost <= 1 - confidence; atMost += Math.exp(log)) {
     rank++;

@@ -1,12 +1,12 @@
-/** Longer addresses are not remembered, because clients choose the addresses. */
+/** In characters. Longer addresses are not remembered, because clients choose the addresses. */
 export const ADDRESS_LENGTH_MAX = 512;
 
 /** electron-updater adds this parameter with a new value to each request, so that no cache answers. */
 const NO_CACHE = 'noCache=';
 
 /**
- * The address without the query parameter `noCache`. It is only for routes that do not read this parameter: some dialects
- * read the last parameter, whatever its name is.
+ * The address without the query parameter `noCache`. It is only for routes that do not read this parameter: some
+ * dialects read the last parameter, whatever its name is.
  *
  * Nothing is decoded: any other spelling of the parameter stays. An address above the limit stays as it is.
  *

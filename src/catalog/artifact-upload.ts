@@ -49,14 +49,17 @@ export async function ensureUploaded(
 ): Promise<Uploaded> {
   const known = named.find((a) => a.sha256 === file.sha256 && a.filename === file.filename);
   const object = known?.object ?? artifactObject(file.sha256, file.filename);
-  // The store has most named objects, and few others. So only a named object is looked for before the upload, which
-  // creates nothing when the store has the object.
+  // A named object is usually in the store, so the publisher looks for it first. Any other object is usually missing, so
+  // the publisher uploads at once. The upload creates nothing when the object exists.
   if (known === undefined && (await send(deps, application, object, file, options)) === 'created') {
     return { object, uploaded: true };
   }
   const stored = await deps.store.head(artifactKey(application, object));
-  if (stored === undefined) return upload(deps, application, object, file, options);
-  if (stored.size === file.size) {
+  // An object that the upload has just met and that is missing now is being deleted: a fresh key is safe.
+  if (stored === undefined && known !== undefined) {
+    return upload(deps, application, object, file, options);
+  }
+  if (stored?.size === file.size) {
     const reusable =
       known !== undefined ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
@@ -85,12 +88,11 @@ async function upload(
 ): Promise<Uploaded> {
   const key = artifactKey(application, object);
   const outcome = await send(deps, application, object, file, options);
-  // Another publisher of the same bytes may have been first.
-  const stored = outcome === 'created' ? undefined : await deps.store.head(key);
-  if (stored !== undefined && stored.size !== file.size) {
+  // Another publisher of the same bytes may have been first, or the store's answer to this upload was lost.
+  if (outcome === 'exists' && !(await isIntact(deps, key, file.sha256))) {
     throw new AppError(
       'artifact_mismatch',
-      `${key} has ${stored.size} bytes, not ${file.size}. Publish again to upload under a fresh key.`,
+      `${key} has other bytes than the file. Publish again to upload under a fresh key.`,
     );
   }
   return { object, uploaded: outcome === 'created' };

@@ -27,6 +27,7 @@ import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 import type { SettingsJson } from './documents/settings-document.ts';
 import {
   announceChange,
+  findLastHint,
   ignoreUnreadable,
   lostApplication,
   readNewestHints,
@@ -138,13 +139,13 @@ interface CatalogPlan<P> {
 export interface CommitBase {
   readonly revisions: Position<Revision>;
   readonly manifests: Position<Manifest>;
-  /** The number of the newest hint, or of an older one; undefined when the publisher did not know the revisions. */
+  /** The number of the newest hint, or of an older one; undefined when the publisher had read no revision before. */
   readonly hint: number | undefined;
 }
 
 /**
- * Finds the documents from which a publisher commits, with all requests at the same time when the publisher has read
- * the catalog before.
+ * Finds the documents on which a commit builds. When the publisher has read the catalog before, all requests run at the
+ * same time.
  *
  * @throws AppError `document_corrupt` when the present state of the catalog is unknown
  */
@@ -299,7 +300,10 @@ export function refuseUnseen(
 
 /** A failure with hints must not prevent the commit of a change. */
 async function findHint(deps: WriterDeps, from: number): Promise<number> {
-  return (await readNewestHints(deps.store, from).catch(ignoreUnreadable))?.last ?? from;
+  return findLastHint(deps.store, from).catch((error: unknown) => {
+    if (!isAppError(error)) throw error;
+    return from;
+  });
 }
 
 /**

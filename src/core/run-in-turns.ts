@@ -37,7 +37,7 @@ export function runInTurns<T>(steps: Steps<T>): Promise<T> {
   });
 }
 
-/** Runs steps of all jobs, one job after the other, until the time is over. */
+/** Runs one step of each job in turn, until the time is over. */
 function takeTurn(): void {
   const end = performance.now() + TURN_MS;
   do {

@@ -27,9 +27,12 @@ export interface MachineOffers {
   readonly mayHave: ReadonlyMap<Arch, Jumps>;
 }
 
-/** Neighbors with the same native builds are one item, because thousands of offers have the same. Newest first. */
+/**
+ * The native builds of all older offers, for each offer. Neighbors with equal builds share one item, because thousands of
+ * offers have equal builds. Newest first.
+ */
 type NativesBefore = readonly {
-  /** The index of the first offer that has these native builds before it. */
+  /** The index of the newest offer of this item. */
   readonly from: number;
   readonly natives: Natives;
 }[];
@@ -83,7 +86,7 @@ interface Collected {
   readonly platform: Platform;
   readonly offers: Offer[];
   readonly formats: Set<Format>;
-  /** `from`: the number of offers up to the newest one that has these native builds before it. */
+  /** `from`: the number of offers from the oldest to the newest offer of this item. */
   readonly nativesBefore: { from: number; readonly natives: Natives }[];
 }
 

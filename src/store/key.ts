@@ -71,7 +71,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** In UTF-8, a surrogate pair is after every other character, and in UTF-16 before U+E000. */
+/** UTF-8 orders surrogate pairs after all other characters. UTF-16 orders them before U+E000. */
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;

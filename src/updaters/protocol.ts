@@ -88,7 +88,7 @@ interface Dialect {
    */
   readonly varyHeaders: readonly string[];
   /**
-   * True when the dialect does not read the query parameter `noCache`, which its clients send with a new value each time.
+   * True when the dialect does not read the query parameter `noCache`. Its clients send it with a new value each time.
    */
   readonly ignoresNoCache?: boolean;
   /** The formats that a client on a platform can get when the client states no format, best first. */

@@ -88,7 +88,7 @@ export function createOwnCounter(deps: OwnCounterDeps): OwnCounter {
   };
 
   const prepare = async (): Promise<void> => {
-    // Most of the work of `take`, which cannot run in steps.
+    // `take` cannot run in steps, so this does most of its work before.
     await runInTurns(tally.settleInSteps());
     moving = tally.take();
     if (moving === undefined) return;

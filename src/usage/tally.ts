@@ -22,7 +22,7 @@ export interface Tally extends UsageCounter {
   take(): Counted | undefined;
   /** Returns the same as `take`, and keeps the counts. */
   peek(): Counted | undefined;
-  /** Adds the counts since the last call to the series in {@link TallyDeps}, in steps. `take` does this too. */
+  /** Adds to the series, in steps, what was counted since the last call. `take` does this too. */
   settleInSteps(): Steps<void>;
 }
 

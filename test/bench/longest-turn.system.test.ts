@@ -32,7 +32,7 @@ const WORK = `
   console.log(began);
 `;
 
-it('the longest turn of a process is that which used the processor longest, and not the one that waited', async () => {
+it('the longest turn of a process is the one with the most processor time, and not with the longest wait', async () => {
   const file = path.join(temporary.path, 'turns');
   const { flags, env } = measuringTurns(file, 5);
   const args = [...flags, '--input-type=module', '--eval', WORK];

@@ -8,7 +8,7 @@ const VALUES = fc.array(fc.double({ min: 0.01, max: 100, noNaN: true }), {
 });
 const CONFIDENCE = fc.double({ min: 0.5, max: 0.999, noNaN: true });
 
-/** The share of all sequences of coins for which the interval of the ranks contains the point between heads and tails. */
+/** For values that are each above or below the median: the share of all cases in which the interval contains it. */
 function coverage(count: number, confidence: number): number {
   let covered = 0;
   for (let coins = 0; coins < 2 ** count; coins++) {

@@ -43,7 +43,7 @@ it(
             await Promise.race([child.finished, sleep(randomness.fraction() * spans.wholeMs)]);
           } else {
             await Promise.race([child.finished, firstWrite(objects)]);
-            // A quarter: most builds are smaller than the measured one, whose time includes its exit.
+            // Uses a quarter of the measured time, because that time includes the exit and is for a larger build.
             const delayMs = randomness.fraction() * spans.writingMs * 0.25;
             await Promise.race([child.finished, sleep(delayMs)]);
           }

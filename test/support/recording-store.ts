@@ -14,7 +14,7 @@ interface RecordingStore {
   readonly requests: readonly RecordedRequest[];
 }
 
-/** Longer than a publisher needs between two requests, so that requests that need not wait overlap. */
+/** Long enough that requests overlap when they do not wait for each other. */
 const LATENCY_MS = 3;
 /** The keys that one request lists. */
 const PAGE_KEYS = 1_000;

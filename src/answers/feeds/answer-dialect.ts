@@ -171,7 +171,7 @@ function answerDocument(
   const isFeed = protocol.shape === 'feed';
   const olderMax = isFeed ? protocol.olderReleasesMax : 0;
   const ownWanted = isFeed ? ownWantedBy(protocol) : 'none';
-  // A catalog that changed while the answer waited could have decided a part of it.
+  // The catalog may have changed while an answer waited, so such an answer is not repeated.
   let isAtOnce = true;
   const answered = (
     found: ChannelListing,
@@ -188,7 +188,7 @@ function answerDocument(
     // check.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
     const counted = isCheck ? countedCheck(query, found) : undefined;
-    // A rollout that is partial decides by the id of the installation. An id in the address makes the address unique.
+    // A partial rollout decides by the id of the installation. An address with an id comes from one client only.
     const isForAll =
       isAtOnce &&
       known === null &&

@@ -152,7 +152,7 @@ export async function readNewestHints(
   from: number,
   countMax: number = NEWEST_MAX,
 ): Promise<Pick<Hints, 'announced' | 'last'>> {
-  // Most often only the hint of the newest revision is above the number, so the next two are read at once.
+  // Usually there is only one new hint. Reading it together with the next one shows the end in one round trip.
   const near = await Promise.all([from + 1, from + 2].map((number) => readHint(store, number)));
   const end = near.indexOf('missing');
   if (end >= 0) return announcedBy(near.slice(0, end), from + end);

@@ -73,7 +73,7 @@ export interface ApplicationCatalog {
    * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
-  /** True when the process has read every offered release of the newest revision. */
+  /** True when the manifest of every offered release of the newest revision is in memory, read or restored. */
   hasAll(): boolean;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;

@@ -83,12 +83,14 @@ interface CatalogDeps {
 }
 
 /**
- * After the start, the service verifies the files of the releases that it restored. It rests after each application, for
- * this many times the time that the verification took, so that clients hardly notice.
+ * After a restart, the service verifies the files of the releases that it restored. It pauses after each application, for
+ * this multiple of the time that the verification took, so that clients hardly notice.
  */
-const REST_FACTOR = 9;
-/** All rests together: the service must notice a deleted file within ten minutes. */
-const RESTS_MAX_MS = 8 * 60_000;
+const PAUSE_FACTOR = 9;
+/** The time for all applications, with the pauses; milliseconds. The service must notice a deleted file in ten minutes. */
+const VERIFIED_WITHIN_MS = 8 * 60_000;
+/** Without a pause, the service verifies this number of applications at the same time, so that it keeps the time. */
+const VERIFIED_AT_ONCE = 2;
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 /** The wait has a limit, because a client waits for the answer. */
 const LOOK_AGAIN_WAIT_MS = 1_000;
@@ -122,13 +124,23 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     // Reads the missing releases first and at once, because clients of these releases wait for the store.
     const missing = [...byName.values()].filter((catalog) => !catalog.hasAll());
     await Promise.allSettled(missing.map((catalog) => catalog.complete()));
-    for (const catalog of byName.values()) {
-      if (phase === 'stopped') return;
-      const began = clock.now();
-      await catalog.complete().catch(ignoreLogged);
-      const restMs = (clock.now() - began) * REST_FACTOR;
-      if (restMs > 0) await clock.sleep(Math.min(restMs, RESTS_MAX_MS / byName.size));
-    }
+    const end = clock.now() + VERIFIED_WITHIN_MS;
+    const waiting = [...byName.values()];
+    const verifyNext = async (): Promise<void> => {
+      for (;;) {
+        const catalog = waiting.shift();
+        if (catalog === undefined || phase === 'stopped') return;
+        const began = clock.now();
+        await catalog.complete().catch(ignoreLogged);
+        if (waiting.length === 0) return;
+        const now = clock.now();
+        const ownMs = now - began;
+        // The applications that wait have equal shares of the time that is left, so slow verifications leave no pauses.
+        const pauseMs = Math.min(ownMs * PAUSE_FACTOR, (end - now) / waiting.length - ownMs);
+        if (pauseMs > 0) await clock.sleep(pauseMs);
+      }
+    };
+    await Promise.all(Array.from({ length: VERIFIED_AT_ONCE }, verifyNext));
   };
 
   return {

@@ -32,11 +32,12 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless this process did so within the last nine minutes.
    *
-   * @param known the loader sends no request for a file that has the right size in it, and adds the sizes that it finds
+   * @param known the sizes of files. The loader sends no request for a file whose size is right, and adds each size that
+   *   it finds
    * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
   load(offer: Offer, known?: KnownSizes): Promise<Verified>;
-  /** True when the process has read every release of the offers in the last `retain`. */
+  /** True when the manifest of every release of the offers in the last `retain` is in memory, read or restored. */
   hasAll(): boolean;
   /** The stored manifests in memory by the name of their release, for the saved state. */
   manifests(): StoredManifests;
@@ -186,7 +187,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
       retainedCount = names.size;
       if (!hasRestored) return;
       hasRestored = false;
-      // The saved state has another copy of each name. Puts the names of the offers in the place of these copies.
+      // The saved state has its own text for each name. This uses the texts of the offers, so that memory has each once.
       for (const name of names) {
         const stored = manifests.get(name);
         if (stored === undefined || !manifests.delete(name)) continue;

@@ -148,7 +148,7 @@ export function refuseRemoved(
 /** Versions that differ only in build metadata are equal to every client (SemVer section 10). */
 function refuseAmbiguous(channels: Channels, version: Version): void {
   const own = versionText(version);
-  // Texts are enough, because equal versions have one spelling: a channel may list a hundred thousand.
+  // Compares texts without parsing them, because a channel may list 100,000 versions. Equal versions have one spelling.
   const isSame = (text: string): boolean =>
     text !== own && withoutBuild(text) === withoutBuild(own);
   for (const [name, { offers, drafts = [], retired }] of channelEntries(channels)) {

@@ -1,9 +1,13 @@
-/** Runs pieces of work at the same time, in their order, while they fit into the memory and are few. */
+/** Runs pieces of work at the same time, within a limit of their memory and of their number. The first comes first. */
 export interface ByteLimit {
   /** @param bytes the memory that the work holds; more than the limit counts as the limit */
   run<T>(bytes: number, work: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * @param bytesMax the memory of all work that is under way
+ * @param countMax the number of pieces of work that are under way
+ */
 export function createByteLimit(bytesMax: number, countMax: number): ByteLimit {
   const waiting: (() => boolean)[] = [];
   let free = bytesMax;

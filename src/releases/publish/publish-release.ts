@@ -173,7 +173,7 @@ export async function publishRelease(
   };
 }
 
-/** Work that began before its turn. Its failure counts when its turn comes: earlier checks have refused by then. */
+/** Lets work begin early. Its error is thrown only where the caller awaits it, after the errors of earlier checks. */
 function ahead<T>(work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   return work;

@@ -160,8 +160,8 @@ export function withPlannedObjects(hashed: HashedArtifact): Artifact {
 }
 
 /**
- * Uploads files, several at the same time, unless it can use objects with the same bytes again. The first failure stops
- * the other uploads, and none is under way any more when this function throws.
+ * Uploads files, several at the same time, and uses stored objects with the same bytes again. The first failure stops the
+ * other uploads. When the function throws, no upload is under way.
  *
  * @param named artifacts of manifests, whose objects it uses again
  * @throws AppError the first failure, which names its file; `artifact_mismatch`, `store_unavailable`, `store_denied`

@@ -28,7 +28,7 @@ const READS_MAX = 32;
  */
 const SHARED_BYTES = 512 * 1024;
 const SHARED_MAX = 21;
-/** Each answer has one such buffer of its own. While a client is slow, its answer uses no other. */
+/** In bytes. Each answer has one buffer of this size. While a client is slow, its answer uses no other buffer. */
 const OWN_BYTES = 128 * 1024;
 const HALF_CLOSED_MAX_MS = 2_000;
 

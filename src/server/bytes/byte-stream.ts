@@ -9,7 +9,7 @@ import type { SharedBuffers } from './shared-buffers.ts';
 
 /** The number of reads of one answer that are under way at once. */
 const READS_EACH = 8;
-/** The number of batches of one answer in memory: the stream reads the next while the client receives the last. */
+/** The batches of one answer in memory: the stream reads the next while the client receives the previous one. */
 const BATCHES_MAX = 2;
 /** A client keeps up when the system takes a batch from the stream within this time. */
 const QUICK_MS = 250;
@@ -38,8 +38,8 @@ interface ByteStreamDeps {
  * A body that reads an object piece by piece, and then closes the reader.
  *
  * Uses large buffers while the client keeps up and other answers leave some, and otherwise one small buffer of its own.
- * Reads at most one piece ahead, and then waits for the client. So a client that does not read takes up only these
- * buffers: no connection to the store, and no read of the process.
+ * Reads at most one batch ahead, and then waits for the client. So a client that does not read holds only these buffers,
+ * and neither a connection to the store nor one of the reads of the process.
  *
  * Piped to an HTTP response, the body reuses its buffers. A new buffer for every write would take more processor time
  * than everything else in a download, because the system has to provide new pages of memory.

@@ -66,7 +66,7 @@ export interface Batch {
  * Packs a body into batches: many small parts make one write, and a large range becomes several reads. A range that
  * fits into one batch becomes one read.
  *
- * @param bytesMaxOfNext the size limit of the next batch; it must be larger than any text
+ * @param bytesMaxOfNext returns the size limit of the next batch, in bytes; it is larger than any text
  */
 export function* packBatches(
   parts: Iterable<BodyPart>,

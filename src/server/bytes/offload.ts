@@ -28,8 +28,8 @@ const CONDITIONS = [
 const PLAIN_RANGE = /^bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})$/;
 
 /**
- * @param status of the service's own answer: 206 when the range of the request counts
- * @param key of a stored file that is not empty
+ * @param status the status of the service's own answer: 206 when the service answers with a range
+ * @param key the key of a stored file, which is not empty
  * @returns a function that changes an answer with a file into an empty one, which names the file; undefined when the
  *   service must send the bytes itself
  */
@@ -56,7 +56,7 @@ export function createOffload(
     // The configurations in deploy/ give the proxy no other files of the store.
     if (!key.startsWith(APPLICATIONS_ROOT)) return undefined;
     const place = pathOf(root, key).split(sep).map(encodeURIComponent).join('/');
-    // nginx decodes the header. Of the others, some do and some do not: they get only names that have one form.
+    // nginx decodes the header, and some other proxies do not. So they get only paths that need no escapes.
     if (header === 'x-sendfile' && place.includes('%')) return undefined;
     return (reply) => {
       reply.removeHeader('content-range').header('content-length', 0).header(header, place);

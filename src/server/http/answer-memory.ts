@@ -131,7 +131,7 @@ export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
 }
 
 /**
- * True when nothing but the address decides about the answer. No account may decide, and no rule of a hook.
+ * True when the answer depends on the address alone: neither an account nor a hook can change it.
  *
  * If-None-Match, X-Request-Id and X-Forwarded-For may be present: their values are read with the functions that routes
  * and hooks use. An id of an installation may be present as well, because a route does not call an answer current while
@@ -151,7 +151,7 @@ function isRepeatable(request: IncomingMessage, varyHeaders: readonly string[]):
   );
 }
 
-/** Calls back once the last byte is sent. When the client closes the connection before, no answer is noted. */
+/** Calls back when the response finishes or fails, as Fastify does, and not when the client leaves before. */
 function whenSent(response: ServerResponse, note: () => void): void {
   const onSent = (): void => {
     response.off('finish', onSent).off('error', onSent);

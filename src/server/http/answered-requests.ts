@@ -10,7 +10,7 @@ export interface AnsweredRequest {
   /** The client's network address; undefined when the connection is closed already. */
   readonly address: string | undefined;
   readonly status: number;
-  /** From the first byte of the request to the last byte of the answer, in milliseconds. */
+  /** From the arrival of the headers to the last byte of the answer, in milliseconds. */
   readonly durationMs: number;
 }
 

@@ -68,7 +68,7 @@ function receiveRequests(app: FastifyInstance, connections: Connections | undefi
   });
 }
 
-/** @returns makes the function that notes the requests of a route, for the access log and the metrics */
+/** @returns a function that takes a route, and returns the function that notes its requests for log and metrics */
 function createNotes(
   { accessLog }: ServerSettings,
   metrics: Registry,

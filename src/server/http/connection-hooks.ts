@@ -29,8 +29,8 @@ function refuseAddress(address: string | undefined): AppError | undefined {
 }
 
 /**
- * The error for a request for which the process has no memory, and for an invalid request that Node accepts; otherwise
- * undefined.
+ * Returns an error when no memory is left for the request, or when the request is invalid although Node accepts it;
+ * otherwise undefined.
  */
 export function refusalOf(
   request: FastifyRequest,
@@ -91,7 +91,7 @@ export function holdAnswers(app: FastifyInstance, connections: Connections | und
  * next request on a connection that is about to be cut. Once the server closes, it also closes each connection after
  * its last answer: keep-alive would outlast the time that the process has left.
  *
- * @returns the caller calls this function after each answer
+ * @returns a function that the caller calls after each answer
  */
 export function closeAfterLastAnswer(
   app: FastifyInstance,

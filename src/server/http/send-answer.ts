@@ -12,7 +12,8 @@ type Headers = Pick<FastifyRequest, 'headers'>;
 /**
  * Counts and sends an answer that pages of any origin may read, or 304 when the client already has the body.
  *
- * @param route `varyHeaders`: the headers on which the answer depends, in lower case; `ignoresNoCache`: see `answer-memory.ts`
+ * @param route `varyHeaders`: the headers on which the answer depends, in lower case; `ignoresNoCache`: see
+ *   `answer-memory.ts`
  */
 export function sendAnswered(
   usage: UsageCounter,

@@ -26,8 +26,8 @@ const TOTAL_MAX = 1_000;
  * Creates a function that lists the unfinished offers of all channels, also of restricted channels. The function reads
  * memory only.
  *
- * @returns the function. It works in steps, lists the offers by application, leaves out an application whose catalog cannot be used,
- *   and never throws
+ * @returns a function in steps that never throws. It orders the offers by application, and leaves out an application
+ *   whose catalog cannot be used
  */
 export function createRolloutLister(deps: {
   readonly catalog: Pick<Catalog, 'health' | 'application'>;

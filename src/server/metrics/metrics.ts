@@ -82,12 +82,12 @@ function measureConnections(registry: Registry, connections: Pick<Connections, '
 /**
  * Measures requests by route, method and status.
  *
- * @returns makes the function that measures the requests of a route
+ * @returns a function that takes a route, and returns the function that measures its requests
  */
 export function measureRequests(registry: Registry): (route: string) => NoteRequest {
   const duration = new Histogram({
     name: 'slipway_http_request_duration_seconds',
-    help: 'From the first byte of a request to the last byte of its answer.',
+    help: 'From the arrival of the headers of a request to the last byte of its answer.',
     labelNames: ['route', 'method', 'status'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers: [registry],

@@ -20,7 +20,7 @@ interface FoundEntry extends FoundFile {
  * Leaves out files that are deleted meanwhile, and everything that is not a regular file with the name of a
  * valid key.
  *
- * @param after leaves out the files up to this key
+ * @param after lists only the keys after this key
  */
 export async function* listFiles(
   root: string,

@@ -27,7 +27,7 @@ const RESERVED = new RegExp(
 
 const PLAIN = new RegExp(`^[a-z0-9._-]{0,${PART_LENGTH_MAX - 1}}[a-z0-9_-]$`);
 
-/** True for a name that is the segment itself, as most names are. */
+/** True when the file has the name of the segment, without escapes or splits. Most names are so. */
 export function isPlain(name: string): boolean {
   return PLAIN.test(name) && !RESERVED.test(name);
 }

@@ -39,7 +39,7 @@ export async function uploadToS3(
 }
 
 async function uploadWhole(
-  { connection, reader }: Deps,
+  { connection }: Deps,
   key: string,
   source: UploadSource,
   { contentType, onProgress, signal }: UploadOptions,
@@ -53,11 +53,11 @@ async function uploadWhole(
   const Key = connection.fullKey(key);
   const { partMs: timeoutMs } = connection.timeouts;
   const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
-  let attempts = 0;
+  // 'exists' can also mean that an earlier attempt created the object and that its answer was lost. The caller examines
+  // the object in both cases: nobody has hashed the bytes of an object that was there before.
   const outcome = await connection.retrying(
     request,
     async (abortSignal, { client }): Promise<CreateOutcome> => {
-      attempts += 1;
       const command = new PutObjectCommand({
         Bucket: connection.place.bucket,
         Key,
@@ -72,10 +72,6 @@ async function uploadWhole(
       });
     },
   );
-  if (outcome === 'exists' && attempts > 1 && (await readSize(reader, key)) === source.size) {
-    // An earlier attempt of this call, whose answer was lost, may have created the object.
-    return 'created';
-  }
   createProgress(source.size, onProgress)(outcome === 'created' ? source.size : 0);
   return outcome;
 }

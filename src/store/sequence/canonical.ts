@@ -5,9 +5,8 @@ const HALF_PAIR = /\p{Surrogate}/u;
 /**
  * The canonical form of a value (RFC 8785).
  *
- * Sorts the keys, and leaves the text to `JSON.stringify`, which writes every number and every sound string in the
- * canonical form: that takes a third of the time, for thousands of offers. The package makes the form of a value for
- * which this is not enough.
+ * Sorts the keys and calls `JSON.stringify`, which writes ordinary values in the canonical form. With thousands of
+ * offers, this takes a third of the package's time. The package handles all other values.
  *
  * @throws Error for a value without a canonical form: an infinite number, or half of a surrogate pair
  */
@@ -21,7 +20,7 @@ export function canonicalForm(value: unknown): string {
     isOrdinary &&= !('toJSON' in each);
     const copy: Record<string, unknown> = {};
     for (const key of Object.keys(each).sort()) {
-      // JavaScript puts keys that are numbers first, and takes this name for something else.
+      // JavaScript moves numeric keys to the front, and treats `__proto__` as the prototype.
       isOrdinary &&= !HALF_PAIR.test(key) && !/^\d/.test(key) && key !== '__proto__';
       copy[key] = sorted(each[key as keyof typeof each]);
     }

@@ -294,7 +294,7 @@ function* openRendered(
   return envelope.success ? envelope.data : undefined;
 }
 
-/** The lists of `signed`, with their positions in its text alone. */
+/** The long lists of `signed`. Their positions count from the start of its text. */
 function within(lists: readonly LongList[], { length }: Uint8Array): readonly LongList[] {
   const shift = HEAD.length;
   return lists
@@ -308,4 +308,5 @@ function within(lists: readonly LongList[], { length }: Uint8Array): readonly Lo
 }
 
 const RENDERED_END_MAX = 64 * 1024;
+/** In bytes. */
 const HASHED_PER_STEP = 256 * 1024;

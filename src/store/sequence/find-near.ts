@@ -2,18 +2,19 @@ import type { ObjectStore } from '../object-store.ts';
 import { isPresent } from '../presence.ts';
 import type { ReadableSequence } from './read-checked.ts';
 
-/** Finds a place to search from when a publisher waits, with few requests one after another. */
+/** Finds the number at which the search of a publisher begins, in few round trips. */
 
 const PROBES_AT_ONCE = 16;
 /** The keys that one page of a listing names. */
 const PAGE_KEYS = 1_000;
 
 /**
- * A taken number, or 0, so near to the newest number that one page of a listing names all numbers above it. The caller
- * still has to find the newest number.
+ * Returns a taken number, or 0. One page of a listing names all numbers above it, and the caller looks for the newest
+ * among them.
  *
- * Probes 16 numbers at once: powers of two up to a free number, then numbers between the two that were found. For a
- * sequence whose keys a listing names in another order than its numbers, the whole sequence is listed anyway.
+ * Probes 16 numbers at once: first powers of two, until one is free; then numbers between the highest taken and the
+ * lowest free number. Returns 0 for a sequence that is not listed in the order of its numbers, because the caller lists
+ * such a sequence as a whole.
  */
 export async function findNear(
   store: ObjectStore,

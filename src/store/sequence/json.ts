@@ -43,7 +43,7 @@ interface Open {
   itemCount: number;
 }
 
-/** A long list of a document whose parts can be parsed one after another. All positions are in bytes. */
+/** A long list of a document. The parts of the list can be parsed one after another. All positions are in bytes. */
 export interface LongList {
   /** The position after the opening bracket. */
   readonly start: number;
@@ -58,7 +58,7 @@ export interface LongList {
 interface PathStep {
   /** The position of the field name. */
   readonly name: number;
-  /** The number of fields of the object, as often as they occur. */
+  /** The number of fields of the object. A repeated field counts each time. */
   readonly fieldCount: number;
 }
 
@@ -78,8 +78,8 @@ export function refuseExcess(bytes: Uint8Array, isLong?: IsLong): void {
  * Like {@link refuseExcess}, in steps.
  *
  * @param partBytes the size of the parts of long lists
- * @returns the lists that are longer than a part. For text that is JSON, they are right; for other text, they are lists
- *   that `parseInSteps` fails to parse
+ * @returns the lists that are longer than a part. When the text is not JSON, the positions may be wrong, and
+ *   `parseInSteps` throws
  */
 export function* findLongLists(
   bytes: Uint8Array,
@@ -111,7 +111,7 @@ export function* findLongLists(
     if (kind === CLOSING) {
       if (list?.depth === outer.length) {
         const { start, commas } = list;
-        // The objects from the outermost to the list: the first entry of `outer` is the text as a whole.
+        // Skips the first entry of `outer`, which stands for the whole text.
         const objects = [...outer.slice(1), open];
         if (commas.length > 0) lists.push({ start, end: at, commas, objects });
         list = undefined;

@@ -33,7 +33,7 @@ describe('the requests of a publish', () => {
       ),
     );
 
-  it('of ten files wait for each other twelve times at most, after a thousand revisions', async () => {
+  it('of ten files wait for at most twelve round trips, after a thousand revisions', async () => {
     const clock = createFixedClock();
     const parts = {
       store: createMemoryStore({ clock }),

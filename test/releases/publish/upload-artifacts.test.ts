@@ -102,7 +102,7 @@ describe('the files of a publish', () => {
     expect((await readRevision({ store: memory }, 'desktop'))?.signed.revision).toBe(1);
   });
 
-  it('that a publish already stored are used again when their bytes are the same, and else not', async () => {
+  it('that are stored already are used again only when their bytes are the same', async () => {
     const { memory, parts } = partsWith();
     const [first, ...others] = await artifacts();
     if (first === undefined) throw new Error('There is no artifact.');
@@ -116,7 +116,7 @@ describe('the files of a publish', () => {
       true,
     ]);
     const object = String(one.artifacts[0]?.artifact.object);
-    // Someone alters a file, and keeps its size.
+    // An attacker alters a file, and keeps its size.
     await memory.delete(`apps/desktop/${object}`);
     await memory.create(`apps/desktop/${object}`, Buffer.alloc(first.size));
     const healed = await publish(parts, { version: '1.2.0', artifacts: [first] });

@@ -6,7 +6,7 @@ import { createAddressReader, normalizeForwarded } from '../../../src/server/htt
 
 const ADDRESSES = ['203.0.113.9', '10.0.0.7', '127.0.0.1', '2001:db8::1', '::ffff:10.0.0.7'];
 
-/** Another address than Fastify's would make a client of the log another client for the limits. */
+/** The log and the limits must see the same address of a client. */
 describe('the address of a client', () => {
   it.each([false, true, '10.0.0.0/8, 127.0.0.1', 'loopback', '2001:db8::/32'])(
     'is the same as for Fastify, when it trusts %s',

@@ -84,11 +84,11 @@ describe('a client that reads slowly', () => {
     for (const socket of [silent, busy]) socket.destroy();
   });
 
-  it('holds 1 MiB of memory, which is counted until it leaves', async () => {
+  it('holds 128 KiB of memory, which is counted until it leaves', async () => {
     const heldBytes = async () =>
       Number(/held_bytes (\d+)/.exec(await service.app.metrics.metrics())?.[1]);
     const socket = await openSilent(port, requestText('GET', file));
-    await expect.poll(heldBytes).toBe(1024 * 1024);
+    await expect.poll(heldBytes).toBe(128 * 1024);
     socket.destroy();
     await expect.poll(heldBytes).toBe(0);
   });

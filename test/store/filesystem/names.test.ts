@@ -64,7 +64,7 @@ it('splits a segment that is too long for one name into directories', () => {
   expect(dirname(path)).toBe(join('/data', `${'!a'.repeat(64)}%`));
 });
 
-it('knows the names that are their own segments', () => {
+it('knows the segments that are file names without escapes or splits', () => {
   fc.assert(
     fc.property(fc.oneof(segments, fc.stringMatching(/^[a-z0-9._-]{1,130}$/)), (segment) => {
       if (isPlain(segment)) expect(partsOf(segment)).toEqual([segment]);

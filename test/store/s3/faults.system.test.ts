@@ -1,5 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { ensureUploaded } from '../../../src/catalog/artifact-upload.ts';
+import { artifactKey, artifactObject } from '../../../src/catalog/keys.ts';
+import { systemClock, systemRandomness } from '../../../src/core/system.ts';
 import { readText, sourceOf } from '../../support/objects.ts';
 import { objectHeaders, startFakeS3 } from './fake-s3.ts';
 
@@ -266,13 +269,32 @@ describe('S3: an upload', () => {
     expect(s3.objects.size).toBe(0);
   });
 
-  it('in one request whose answer was lost returns "created"', async () => {
+  it('in one request whose answer was lost returns "exists", because an earlier object would look alike', async () => {
     const s3 = await startFakeS3(({ answer, cut, earlier, method, response }) => {
       if (method === 'PUT' && earlier === 0) {
         response.end = cut as never;
       }
       answer();
     });
-    expect(await s3.store().upload('a', sourceOf(body))).toBe('created');
+    expect(await s3.store().upload('a', sourceOf(body))).toBe('exists');
+  });
+
+  it('never takes other bytes of the same size for its own, when the store refuses the first attempt', async () => {
+    let isPrepared = false;
+    const s3 = await startFakeS3(({ answer, fail, earlier, method }) => {
+      if (method === 'PUT' && isPrepared && earlier === 1) fail(503, 'SlowDown');
+      else answer();
+    });
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const object = artifactObject(sha256, 'App.exe');
+    const store = s3.store(PATIENT);
+    await store.create(artifactKey('desktop', object), Buffer.alloc(body.length));
+    isPrepared = true;
+    const deps = { store, clock: systemClock, randomness: systemRandomness, actor: 'test' };
+    const file = { filename: 'App.exe', content: body, size: body.length, sha256 };
+    const uploaded = await ensureUploaded(deps, 'desktop', file, [], {});
+    expect(uploaded).toMatchObject({ uploaded: true });
+    expect(uploaded.object).not.toBe(object);
+    expect(await readText(store, artifactKey('desktop', uploaded.object))).toBe('body');
   });
 });
