@@ -1,4 +1,4 @@
-import { mapInSteps, type Steps } from '../core/steps.ts';
+import { mapInSteps, runAtOnce, type Steps } from '../core/steps.ts';
 import { admittedArches, isNativeOn, runsX64ByEmulation } from './compatible-arches.ts';
 import { createNatives, kindOf, type Natives } from './native-builds.ts';
 import type { Offer, OfferedArtifact } from './offer.ts';
@@ -6,8 +6,8 @@ import { ARCHES, type Arch, type Format, PLATFORMS, type Platform } from './plat
 import { PROCESSOR_ARCHES } from './target.ts';
 
 /**
- * The offers of a channel by machine, so that a decision does not search the whole list. A service keeps the indexes of
- * ten thousand channels in memory, so equal machines share their lists.
+ * The offers of a channel by machine, so that a decision does not search the whole list. A service has ten thousand
+ * channels in memory, so equal machines share their lists.
  */
 
 /** The offers of a channel with an artifact that runs on one platform and architecture. */
@@ -71,9 +71,34 @@ function positionOf(platform: Platform, arch: Arch | null): number {
   return PLATFORMS.indexOf(platform) * ARCHES_OR_NONE.length + ARCHES_OR_NONE.indexOf(arch);
 }
 
-/** @param offers newest first */
-export function* indexByMachine(offers: readonly Offer[]): Steps<MachineIndex> {
-  return lookUp(yield* listMachines(offers));
+/** The most offers of a small channel. Its index takes less than a millisecond, so a client can wait for it. */
+const SMALL_MAX = 128;
+
+/**
+ * A small channel gets its index when a client first asks: most of the channels of a thousand applications have no
+ * clients, and their indexes would take a quarter of the memory of the catalogs.
+ *
+ * @param offers newest first
+ * @param smallMax tests set 0
+ */
+export function* indexByMachine(
+  offers: readonly Offer[],
+  smallMax = SMALL_MAX,
+): Steps<MachineIndex> {
+  return offers.length <= smallMax ? indexLater(offers) : lookUp(yield* listMachines(offers));
+}
+
+/** The same index, for one use: it does not make the kept index of a small channel. */
+export function indexForOneUse(offers: readonly Offer[], kept: MachineIndex): MachineIndex {
+  return offers.length <= SMALL_MAX ? indexLater(offers) : kept;
+}
+
+function indexLater(offers: readonly Offer[]): MachineIndex {
+  let index: MachineIndex | undefined;
+  return (platform, arch) => {
+    index ??= lookUp(runAtOnce(listMachines(offers)));
+    return index(platform, arch);
+  };
 }
 
 /** A function of its own, so that the index keeps nothing else in memory. */

@@ -250,7 +250,7 @@ function recallDocuments(
 
 /** All releases without documents share these maps: most releases carry none. */
 const NO_BYTES: LoadedRelease['documents'] = new Map();
-const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
+export const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
 
 interface StoredRelease {
   readonly stored: StoredManifest;

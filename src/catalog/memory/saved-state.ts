@@ -14,7 +14,7 @@ import {
   unpackRevision,
 } from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
-import type { StoredManifest, StoredManifests } from './release-loader.ts';
+import { NO_DOCUMENTS, type StoredManifest, type StoredManifests } from './release-loader.ts';
 
 /**
  * The last good catalog on local disk. A process starts from this catalog when the store is down, and never serves an
@@ -190,7 +190,7 @@ interface SavedDocuments {
 /** Undefined when the file is not as {@link renderCatalog} makes it. */
 function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
   const manifests = new Map<string, StoredManifest>();
-  let documents = new Map<string, PackedDocument>();
+  let documents: Map<string, PackedDocument> | undefined;
   let revision: Uint8Array | undefined;
   const first = bytes.indexOf('\n');
   let at = first + 1;
@@ -202,10 +202,12 @@ function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined
     // Makes a copy, because a part of the buffer would keep the whole file in memory.
     if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
     else if (name.startsWith(CARRIED)) {
+      documents ??= new Map();
       documents.set(name.slice(CARRIED.length), packedFrom(bytes.subarray(end + 1, at)));
     } else {
-      manifests.set(name, { manifest: packedFrom(bytes.subarray(end + 1, at)), documents });
-      documents = new Map();
+      const manifest = packedFrom(bytes.subarray(end + 1, at));
+      manifests.set(name, { manifest, documents: documents ?? NO_DOCUMENTS });
+      documents = undefined;
     }
     if (manifests.size % ITEMS_PER_STEP === 0) yield;
   }

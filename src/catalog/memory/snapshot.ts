@@ -7,6 +7,7 @@ import {
 } from '../../domain/channel.ts';
 import { newestFor } from '../../domain/decide-update.ts';
 import { newestFirst, type Offer } from '../../domain/offer.ts';
+import { indexForOneUse } from '../../domain/offers-by-machine.ts';
 import { ARCHES, PLATFORMS } from '../../domain/platform.ts';
 import { visitorOn } from '../../domain/update-query.ts';
 import { versionText } from '../../domain/version.ts';
@@ -106,7 +107,8 @@ const AT_THE_END = Number.POSITIVE_INFINITY;
 /** The offers that most clients get: on each channel, the newest for each platform and architecture. */
 export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
-  for (const channel of snapshot.channels.values()) {
+  for (const each of snapshot.channels.values()) {
+    const channel = { ...each, offersFor: indexForOneUse(each.offers, each.offersFor) };
     for (const platform of PLATFORMS) {
       for (const arch of [...ARCHES, null]) {
         const offer = newestFor(channel, visitorOn(platform, arch), AT_THE_END);
