@@ -151,9 +151,11 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     restore: async () => {
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;
+      // All names come first: a client must not be told that an application does not exist while it is restored.
+      saved.names.forEach(getOrCreate);
       list.noteRestored();
       for (const name of saved.names) {
-        await getOrCreate(name).restore(saved.confirmedAt[name] ?? 0);
+        await byName.get(name)?.restore(saved.confirmedAt[name] ?? 0);
       }
     },
     refreshFailed: async () => {

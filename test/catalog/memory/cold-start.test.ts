@@ -45,6 +45,44 @@ it('a cold service reads dozens of applications at once, and first those that cl
   }
 });
 
+it('a restarted service never says that a saved application does not exist', async () => {
+  const world = createWorld();
+  const names = Array.from({ length: 20 }, (_, index) => `app-${index}`);
+  for (const name of names) await bulkPublish(world, 1, name);
+  const own = await makeTemporaryDirectory();
+  const stateDirectory = own.path;
+  const before = await catalogs.start(world, { stateDirectory });
+  await expect
+    .poll(async () => {
+      await world.clock.advance(POLL_MS);
+      return (await readdir(stateDirectory, { recursive: true })).filter((file) =>
+        file.endsWith('.catalog'),
+      ).length;
+    })
+    .toBe(names.length);
+  await before.stop();
+  const restarted = catalogs.open(world, { stateDirectory });
+  const started = restarted.start();
+  const codes = new Set<unknown>();
+  let isStarted = false;
+  void started.then(() => {
+    isStarted = true;
+  });
+  while (!isStarted) {
+    for (const name of names) {
+      try {
+        restarted.application(name);
+      } catch (error) {
+        codes.add((error as { readonly code?: unknown }).code);
+      }
+    }
+    await setImmediate();
+  }
+  expect([...codes]).toEqual(['catalog_unavailable']);
+  await restarted.stop();
+  await own.remove();
+});
+
 it('a restarted service reads the releases that it lacks before it verifies those that it restored', async () => {
   /** More than a service verifies before it uses a revision. */
   const count = 70;
