@@ -88,9 +88,10 @@ interface Dialect {
    */
   readonly varyHeaders: readonly string[];
   /**
-   * True when the dialect does not read the query parameter `noCache`. Its clients send it with a new value each time.
+   * True when the dialect does not read the query parameters `noCache`, `stagingId` and `installation_id`. The route
+   * itself reads the last two, as ids of an installation.
    */
-  readonly ignoresNoCache?: boolean;
+  readonly ignoresPersonal?: boolean;
   /** The formats that a client on a platform can get when the client states no format, best first. */
   formatsFor(platform: Platform): readonly Format[];
   /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ADDRESS_LENGTH_MAX, withoutNoCache } from '../../src/answers/no-cache.ts';
+import { ADDRESS_LENGTH_MAX, withoutNoCache, withoutPersonal } from '../../src/answers/no-cache.ts';
 
 describe('an address without noCache', () => {
   it.each([
@@ -17,6 +17,12 @@ describe('an address without noCache', () => {
     ['/latest.yml#?noCache=1', '/latest.yml#?noCache=1'],
   ])('%s becomes %s', (address, expected) => {
     expect(withoutNoCache(address)).toBe(expected);
+  });
+
+  it('has no id of an installation either, for routes that read no other', () => {
+    const address = '/a?id=Acme&stagingId=1&noCache=2&installation_id=3&StagingId=4';
+    expect(withoutPersonal(address)).toBe('/a?id=Acme&StagingId=4');
+    expect(withoutNoCache(address)).toBe('/a?id=Acme&stagingId=1&installation_id=3&StagingId=4');
   });
 
   it('stays as it is when it is long', () => {

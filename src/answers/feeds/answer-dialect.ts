@@ -127,7 +127,7 @@ function documentAsked(
     return question && askedDocument(protocol, question, isPost);
   };
   const isByAddress = !isPost && protocol.varyHeaders.every((name) => headers[name] === undefined);
-  const address = protocol.ignoresNoCache === true ? withoutNoCache(url) : url;
+  const address = protocol.ignoresPersonal === true ? withoutNoCache(url) : url;
   return isByAddress ? recent.get(address, parse) : parse();
 }
 
@@ -188,13 +188,13 @@ function answerDocument(
     // check.
     const isCheck = request.method !== 'HEAD' && machines === undefined && isReport !== true;
     const counted = isCheck ? countedCheck(query, found) : undefined;
-    // A partial rollout decides by the id of the installation. An address with an id comes from one client only.
-    const isForAll =
-      isAtOnce &&
-      known === null &&
-      !found.stage.isPartial &&
-      document.question.query.installationId === null &&
-      installationIdOf({ headers: {}, query: request.query }) === undefined;
+    // A partial rollout decides by the id of the installation. For other dialects, an address with an id is the address
+    // of one client only.
+    const isShared =
+      protocol.ignoresPersonal === true ||
+      (document.question.query.installationId === null &&
+        installationIdOf({ headers: {}, query: request.query }) === undefined);
+    const isForAll = isAtOnce && known === null && !found.stage.isPartial && isShared;
     const isCurrent = isForAll
       ? whileUnchanged(deps, query.application, query.channel, found.stage)
       : undefined;

@@ -46,7 +46,7 @@ const schema = {
   },
 };
 
-const ROUTE = { varyHeaders: [], ignoresNoCache: true } as const;
+const ROUTE = { varyHeaders: [], ignoresPersonal: true } as const;
 
 export function registerLatestVersion(app: App, deps: RouteDeps): void {
   const answers = createLatestAnswers({ ...deps, etagOf });

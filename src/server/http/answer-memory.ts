@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { bodyBytes } from '../../answers/answer.ts';
-import { ADDRESS_LENGTH_MAX, withoutNoCache } from '../../answers/no-cache.ts';
+import { ADDRESS_LENGTH_MAX, withoutPersonal } from '../../answers/no-cache.ts';
 import type { Connections } from '../limits/connections.ts';
 import type { NoteRequest } from './answered-requests.ts';
 import { countHosts, hasTooManyHeaders } from './connection-hooks.ts';
@@ -35,8 +35,8 @@ interface Repeatable {
   readonly count: () => void;
   /** The request headers that the route reads, in lower case. Requests with such a header go to the route. */
   readonly varyHeaders: readonly string[];
-  /** True when the route does not read the query parameter `noCache`. */
-  readonly ignoresNoCache: boolean;
+  /** True when the route reads the parameters of `withoutPersonal` only as ids of an installation, or not at all. */
+  readonly ignoresPersonal: boolean;
 }
 
 interface Remembered extends Repeatable {
@@ -117,7 +117,7 @@ export function createAnswerMemory(deps: MemoryDeps): AnswerMemory {
       app.decorateReply('remember', function (answer, repeatable) {
         const { request } = this;
         const { originalUrl } = request;
-        const address = repeatable.ignoresNoCache ? withoutNoCache(originalUrl) : originalUrl;
+        const address = repeatable.ignoresPersonal ? withoutPersonal(originalUrl) : originalUrl;
         if (noteOf === undefined || address.length > ADDRESS_LENGTH_MAX) return;
         if (answer.isShared === false || !isRepeatable(request.raw, repeatable.varyHeaders)) return;
         const route = request.routeOptions.url;
@@ -171,10 +171,10 @@ function createBoundedEntries() {
   return {
     find: (address: string): Remembered | undefined => {
       const entry = entries.get(address);
-      const short = entry === undefined ? withoutNoCache(address) : address;
+      const short = entry === undefined ? withoutPersonal(address) : address;
       if (short === address) return entry;
       const shortened = entries.get(short);
-      return shortened?.ignoresNoCache === true ? shortened : undefined;
+      return shortened?.ignoresPersonal === true ? shortened : undefined;
     },
     forget,
     add: (entry: Remembered): void => {

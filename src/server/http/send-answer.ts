@@ -12,7 +12,7 @@ type Headers = Pick<FastifyRequest, 'headers'>;
 /**
  * Counts and sends an answer that pages of any origin may read, or 304 when the client already has the body.
  *
- * @param route `varyHeaders`: the headers on which the answer depends, in lower case; `ignoresNoCache`: see
+ * @param route `varyHeaders`: the headers on which the answer depends, in lower case; `ignoresPersonal`: see
  *   `answer-memory.ts`
  */
 export function sendAnswered(
@@ -20,15 +20,15 @@ export function sendAnswered(
   request: Headers,
   reply: FastifyReply,
   { answer, counted, isCurrent }: Answered,
-  route: { readonly varyHeaders: readonly string[]; readonly ignoresNoCache?: boolean },
+  route: { readonly varyHeaders: readonly string[]; readonly ignoresPersonal?: boolean },
 ): void {
   count(usage, counted);
   const shared = shareOpen(answer);
   sendShared(request, reply, shared);
   if (isCurrent === undefined) return;
-  const { varyHeaders, ignoresNoCache = false } = route;
+  const { varyHeaders, ignoresPersonal = false } = route;
   const countAgain = () => count(usage, counted);
-  reply.remember(shared, { isCurrent, count: countAgain, varyHeaders, ignoresNoCache });
+  reply.remember(shared, { isCurrent, count: countAgain, varyHeaders, ignoresPersonal });
 }
 
 function shareOpen(answer: Answer): SharedAnswer {

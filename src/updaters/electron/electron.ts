@@ -39,7 +39,7 @@ export const electron: FeedProtocol = {
   title: 'electron-updater (generic provider)',
   takesPost: false,
   varyHeaders: ['x-current-version'],
-  ignoresNoCache: true,
+  ignoresPersonal: true,
   olderReleasesMax: 0,
   formatsFor: (platform) => UPDATE_INFO_FORMATS[platform],
   signatureScheme: null,

@@ -47,6 +47,7 @@ export const velopack: FeedProtocol = {
   title: 'Velopack',
   takesPost: false,
   varyHeaders: [],
+  ignoresPersonal: true,
   olderReleasesMax: 20,
   formatsFor: () => ['velopack'],
   signatureScheme: null,

@@ -10,6 +10,7 @@ import { shareAnswer } from '../../../src/server/http/shared-answer.ts';
 import { createConnections } from '../../../src/server/limits/connections.ts';
 import { PROTOCOLS } from '../../../src/updaters/registry.ts';
 import { createFixedClock } from '../../support/clock.ts';
+import { buildPackages, publishPackages } from '../../support/nupkg-build.ts';
 import { LATEST_VERSION, release, setStatus } from '../support.ts';
 import {
   answerTo,
@@ -173,6 +174,32 @@ describe('the memory of answers', () => {
     expect(forwards.get(`${appcast}?noCache=1.signature`)).not.toBe(forwards.get(appcast));
   });
 
+  it('repeats a document of Velopack for other installations, and not while a rollout is partial', async () => {
+    const own = await openPair();
+    const ownRouted = countRouted(own);
+    const target = '/feeds/desktop/stable/velopack/releases.win.json?localVersion=1.0.0&id=App';
+    const ask = async (id: number): Promise<number> => {
+      const before = ownRouted.count();
+      await expectSame(own, last(`${target}&stagingId=${id}`));
+      return ownRouted.count() - before;
+    };
+    const directory = own.publisher.directory;
+    const [one, two] = await buildPackages('velopack', directory, ['1.0.0', '1.1.0']);
+    if (one === undefined || two === undefined) throw new Error('There are no packages.');
+    await publishPackages(own.publisher, one);
+    await own.refresh();
+    await ask(1);
+    await ask(2);
+    expect([await ask(3), await ask(4)]).toEqual([0, 0]);
+    const rollout = { text: '50%', freezeWindows: [] };
+    await publishPackages(own.publisher, two, { rollout });
+    await own.refresh();
+    for (let id = 5; id < 25; id++) expect(await ask(id)).toBe(1);
+    await expectSameRecords(own);
+    ownRouted.stop();
+    await own.close();
+  });
+
   it('forgets an answer when the catalog has another revision', async () => {
     await setStatus(pair.publisher, 'pause', '1.1.0');
     await pair.refresh();
@@ -220,7 +247,7 @@ describe('the memory of answers', () => {
   });
 });
 
-const ROUTE = { count: () => {}, varyHeaders: [], ignoresNoCache: true };
+const ROUTE = { count: () => {}, varyHeaders: [], ignoresPersonal: true };
 
 describe('a memory of answers with limits', () => {
   const answer = shareAnswer({ 'content-type': 'text/plain' }, 'the same for all');
