@@ -54,7 +54,7 @@ async function uploadWhole(
   const { partMs: timeoutMs } = connection.timeouts;
   const request = { method: 'PUT', key: Key, permission: 's3:PutObject', timeoutMs, signal };
   // 'exists' can also mean that an earlier attempt created the object and that its answer was lost. The caller examines
-  // the object in both cases: nobody has hashed the bytes of an object that was there before.
+  // the object in both cases: no publisher has hashed the bytes of an object that was there before.
   const outcome = await connection.retrying(
     request,
     async (abortSignal, { client }): Promise<CreateOutcome> => {
