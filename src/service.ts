@@ -118,5 +118,5 @@ async function finish({ clock, logger }: ServiceDeps, app: BuiltApp): Promise<vo
   }, ANSWERS_MAX_MS - DRAIN_MS);
   const answered = app.http.close().finally(() => clearTimeout(late));
   const counted = Promise.race([answered, clock.sleep(COUNTED_MAX_MS - DRAIN_MS)]);
-  await Promise.all([answered, app.background.stop(counted), app.catalog.stop()]);
+  await Promise.all([answered, app.background.stop(counted), app.catalog.stop(answered)]);
 }

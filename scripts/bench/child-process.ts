@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MEMORY_ENVIRONMENT, NODE_OPTIONS } from '../../src/cli/serve/run.ts';
 import type { BenchContext } from './context.ts';
 
 /** The servers and commands that the benchmarks measure. Each runs in its own process. */
@@ -57,10 +58,12 @@ const SETTINGS: Environment = {
 export function spawnService(context: BenchContext, env: Environment): Promise<Server> {
   const { root, profileDirectory: directory } = context;
   const profile = directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`];
-  // The flag is the same as in `npm start`.
-  const flags = ['--max-semi-space-size=16', ...profile];
-  const args = [...flags, path.join(root, 'dist/src/server.js')];
-  return spawnServer(context, process.execPath, () => args, { ...SETTINGS, ...env });
+  const args = [...NODE_OPTIONS, ...profile, path.join(root, 'dist/src/server.js')];
+  return spawnServer(context, process.execPath, () => args, {
+    ...MEMORY_ENVIRONMENT,
+    ...SETTINGS,
+    ...env,
+  });
 }
 
 /** Starts the service as {@link spawnService} does, and waits until it is ready. */

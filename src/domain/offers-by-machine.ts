@@ -88,11 +88,6 @@ export function* indexByMachine(
   return offers.length <= smallMax ? indexLater(offers) : lookUp(yield* listMachines(offers));
 }
 
-/** The same index, for one use: it does not make the kept index of a small channel. */
-export function indexForOneUse(offers: readonly Offer[], kept: MachineIndex): MachineIndex {
-  return offers.length <= SMALL_MAX ? indexLater(offers) : kept;
-}
-
 function indexLater(offers: readonly Offer[]): MachineIndex {
   let index: MachineIndex | undefined;
   return (platform, arch) => {

@@ -26,8 +26,15 @@ export function parseVersion(text: string, pointer = '/version'): Version {
     const detail = `${quote(text)} is not a semantic version; write it like 1.4.0 or 2.0.0-beta.1.`;
     throw new AppError('invalid_version', detail, { issues: [{ pointer, detail }] });
   }
+  // A service keeps a hundred thousand versions, so they share what the library makes for each.
+  version.raw = version.version;
+  if (version.prerelease.length === 0) version.prerelease = NO_IDENTIFIERS;
+  if (version.build.length === 0) version.build = NO_IDENTIFIERS;
   return version;
 }
+
+/** Frozen, because a change would change every version. */
+const NO_IDENTIFIERS = Object.freeze<string[]>([]) as string[];
 
 /** Parses a version as {@link parseVersion}; undefined for a text that is not one. */
 export function tryParseVersion(text: string): Version | undefined {

@@ -284,13 +284,17 @@ async function replaceBytes({ store }: TestService, version: string, text: strin
   }
 }
 
-/** 2.0.1 is the only msi, and 3.0.0 hides every x64 release from the reading ahead. */
+/**
+ * 2.0.1 is the only msi. The service reads 2.0.66 and 3.0.0 ahead; 2.0.65 is the newest x64 release for all clients.
+ */
 async function releaseUnread(service: TestService): Promise<void> {
   const directory = `${service.directory}/many`;
   const artifact = await makeArtifact(directory);
   const msi = await makeArtifact(directory, { format: 'msi', filename: 'App.msi' });
   for (let patch = 1; patch <= 66; patch++) {
-    await publish(service, { version: `2.0.${patch}`, artifacts: [patch === 1 ? msi : artifact] });
+    const artifacts = [patch === 1 ? msi : artifact];
+    const rollout = patch === 66 ? { rollout: { text: '10%', freezeWindows: [] } } : {};
+    await publish(service, { version: `2.0.${patch}`, artifacts, ...rollout });
   }
   await release(service, '3.0.0', ['windows universal nsis']);
 }

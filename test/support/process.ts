@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { NODE_OPTIONS } from '../../src/cli/serve/run.ts';
 
 /** A service that runs in its own process. */
 export interface Running {
@@ -40,8 +41,7 @@ export function startServer(
 ): Running {
   const { descriptors, heapMb, within = [] } = limits;
   const args = [
-    // As in `npm start`.
-    '--max-semi-space-size=16',
+    ...NODE_OPTIONS,
     ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]),
     path.join(ROOT, 'src/server.ts'),
   ];

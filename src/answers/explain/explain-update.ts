@@ -7,7 +7,7 @@ import {
 } from '../../catalog/find-revision.ts';
 import { findStatusChanges, type StatusChange } from '../../catalog/find-status-change.ts';
 import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
-import { releaseName, viewsInSteps } from '../../catalog/memory/snapshot.ts';
+import { viewsInSteps } from '../../catalog/memory/snapshot.ts';
 import { unknownChannel } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
@@ -56,8 +56,8 @@ export interface ExplainedState {
   readonly found: FoundRevision;
   /** The client's channel before the client's tier restricts it. */
   readonly view: ChannelView;
-  /** @param name see `releaseName` */
-  readonly isVerified: (name: string) => boolean;
+  /** @param digest the digest of a release's manifest */
+  readonly isVerified: (digest: string) => boolean;
 }
 
 /** @throws AppError `invalid_request` for a forecast that a client asks for; `store_unavailable` */
@@ -194,10 +194,9 @@ function passedOver(
         query.currentVersion === null ||
         compareVersions(version, query.currentVersion) > 0
       : compareVersions(version, offered) > 0;
-  const whyOf = ({ version, status, manifest }: OfferJson): PassedOver['why'] | undefined => {
+  const whyOf = ({ status, manifest }: OfferJson): PassedOver['why'] | undefined => {
     if (status === 'yanked') return 'yanked';
-    const name = releaseName(version, manifest.number, manifest.digest);
-    return isVerified(name) ? undefined : 'unverified';
+    return isVerified(manifest.digest) ? undefined : 'unverified';
   };
   return [...listings.values()]
     .flatMap((listing) => {

@@ -290,6 +290,15 @@ function createOfferParser(): (json: OfferJson) => Offer {
     ranges.set(text, range);
     return range;
   };
+  const named = new Map<string, string>();
+  const manifestOf = ({ version, manifest }: OfferJson): Offer['manifest'] => {
+    const { number, digest } = manifest;
+    const name = `${version} ${number}`;
+    const first = named.get(digest) ?? name;
+    named.set(digest, first);
+    // A service knows a release by this digest. So a forged offer with the manifest of another release must not have it.
+    return first === name ? manifest : { number, digest: `${digest} of ${name}` };
+  };
   const artifactsOf = (json: OfferJson['artifacts']): readonly OfferedArtifact[] => {
     const text = JSON.stringify(json);
     const list = lists.get(text) ?? json.map(artifactOf);
@@ -299,7 +308,7 @@ function createOfferParser(): (json: OfferJson) => Offer {
   return (json) => ({
     version: parseVersion(json.version),
     status: json.status,
-    manifest: json.manifest,
+    manifest: manifestOf(json),
     releasedAt: json.released_at,
     requires: rangeOf(json.requires, '/requires'),
     mandatoryFor: rangeOf(json.mandatory_for, '/mandatory_for'),

@@ -3,7 +3,6 @@ import type { Offer } from '../../domain/offer.ts';
 import type { ApplicationEvent, ApplicationState } from '../memory/application-state.ts';
 import type { Fault, Verified } from '../memory/release-loader.ts';
 import { shareRun } from '../memory/shared-run.ts';
-import { releaseNameOf } from '../memory/snapshot.ts';
 import { type ApplicationReport, type FaultsReport, nameOfPosition } from './relay.ts';
 
 /** The part of an application's catalog that following needs. */
@@ -78,12 +77,12 @@ export function createFollower(
 async function adoptFaults(deps: FollowDeps, faults: ReadonlyMap<string, Fault>): Promise<void> {
   const { snapshot, faults: own } = deps.state();
   if (snapshot === undefined || haveSameKeys(own, faults)) return;
-  const found = [...faults].map(([name, fault]): Verified => ({ name, fault }));
+  const found = [...faults].map(([digest, fault]): Verified => ({ digest, fault }));
   const cleared = [...own.keys()]
-    .filter((name) => !faults.has(name))
-    .map((name): Verified => ({ name, fault: undefined }));
+    .filter((digest) => !faults.has(digest))
+    .map((digest): Verified => ({ digest, fault: undefined }));
   // Drops the faulty releases, so this process reads and verifies such a release again when its fault is gone.
-  deps.retain(snapshot.offers.filter((offer) => !faults.has(releaseNameOf(offer))));
+  deps.retain(snapshot.offers.filter((offer) => !faults.has(offer.manifest.digest)));
   await deps.noteVerified([...found, ...cleared]);
 }
 

@@ -4,7 +4,7 @@ import type { ReadableSequence } from '../../store/sequence/read-checked.ts';
 import type { FollowedSequence } from '../../store/sequence/sequence.ts';
 import type { Chained } from '../chain.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
-import { type PackedDocument, packRevision } from '../documents/packed-document.ts';
+import { type PackedRevision, packRevision } from '../documents/packed-document.ts';
 import { channelsInSteps, type RevisionJson } from '../documents/revision-document.ts';
 import { fullnessOf } from '../documents/revision-size.ts';
 import { shownNameOf } from '../documents/settings-document.ts';
@@ -24,7 +24,7 @@ export interface LiveRevision extends Chained {
   /** See {@link fullnessOf}. */
   readonly fullness: number;
   /** The stored document, for the saved state and for explanations: see {@link unpackRevision}. */
-  readonly document: PackedDocument;
+  readonly document: PackedRevision;
 }
 
 /** The facts that a service keeps about a release that a channel holds back. */

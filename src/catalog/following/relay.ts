@@ -48,7 +48,7 @@ export interface ApplicationReport {
 export interface FaultsReport {
   readonly kind: 'catalog_faults';
   readonly application: string;
-  /** The releases that could not be verified, by name. */
+  /** The releases that could not be verified, by the digests of their manifests. */
   readonly faults: readonly (readonly [string, Fault])[];
 }
 

@@ -13,7 +13,7 @@ import {
   faultsAfter,
 } from '../memory/application-state.ts';
 import type { KnownSizes, ReleaseLoader, Verified } from '../memory/release-loader.ts';
-import { leaveOutInSteps, releaseNameOf, type Snapshot } from '../memory/snapshot.ts';
+import { leaveOutInSteps, type Snapshot } from '../memory/snapshot.ts';
 
 /** Finds and verifies the releases of one application that are due for verification. */
 
@@ -71,7 +71,7 @@ export async function findDue(
   const { faults } = state();
   const retryMs = Math.max(FAULT_RETRY_MS, faults.size * FAULT_RETRY_EACH_MS);
   const isDue = (offer: Offer): boolean => {
-    const fault = faults.size === 0 ? undefined : faults.get(releaseNameOf(offer));
+    const fault = faults.size === 0 ? undefined : faults.get(offer.manifest.digest);
     if (fault !== undefined) return fault.foundAt < clock.now() - retryMs;
     return loader.isDue(offer);
   };
@@ -125,7 +125,7 @@ async function verifyAll(
       if (failure !== undefined) return;
       try {
         const one = await parts.loader.load(offer, known);
-        const isNews = one.fault !== undefined || parts.state().faults.has(one.name);
+        const isNews = one.fault !== undefined || parts.state().faults.has(one.digest);
         if (isNews) verified.push(one);
       } catch (error) {
         failure ??= error;

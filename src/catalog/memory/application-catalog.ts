@@ -10,6 +10,7 @@ import { isPresent } from '../../store/presence.ts';
 import { createRefusals, type Refusals } from '../../store/sequence/read-checked.ts';
 import { type Announced, type Entry, readDocument } from '../../store/sequence/sequence.ts';
 import { brokenChain, refuseRollback } from '../chain.ts';
+import { unpackRevision } from '../documents/packed-document.ts';
 import { createFollower } from '../following/follow.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
 import type { ApplicationReport, FaultsReport } from '../following/relay.ts';
@@ -36,6 +37,7 @@ import { createReleaseLoader, type LoadedRelease } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';
+import type { SpillFile } from './spill-file.ts';
 
 /** One application's catalog in memory, with the snapshot from which the process answers clients. */
 export interface ReadyApplication {
@@ -49,6 +51,8 @@ export interface ReadyApplication {
   /**
    * Returns the release of an offer in the current snapshot, without a promise when the release is in memory. Undefined
    * when the release is faulty; the snapshot then no longer has the offer.
+   *
+   * @throws AppError `store_unavailable`, `store_denied` when neither the local disk nor the store returns the release
    */
   release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
   health(): ApplicationHealth;
@@ -73,7 +77,7 @@ export interface ApplicationCatalog {
    * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
-  /** True when the manifest of every offered release of the newest revision is in memory, read or restored. */
+  /** True when the local disk has every offered release of the newest revision, read or restored. */
   hasAll(): boolean;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
@@ -92,6 +96,8 @@ export interface ApplicationCatalogDeps {
   readonly log: Log;
   /** Undefined: the process saves no state. */
   readonly savedState: SavedState | undefined;
+  /** The file for the manifests of all applications. */
+  readonly spill: SpillFile;
   /**
    * The interval at which the process asks the store for the newest revision again, to notice its deletion;
    * milliseconds.
@@ -196,6 +202,13 @@ interface Parts extends ApplicationCatalogDeps, VerificationParts {
 
 function createReader(parts: Parts): ReadyApplication {
   const { application, loader, state } = parts;
+  const find = async (offer: Offer): Promise<LoadedRelease | undefined> => {
+    const known = await loader.recall(offer);
+    if (known !== undefined) return known;
+    const verified = await loader.load(offer);
+    if (verified.fault !== undefined) await reportVerified(parts, [verified]);
+    return loader.recall(offer);
+  };
   return {
     application,
     snapshot: () => {
@@ -204,14 +217,7 @@ function createReader(parts: Parts): ReadyApplication {
       throw new AppError('catalog_unavailable', `The catalog of ${application} is not loaded yet.`);
     },
     channel: (name) => state().snapshot?.channels.get(name),
-    release: (offer) => {
-      const known = loader.get(offer);
-      if (known !== undefined) return known;
-      return loader.load(offer).then(async (verified) => {
-        if (verified.fault !== undefined) await reportVerified(parts, [verified]);
-        return loader.get(offer);
-      });
-    },
+    release: (offer) => loader.get(offer) ?? find(offer),
     health: () => healthOf(application, state()),
   };
 }
@@ -264,7 +270,11 @@ async function matchSaved(
 ): Promise<void> {
   if (matched.digest === seen.document.digest) return;
   const sequence = liveRevisionSequence(application);
-  const stored = await readDocument(store, sequence, seen.number, refusals).catch(
+  const saved = await unpackRevision(seen.document.document);
+  // Nearly always, the bytes are the same: a parse of a thousand revisions would take seconds.
+  const parse: typeof sequence.parse = async (bytes, number) =>
+    saved.equals(bytes) ? seen.document : sequence.parse(bytes, number);
+  const stored = await readDocument(store, { ...sequence, parse }, seen.number, refusals).catch(
     (error: unknown) => {
       if (isAppError(error, 'document_corrupt')) return 'corrupt' as const;
       throw error;
@@ -282,7 +292,11 @@ async function swap(
   { loader, state, dispatch, clock }: Parts,
   revision: LiveRevision,
 ): Promise<void> {
-  const snapshot = await runInTurns(createSnapshotInSteps(revision, state().faults));
+  const { snapshot: restored, faults } = state();
+  const snapshot =
+    restored?.revision === revision
+      ? restored
+      : await runInTurns(createSnapshotInSteps(revision, faults));
   const due = await findDue({ loader, state, clock }, snapshot);
   const first = due.length > FEW_RELEASES_MAX ? headOffers(snapshot) : due;
   const verified = await Promise.all(first.map((offer) => loader.load(offer)));
@@ -307,10 +321,10 @@ function createSaver({ application, loader, savedState, state }: Parts): () => P
   return async () => {
     const { snapshot } = state();
     if (snapshot === undefined || savedState === undefined) return;
-    const manifests = loader.manifests();
-    const name = `${snapshot.revision.digest} ${manifests.size}`;
+    const count = loader.count();
+    const name = `${snapshot.revision.digest} ${count}`;
     if (name === saved) return;
     const { revision } = snapshot;
-    if (await savedState.save(application, { revision, manifests })) saved = name;
+    if (await savedState.save(application, revision, count, loader.manifests())) saved = name;
   };
 }

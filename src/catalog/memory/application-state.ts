@@ -4,7 +4,7 @@ import type { LiveRevision } from '../following/live-revision.ts';
 import { revisionKey } from '../keys.ts';
 import { problemsOf, type Reading } from '../reading.ts';
 import type { Fault, Verified } from './release-loader.ts';
-import { leaveOut, releaseNameOf, type Snapshot } from './snapshot.ts';
+import { leaveOut, type Snapshot } from './snapshot.ts';
 
 /**
  * The state of one application's catalog in a process, as a value. {@link reduce} makes the next state from a state and
@@ -20,7 +20,7 @@ export interface ApplicationState extends Reading<LiveRevision> {
   readonly source: 'none' | 'saved' | 'live';
   /** The time at which the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
   readonly confirmedAt: number | undefined;
-  /** The releases of the snapshot that could not be verified, by name. The snapshot leaves out their offers. */
+  /** The releases of the snapshot that could not be verified, by the digests of their manifests. The snapshot leaves out their offers. */
   readonly faults: ReadonlyMap<string, Fault>;
   /** The time at which the process last asked the store for the newest revision again; milliseconds since the epoch. */
   readonly lookedForAt: number;
@@ -126,9 +126,9 @@ export function faultsAfter(
   verified: readonly Verified[],
 ): ApplicationState['faults'] {
   const found = new Map(faults);
-  for (const { name, fault } of verified) {
-    if (fault === undefined) found.delete(name);
-    else found.set(name, fault);
+  for (const { digest, fault } of verified) {
+    if (fault === undefined) found.delete(digest);
+    else found.set(digest, fault);
   }
   return found;
 }
@@ -141,8 +141,8 @@ function withVerified(
 ): ApplicationState {
   const found = faultsAfter(state, verified);
   if (found.size === 0) return { ...state, faults: found, snapshot: leaveOut(snapshot, found) };
-  const offered = new Set(snapshot.offers.map(releaseNameOf));
-  const faults = new Map([...found].filter(([name]) => offered.has(name)));
+  const offered = new Set(snapshot.offers.map((offer) => offer.manifest.digest));
+  const faults = new Map([...found].filter(([digest]) => offered.has(digest)));
   return { ...state, faults, snapshot: leaveOut(snapshot, faults) };
 }
 
@@ -268,7 +268,9 @@ export function describeChange(
       'a later revision was deleted from the store: serving the last good one',
     );
   }
-  const found = [...faults].flatMap(([name, fault]) => (before.faults.has(name) ? [] : [fault]));
+  const found = [...faults].flatMap(([digest, fault]) =>
+    before.faults.has(digest) ? [] : [fault],
+  );
   if (found.length > 0) {
     const facts = { faults: found.slice(0, LOGGED_MAX), count: found.length };
     add('error', facts, 'a release cannot be verified: it is not offered');

@@ -15,6 +15,7 @@ import {
 } from './application-state.ts';
 import { createLoadedApplications } from './loaded-applications.ts';
 import { createSavedState } from './saved-state.ts';
+import { createSpillFile } from './spill-file.ts';
 
 export type { ReadyApplication } from './application-catalog.ts';
 export type { LoadedRelease } from './release-loader.ts';
@@ -33,7 +34,8 @@ export interface Catalog {
   stopLeading(): void;
   /** Applies a report of the leader. Never throws. */
   follow(report: CatalogReport): Promise<void>;
-  stop(): Promise<void>;
+  /** @param answered settles when the last request was answered: until then, answers may need manifests */
+  stop(answered?: Promise<unknown>): Promise<void>;
   /**
    * Returns an application's catalog with its snapshot.
    *
@@ -105,7 +107,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const relay = deps.relay ?? ALONE;
   const { leads } = relay;
   const onChange = createReporter(relay, (name) => applications.announced.get(name));
-  const applications = createLoadedApplications({ store, clock, log, savedState, leads, onChange });
+  const spill = savedState?.spill ?? createSpillFile(undefined);
+  const applications = createLoadedApplications({
+    ...{ store, clock, log, savedState, spill, leads, onChange },
+  });
   const { byName, list } = applications;
   const onList = (): void => {
     const isFailing = list.failure() !== undefined;
@@ -186,9 +191,10 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         await byName.get(report.application)?.follow(report);
       }
     },
-    stop: async () => {
+    stop: async (answered) => {
       phase = 'stopped';
-      await stopPolls?.();
+      await Promise.all([stopPolls?.(), answered]);
+      await spill.close();
     },
     application: (name) => {
       const catalog = byName.get(name);

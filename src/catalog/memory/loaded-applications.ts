@@ -42,7 +42,7 @@ interface LoadedApplications {
 
 type LoadedApplicationsDeps = Pick<
   ApplicationCatalogDeps,
-  'store' | 'clock' | 'log' | 'savedState' | 'leads' | 'onChange'
+  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange'
 >;
 
 /**

@@ -10,18 +10,25 @@ import type { Refusals } from '../../store/sequence/read-checked.ts';
 import { readDocument } from '../../store/sequence/sequence.ts';
 import { isCarriedDocument, readCarried } from '../documents/carried-document.ts';
 import { releaseOf } from '../documents/manifest-document.ts';
-import { type PackedDocument, packDocument, unpackDocument } from '../documents/packed-document.ts';
+import { packDocument, unpackDocument } from '../documents/packed-document.ts';
 import { artifactKey, manifestKey } from '../keys.ts';
 import { manifestSequence, parseManifest } from '../sequences.ts';
-import { releaseNameOf } from './snapshot.ts';
+import type { SavedManifest } from './saved-state.ts';
+import type { KeptValue, SpillFile } from './spill-file.ts';
+import { parseManifestBytes, renderManifest, type StoredManifest } from './stored-manifest.ts';
 
-/** Reads and verifies the releases behind one application's offers, and keeps them in memory. */
+/**
+ * Reads and verifies the releases behind one application's offers, and keeps them on the local disk. A release that
+ * clients get is also in memory.
+ */
 export interface ReleaseLoader {
-  /**
-   * Returns the release when its manifest and the documents that it carries are in memory. They may be verified, or
-   * restored from the saved state and not verified yet.
-   */
+  /** Returns the release when it is in memory. */
   get(offer: Offer): LoadedRelease | undefined;
+  /**
+   * Returns the release from the local disk, where it may be verified, or restored and not verified yet. Undefined when
+   * the disk does not have it: it is then due for verification.
+   */
+  recall(offer: Offer): Promise<LoadedRelease | undefined>;
   /** True when `load` would ask the store. */
   isDue(offer: Offer): boolean;
   /**
@@ -37,12 +44,18 @@ export interface ReleaseLoader {
    * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
   load(offer: Offer, known?: KnownSizes): Promise<Verified>;
-  /** True when the manifest of every release of the offers in the last `retain` is in memory, read or restored. */
+  /** True when the local disk has every release of the offers in the last `retain`, read or restored. */
   hasAll(): boolean;
-  /** The stored manifests in memory by the name of their release, for the saved state. */
-  manifests(): StoredManifests;
+  /** The number of releases on the local disk. */
+  count(): number;
+  /**
+   * The manifests on the local disk, for the saved state.
+   *
+   * @throws Error when the disk does not return one of them
+   */
+  manifests(): AsyncGenerator<Uint8Array>;
   /** Restores saved manifests; their releases are then due for verification. */
-  restore(manifests: StoredManifests): void;
+  restore(manifests: readonly SavedManifest[]): void;
   /** Drops every release to which none of these offers refers. */
   retain(offers: readonly Offer[]): void;
 }
@@ -53,16 +66,6 @@ export interface LoadedRelease extends Release {
   readonly documents: ReadonlyMap<string, Uint8Array>;
 }
 
-/** A stored manifest with the documents that it names. */
-export interface StoredManifest {
-  readonly manifest: PackedDocument;
-  /** By name. */
-  readonly documents: ReadonlyMap<string, PackedDocument>;
-}
-
-/** The stored manifests, by the name of their release: see {@link releaseNameOf}. */
-export type StoredManifests = ReadonlyMap<string, StoredManifest>;
-
 /**
  * Sizes in bytes by key, from a listing or from the requests for other releases of the same verification: releases can
  * share files. A listing may be stale or end early, so it does not prove that a file is missing.
@@ -71,8 +74,8 @@ export type KnownSizes = Map<string, number>;
 
 /** The result of verifying a release. */
 export interface Verified {
-  /** See {@link releaseNameOf}. */
-  readonly name: string;
+  /** The digest of the release's manifest. It distinguishes two manifests of one version. */
+  readonly digest: string;
   readonly fault: Fault | undefined;
 }
 
@@ -89,11 +92,10 @@ export interface Fault {
 /** The service must notice a deleted file within ten minutes. The tenth minute is for the poll itself. */
 const VERIFIED_AGAIN_AFTER_MS = 9 * 60_000;
 
-/**
- * The most parsed releases in memory. Few clients get most releases, so a loader keeps all stored documents, and parses
- * only the releases that clients get.
- */
+/** The most releases in memory. Few clients get most releases, so a loader parses only those that clients get. */
 const PARSED_MAX = 256;
+/** The number of manifests that the loader reads from the disk at once, for the saved state. */
+const SAVED_AT_ONCE = 64;
 
 interface LoaderDeps {
   readonly store: ObjectStore;
@@ -104,95 +106,135 @@ interface LoaderDeps {
   /** True when this process verifies releases again after some time: it is the leader. */
   readonly leads: () => boolean;
   readonly refusals: Refusals;
+  readonly spill: SpillFile;
+}
+
+/** A release on the local disk. */
+interface Held {
+  readonly kept: KeptValue;
+  /**
+   * The time of the last verification, in milliseconds since the epoch. Undefined for a restored release, because its
+   * files may have changed meanwhile.
+   */
+  verifiedAt: number | undefined;
 }
 
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
-  const { application, clock } = deps;
-  const verifyRelease = createVerifier(deps);
-  const manifests = new Map<string, StoredManifest>();
-  /**
-   * The times of the last verifications, in milliseconds since the epoch, the oldest first. A restored release has no
-   * such time, because its files may have changed meanwhile.
-   */
-  const verifiedAt = new Map<string, number>();
+  const { application, clock, spill } = deps;
+  const readRelease = createReader(deps);
+  const verifyFiles = createVerifier(deps);
+  /** By the digests of their manifests. The releases whose verification is the oldest come first. */
+  const held = new Map<string, Held>();
   const parsed = new Map<string, LoadedRelease>();
+  const recalling = new Map<string, Promise<LoadedRelease | undefined>>();
   const loading = new Map<string, Promise<Verified>>();
 
   /** The number of releases to which the current offers refer. */
   let retainedCount = Number.POSITIVE_INFINITY;
-  /** True when `manifests` has names from the saved state. */
-  let hasRestored = false;
 
-  const forget = (name: string): void => {
-    manifests.delete(name);
-    verifiedAt.delete(name);
-    parsed.delete(name);
+  const forget = (digest: string): void => {
+    const one = held.get(digest);
+    if (one !== undefined) spill.drop(one.kept);
+    held.delete(digest);
+    parsed.delete(digest);
   };
 
-  const recall = (offer: Offer, name: string): LoadedRelease | undefined => {
-    const release = recallRelease(application, offer, manifests.get(name));
-    if (release === undefined) return undefined;
-    if (parsed.size >= PARSED_MAX) parsed.clear();
-    parsed.set(name, release);
+  const readKept = async (offer: Offer, { kept }: Held): Promise<LoadedRelease | undefined> => {
+    const bytes = await spill.read(kept);
+    const stored = bytes && parseManifestBytes(bytes);
+    return stored && parseStored(application, offer, stored);
+  };
+
+  const recall = async (offer: Offer, digest: string): Promise<LoadedRelease | undefined> => {
+    const one = held.get(digest);
+    if (one === undefined) return undefined;
+    const release = await readKept(offer, one);
+    if (held.get(digest) !== one) return release;
+    if (release === undefined) forget(digest);
+    else {
+      if (parsed.size >= PARSED_MAX) parsed.clear();
+      parsed.set(digest, release);
+    }
     return release;
-  };
-
-  const get = (offer: Offer): LoadedRelease | undefined => {
-    const name = releaseNameOf(offer);
-    return parsed.get(name) ?? recall(offer, name);
   };
 
   const isOld = (at: number | undefined): boolean =>
     at === undefined || (deps.leads() && at < clock.now() - VERIFIED_AGAIN_AFTER_MS);
 
-  const isDue = (offer: Offer): boolean => isOld(verifiedAt.get(releaseNameOf(offer)));
+  const isDue = (offer: Offer): boolean => isOld(held.get(offer.manifest.digest)?.verifiedAt);
 
-  const verify = async (offer: Offer, name: string, known?: KnownSizes): Promise<Verified> => {
+  const verify = async (offer: Offer, digest: string, known?: KnownSizes): Promise<Verified> => {
     try {
-      manifests.set(name, await verifyRelease(offer, manifests.get(name), known));
-      // Moves the entry to the end.
-      verifiedAt.delete(name);
-      verifiedAt.set(name, clock.now());
-      return { name, fault: undefined };
+      const before = held.get(digest);
+      const recalled = before && (await readKept(offer, before));
+      const { release, stored } = recalled ? { release: recalled } : await readRelease(offer);
+      await verifyFiles(release, known);
+      if (stored !== undefined) {
+        const [kept = ''] = await spill.keep([renderManifest(digest, stored)]);
+        forget(digest);
+        held.set(digest, { kept, verifiedAt: clock.now() });
+      } else if (before !== undefined && held.get(digest) === before) {
+        before.verifiedAt = clock.now();
+        // Moves the entry to the end.
+        held.delete(digest);
+        held.set(digest, before);
+      }
+      return { digest, fault: undefined };
     } catch (error) {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
-      forget(name);
+      forget(digest);
       const version = versionText(offer.version);
-      return { name, fault: { version, detail: error.message, foundAt: clock.now() } };
+      return { digest, fault: { version, detail: error.message, foundAt: clock.now() } };
     } finally {
-      loading.delete(name);
+      loading.delete(digest);
     }
   };
 
   return {
-    get,
-    isDue,
-    isAnyDue: () => verifiedAt.size < retainedCount || isOld(verifiedAt.values().next().value),
-    hasAll: () => manifests.size >= retainedCount,
-    load: async (offer, known) => {
-      const name = releaseNameOf(offer);
-      if (!isDue(offer)) return { name, fault: undefined };
-      const running = loading.get(name) ?? verify(offer, name, known);
-      loading.set(name, running);
+    get: (offer) => parsed.get(offer.manifest.digest),
+    recall: (offer) => {
+      const { digest } = offer.manifest;
+      // Many clients ask for a new release at the same moment.
+      const running =
+        recalling.get(digest) ?? recall(offer, digest).finally(() => recalling.delete(digest));
+      recalling.set(digest, running);
       return running;
     },
-    manifests: () => manifests,
-    restore: (saved) => {
-      for (const [name, document] of saved) manifests.set(name, document);
-      hasRestored = true;
+    isDue,
+    isAnyDue: () => held.size < retainedCount || isOld(held.values().next().value?.verifiedAt),
+    hasAll: () => held.size >= retainedCount,
+    load: async (offer, known) => {
+      const { digest } = offer.manifest;
+      if (!isDue(offer)) return { digest, fault: undefined };
+      const running = loading.get(digest) ?? verify(offer, digest, known);
+      loading.set(digest, running);
+      return running;
+    },
+    count: () => held.size,
+    manifests: async function* () {
+      const all = [...held.values()];
+      for (let at = 0; at < all.length; at += SAVED_AT_ONCE) {
+        const some = all.slice(at, at + SAVED_AT_ONCE);
+        const values = await Promise.all(some.map(({ kept }) => spill.read(kept)));
+        yield Buffer.concat(
+          values.map((value) => {
+            if (value === undefined) throw new Error('The disk does not return a manifest.');
+            return value;
+          }),
+        );
+      }
+    },
+    restore: (manifests) => {
+      for (const { digest, kept } of manifests) held.set(digest, { kept, verifiedAt: undefined });
     },
     retain: (offers) => {
-      const names = new Set(offers.map(releaseNameOf));
-      for (const name of manifests.keys()) if (!names.has(name)) forget(name);
-      retainedCount = names.size;
-      if (!hasRestored) return;
-      hasRestored = false;
-      // The saved state has its own text for each name. This uses the texts of the offers, so that memory has each once.
-      for (const name of names) {
-        const stored = manifests.get(name);
-        if (stored === undefined || !manifests.delete(name)) continue;
-        manifests.set(name, stored);
-      }
+      const digests = new Map(offers.map(({ manifest: { digest } }) => [digest, digest]));
+      for (const digest of held.keys()) if (!digests.has(digest)) forget(digest);
+      const retained = [...held];
+      held.clear();
+      // Uses the texts of these offers, so that memory does not also have the equal texts of an older revision.
+      for (const [digest, one] of retained) held.set(digests.get(digest) ?? digest, one);
+      retainedCount = digests.size;
     },
   };
 }
@@ -211,82 +253,48 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 }
 
 /**
- * Makes the release of an offer from its manifest in memory; undefined when the manifest is not in memory.
+ * Makes the release of an offer from its stored manifest.
  *
- * Undefined also for a manifest that does not match the offer: the saved state was altered, so the loader reads the
- * manifest from the store.
+ * @returns undefined for a manifest that does not match the offer, or without all of its documents: the disk was altered,
+ *   so the loader reads the manifest from the store
  */
-function recallRelease(
+function parseStored(
   application: string,
   offer: Offer,
-  stored: StoredManifest | undefined,
+  { manifest, documents: packed }: StoredManifest,
 ): LoadedRelease | undefined {
-  if (stored === undefined) return undefined;
   try {
-    const release = parseRelease(application, offer, unpackDocument(stored.manifest));
-    const documents = recallDocuments(release, stored.documents);
-    return documents && { ...release, documents };
+    const release = parseRelease(application, offer, unpackDocument(manifest));
+    if (release.carried.length === 0) return { ...release, documents: NO_DOCUMENTS };
+    const documents = new Map<string, Uint8Array>();
+    for (const { name, sha256 } of release.carried) {
+      const known = packed.get(name);
+      const bytes = known && unpackDocument(known);
+      if (bytes === undefined || !isCarriedDocument(bytes, sha256)) return undefined;
+      documents.set(name, bytes);
+    }
+    return { ...release, documents };
   } catch (error) {
     if (!isAppError(error)) throw error;
     return undefined;
   }
 }
 
-/** The documents that a release carries; undefined unless all of them are in memory. */
-function recallDocuments(
-  { carried }: Release,
-  packed: StoredManifest['documents'],
-): LoadedRelease['documents'] | undefined {
-  if (carried.length === 0) return NO_BYTES;
-  const documents = new Map<string, Uint8Array>();
-  for (const { name, sha256 } of carried) {
-    const known = packed.get(name);
-    const bytes = known && unpackDocument(known);
-    if (bytes === undefined || !isCarriedDocument(bytes, sha256)) return undefined;
-    documents.set(name, bytes);
-  }
-  return documents;
-}
+/** All releases without documents share this map: most releases carry none. */
+const NO_DOCUMENTS: LoadedRelease['documents'] = new Map();
 
-/** All releases without documents share these maps: most releases carry none. */
-const NO_BYTES: LoadedRelease['documents'] = new Map();
-export const NO_DOCUMENTS: StoredManifest['documents'] = new Map();
-
-interface StoredRelease {
-  readonly stored: StoredManifest;
+interface ReadRelease {
   readonly release: Release;
+  readonly stored: StoredManifest;
 }
 
 /**
- * @param known the manifest in memory
- * @returns the stored manifest
+ * Reads releases from the store.
+ *
  * @throws AppError `document_corrupt` when the release differs from the offer; `store_unavailable`, `store_denied`
  */
-type Verify = (
-  offer: Offer,
-  known: StoredManifest | undefined,
-  sizes: KnownSizes | undefined,
-) => Promise<StoredManifest>;
-
-function createVerifier({ store, application, requests, refusals }: LoaderDeps): Verify {
-  const read = async (offer: Offer): Promise<StoredRelease> => {
-    const { number, digest } = offer.manifest;
-    const manifests = manifestSequence(application, versionText(offer.version));
-    const { key, documentBytesMax } = manifests;
-    const parse = async (bytes: Uint8Array) => {
-      const manifest = await manifests.parse(bytes, number);
-      return { document: packDocument(bytes), manifest };
-    };
-    const sequence = { key, documentBytesMax, parse };
-    const stored = await requests(() => readDocument(store, sequence, number, refusals));
-    if (stored === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
-    const { document, manifest } = stored;
-    if (manifest.digest !== digest) throw otherManifest(key(number));
-    const release = releaseOf(manifest.signed);
-    const documents = await readDocuments(release);
-    return { stored: { manifest: document, documents }, release };
-  };
-  const readDocuments = async ({ carried }: Release): Promise<StoredManifest['documents']> => {
+function createReader({ store, application, requests, refusals }: LoaderDeps) {
+  const readDocuments = async ({ carried }: Release): Promise<LoadedRelease['documents']> => {
     if (carried.length === 0) return NO_DOCUMENTS;
     const read = carried.map(async (document) => {
       const bytes = await requests(() => readCarried(store, application, document, refusals));
@@ -294,13 +302,27 @@ function createVerifier({ store, application, requests, refusals }: LoaderDeps):
     });
     return new Map(await Promise.all(read));
   };
-  return async (offer, known, sizes) => {
-    const recalled = recallRelease(application, offer, known);
-    const { stored, release } =
-      known === undefined || recalled === undefined
-        ? await read(offer)
-        : { stored: known, release: recalled };
-    const files = release.artifacts
+  return async (offer: Offer): Promise<ReadRelease> => {
+    const { number, digest } = offer.manifest;
+    const manifests = manifestSequence(application, versionText(offer.version));
+    const { key, documentBytesMax } = manifests;
+    const parse = async (bytes: Uint8Array) => {
+      const { signed, digest: found } = await manifests.parse(bytes, number);
+      if (found !== digest) throw otherManifest(key(number));
+      return { release: releaseOf(signed), manifest: packDocument(bytes) };
+    };
+    const sequence = { key, documentBytesMax, parse };
+    const read = await requests(() => readDocument(store, sequence, number, refusals));
+    if (read === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
+    const { release, manifest } = read;
+    return { release, stored: { manifest, documents: await readDocuments(release) } };
+  };
+}
+
+/** @throws AppError `artifact_mismatch`, `store_unavailable`, `store_denied` */
+function createVerifier({ store, application, requests }: LoaderDeps) {
+  return async ({ artifacts }: Release, sizes: KnownSizes | undefined): Promise<void> => {
+    const files = artifacts
       .flatMap((artifact) => [artifact, ...artifact.companions])
       .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
       .filter(({ key, size }) => sizes?.get(key) !== size);
@@ -309,7 +331,6 @@ function createVerifier({ store, application, requests, refusals }: LoaderDeps):
       sizes?.set(key, size);
     };
     await Promise.all(files.map(verifyFile));
-    return stored;
   };
 }
 

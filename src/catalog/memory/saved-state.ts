@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { isAppError, systemCode } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/state-file.ts';
 import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
-import {
-  type PackedDocument,
-  packedBytes,
-  packedFrom,
-  unpackRevision,
-} from '../documents/packed-document.ts';
+import { unpackRevision } from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
-import { NO_DOCUMENTS, type StoredManifest, type StoredManifests } from './release-loader.ts';
+import { createSpillFile, type KeptValue, type SpillFile } from './spill-file.ts';
+import { type ListedManifest, listedManifests, section, sectionsOf } from './stored-manifest.ts';
 
 /**
  * The last good catalog on local disk. A process starts from this catalog when the store is down, and never serves an
@@ -24,17 +21,34 @@ import { NO_DOCUMENTS, type StoredManifest, type StoredManifests } from './relea
  * writes. These files are a cache: when a read or a write of a file fails, the process only logs a warning, once.
  */
 export interface SavedState {
+  /** The file in the same directory for the manifests of this process. */
+  readonly spill: SpillFile;
   load(application: string): Promise<SavedCatalog | undefined>;
-  /** @returns true when the catalog was saved */
-  save(application: string, catalog: SavedCatalog): Promise<boolean>;
+  /**
+   * @param manifests as many as `count`, as `renderManifest` makes them. When the iterator throws, the old file stays
+   * @returns true when the catalog was saved
+   */
+  save(
+    application: string,
+    revision: LiveRevision,
+    count: number,
+    manifests: AsyncIterable<Uint8Array>,
+  ): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
+}
+
+export interface SavedManifest {
+  readonly digest: string;
+  /** The manifest in the spill file. */
+  readonly kept: KeptValue;
 }
 
 /** The saved part of one application. */
 interface SavedCatalog {
   readonly revision: LiveRevision;
-  readonly manifests: StoredManifests;
+  /** The loader verifies the manifests when it uses them. */
+  readonly manifests: readonly SavedManifest[];
 }
 
 interface SavedApplications {
@@ -80,7 +94,13 @@ export function createSavedState(deps: {
       ),
     );
 
+  const spill = createSpillFile(root, (error) =>
+    warn(error, 'the disk does not take manifests, so they stay in memory'),
+  );
+  const readCatalog = createCatalogReader(spill);
+
   return {
+    spill,
     load: async (application) =>
       attempt(async () => {
         const directory = path.join(root, application);
@@ -94,12 +114,12 @@ export function createSavedState(deps: {
         }
         return undefined;
       }),
-    save: async (application, catalog) => {
+    save: async (application, live, count, manifests) => {
       const done = await attemptToSave(async () => {
         const directory = path.join(root, application);
-        const revision = catalog.revision.signed.revision;
-        const document = await unpackRevision(catalog.revision.document);
-        const content = renderCatalog(document, catalog.manifests);
+        const { revision } = live.signed;
+        const document = await unpackRevision(live.document);
+        const content = renderCatalog(document, count, manifests);
         await writeWhole(path.join(directory, `${revision}.catalog`), content);
         for (const name of await readdir(directory)) {
           const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -123,94 +143,100 @@ export function createSavedState(deps: {
 /** This file also tells the commands that this store was used before. */
 const APPLICATIONS_FILE = 'applications.json';
 
-/** Writes the file under another name first. When the process ends meanwhile, the old file stays. */
-async function writeWhole(file: string, content: Iterable<string | Uint8Array>): Promise<void> {
+/** Writes the file under another name first. When the write fails or the process ends meanwhile, the old file stays. */
+async function writeWhole(
+  file: string,
+  content: Iterable<string> | AsyncIterable<Uint8Array>,
+): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true });
   const temporary = `${file}.${randomUUID()}.tmp`;
-  await writeFile(temporary, content);
-  await rename(temporary, file);
+  try {
+    await writeFile(temporary, content);
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /**
- * Renders the documents as they are in memory, each after a line with its name and its size in bytes. It does not make
- * and hash the documents again, because that takes long for tens of megabytes. The first line is the number of
- * manifests. The documents that a manifest names come before it. Each document has its own digest, which the reader
- * checks.
+ * Renders the manifests as they are on the disk, after the revision. It does not make and hash the manifests again,
+ * because that takes long for tens of megabytes. The first line is the number of manifests.
  */
-function* renderCatalog(revision: Uint8Array, manifests: StoredManifests): Iterable<Uint8Array> {
-  // Makes a copy, because verification adds manifests during the write.
-  const entries = [...manifests];
-  let batch: Uint8Array[] = [Buffer.from(`${entries.length}\n`)];
-  let size = 0;
-  const add = (name: string, document: Uint8Array): void => {
-    batch.push(Buffer.from(`${name} ${document.length}\n`), document);
-    size += document.length;
-  };
-  add(REVISION, revision);
-  for (const [name, { manifest, documents }] of entries) {
-    for (const [carried, document] of documents) add(`${CARRIED}${carried}`, packedBytes(document));
-    add(name, packedBytes(manifest));
-    if (size < BATCH_BYTES) continue;
-    yield Buffer.concat(batch);
-    batch = [];
-    size = 0;
-  }
-  yield Buffer.concat(batch);
+async function* renderCatalog(
+  revision: Uint8Array,
+  count: number,
+  manifests: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${count}\n`);
+  yield* section(REVISION, revision);
+  yield* manifests;
 }
 
-/** The name of the revision in the file. No release has this name, because the names of releases contain spaces. */
+/** The name of the revision in the file. */
 const REVISION = 'revision';
-const CARRIED = 'carried ';
 
-/** The size of one write. With this size, the process makes few writes, and copies little at once. */
-const BATCH_BYTES = 1024 * 1024;
+/** Reads small files into one buffer, because the buffers of a thousand files would stay in memory for long. */
+const SMALL_FILE_BYTES = 1024 * 1024;
 
-/** @returns undefined when the file is truncated or altered. The loader checks the manifests when it uses them. */
-async function readCatalog(
-  file: string,
-  application: string,
-  number: number,
-): Promise<SavedCatalog | undefined> {
-  const documents = await runInTurns(parseDocumentsInSteps(await readFile(file)));
-  if (documents === undefined) return undefined;
-  try {
-    const revision = await liveRevisionSequence(application).parse(documents.revision, number);
-    return { revision, manifests: documents.manifests };
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return undefined;
-  }
+/** @returns a function that returns undefined for a file that is truncated or altered */
+function createCatalogReader(spill: SpillFile) {
+  const oneAtATime = pLimit(1);
+  let buffer: Buffer | undefined;
+
+  const read = async (path: string): Promise<Buffer> => {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      if (size > SMALL_FILE_BYTES) return await file.readFile();
+      buffer ??= Buffer.alloc(SMALL_FILE_BYTES);
+      const { bytesRead } = await file.read(buffer, 0, size, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  };
+
+  return (path: string, application: string, number: number): Promise<SavedCatalog | undefined> =>
+    oneAtATime(async () => {
+      const documents = await runInTurns(parseCatalogInSteps(await read(path)));
+      if (documents === undefined) return undefined;
+      try {
+        const revision = await liveRevisionSequence(application).parse(documents.revision, number);
+        const { manifests } = documents;
+        const kept = await spill.keep(manifests.map(({ bytes }) => bytes));
+        return {
+          revision,
+          manifests: kept.map((one, index) => ({
+            digest: manifests[index]?.digest ?? '',
+            kept: one,
+          })),
+        };
+      } catch (error) {
+        if (!isAppError(error)) throw error;
+        return undefined;
+      }
+    });
 }
 
 interface SavedDocuments {
   readonly revision: Uint8Array;
-  readonly manifests: StoredManifests;
+  readonly manifests: readonly ListedManifest[];
 }
 
 /** Undefined when the file is not as {@link renderCatalog} makes it. */
-function* parseDocumentsInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
-  const manifests = new Map<string, StoredManifest>();
-  let documents: Map<string, PackedDocument> | undefined;
-  let revision: Uint8Array | undefined;
-  const first = bytes.indexOf('\n');
-  let at = first + 1;
-  while (at < bytes.length) {
-    const end = bytes.indexOf('\n', at);
-    const [, name, size] = /^(.+) (\d+)$/.exec(bytes.toString('utf8', at, end)) ?? [];
-    if (end < 0 || name === undefined) return undefined;
-    at = end + 1 + Number(size);
-    // Makes a copy, because a part of the buffer would keep the whole file in memory.
-    if (name === REVISION) revision = Buffer.from(bytes.subarray(end + 1, at));
-    else if (name.startsWith(CARRIED)) {
-      documents ??= new Map();
-      documents.set(name.slice(CARRIED.length), packedFrom(bytes.subarray(end + 1, at)));
-    } else {
-      const manifest = packedFrom(bytes.subarray(end + 1, at));
-      manifests.set(name, { manifest, documents: documents ?? NO_DOCUMENTS });
-      documents = undefined;
-    }
-    if (manifests.size % ITEMS_PER_STEP === 0) yield;
+function* parseCatalogInSteps(bytes: Buffer): Steps<SavedDocuments | undefined> {
+  const start = bytes.indexOf('\n') + 1;
+  const [first] = sectionsOf(bytes, start);
+  if (first?.name !== REVISION) return undefined;
+  const manifests: ListedManifest[] = [];
+  let end = first.end;
+  for (const listed of listedManifests(bytes, first.end)) {
+    manifests.push(listed);
+    end += listed.bytes.length;
+    if (manifests.length % ITEMS_PER_STEP === 0) yield;
   }
-  const isWhole = at === bytes.length && bytes.toString('utf8', 0, first) === `${manifests.size}`;
-  return isWhole && revision !== undefined ? { revision, manifests } : undefined;
+  const isWhole =
+    end === bytes.length && bytes.toString('utf8', 0, start) === `${manifests.length}\n`;
+  return isWhole ? { revision: first.content, manifests } : undefined;
 }

@@ -8,7 +8,12 @@ const SERVER = fileURLToPath(
   new URL(`../../server${path.extname(import.meta.filename)}`, import.meta.url),
 );
 /** Saves 80 MB of garbage while many clients download. Node reads this option only at its start. */
-const NODE_OPTIONS = ['--max-semi-space-size=16'];
+export const NODE_OPTIONS = ['--max-semi-space-size=16'];
+/**
+ * The C library of most Linux systems then returns large buffers to the system. It would otherwise keep 50 MB of free
+ * memory after the start of a service with a thousand applications. It reads the variable only at its start. In bytes.
+ */
+export const MEMORY_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '32768' };
 
 /**
  * Replaces this process with the service, so that signals and the exit code are the service's own.
@@ -17,18 +22,19 @@ const NODE_OPTIONS = ['--max-semi-space-size=16'];
  */
 export async function serve(): Promise<number> {
   const args = [...NODE_OPTIONS, SERVER];
+  const env = { ...MEMORY_ENVIRONMENT, ...process.env };
   if (process.platform !== 'win32' && process.execve !== undefined) {
-    process.execve(process.execPath, [process.execPath, ...args], process.env);
+    process.execve(process.execPath, [process.execPath, ...args], env);
   }
-  return runChild(args);
+  return runChild(args, env);
 }
 
 /**
  * Runs the service as a child process and waits for its end. On Windows, Ctrl-C reaches the child as well. If this
  * process also sent it a signal, the service would end without completing its requests.
  */
-async function runChild(args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+async function runChild(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));

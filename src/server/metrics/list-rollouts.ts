@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/memory/catalog.ts';
-import { releaseNameOf, type Snapshot } from '../../catalog/memory/snapshot.ts';
+import type { Snapshot } from '../../catalog/memory/snapshot.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
@@ -74,7 +74,7 @@ function* candidatesInSteps({
   for (const [name, { offers }] of revision.channels) {
     yield;
     const found = offers.filter(
-      (offer) => isCandidate(offer) && !leftOut.has(releaseNameOf(offer)),
+      (offer) => isCandidate(offer) && !leftOut.has(offer.manifest.digest),
     );
     candidates.set(name, found.sort(newestFirst));
   }

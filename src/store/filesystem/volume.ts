@@ -38,12 +38,19 @@ export const systemOperations: VolumeOperations = {
 export async function refuseLinkedDirectory(root: string, directory: string): Promise<void> {
   const real = await realPathOf(directory);
   if (real !== undefined) {
-    const expected = join(await realpath(root), relative(root, directory));
-    if (real !== expected) throw symbolicLink(directory);
+    const below = relative(root, directory);
+    // Nearly always, the real path of the root is the same as before, so each call needs only one real path.
+    if (real === join(realRoots.get(root) ?? '', below)) return;
+    const realRoot = await realpath(root);
+    realRoots.set(root, realRoot);
+    if (real !== join(realRoot, below)) throw symbolicLink(directory);
   } else if (directory !== root) {
     await refuseLinkedDirectory(root, dirname(directory));
   }
 }
+
+/** The last known real path of each root. */
+const realRoots = new Map<string, string>();
 
 async function realPathOf(path: string): Promise<string | undefined> {
   try {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { packDocument } from '../../../src/catalog/documents/packed-document.ts';
 import { checkRevision, revisionSchema } from '../../../src/catalog/documents/revision-document.ts';
@@ -9,6 +10,7 @@ import {
 } from '../../../src/catalog/following/live-revision.ts';
 import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
 import { createSnapshotInSteps } from '../../../src/catalog/memory/snapshot.ts';
+import { renderManifest } from '../../../src/catalog/memory/stored-manifest.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { type Revision, revisionSequence } from '../../../src/catalog/sequences.ts';
 import { runAtOnce } from '../../../src/core/steps.ts';
@@ -67,18 +69,23 @@ describe('a revision with a thousand offers', () => {
       const log = { info: () => {}, warn: () => {}, error: () => {} };
       const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
       const revision = await parseLive(await makeRevision());
-      const names = Array.from({ length: OFFERS }, (_, index) => `1.0.${index} 1 digest`);
-      const manifests = new Map(
-        names.map((name) => [
-          name,
-          {
-            manifest: packDocument(Buffer.from(`{"of":"${name} – ä"}\n`)),
-            documents: new Map([['latest.yml', packDocument(Buffer.from(`of ${name}`))]]),
-          },
-        ]),
+      const manifests = Array.from({ length: OFFERS }, (_, index) => {
+        const digest = `digest-${index}`;
+        const manifest = packDocument(Buffer.from(`{"of":"${digest} – ä"}\n`));
+        const documents = new Map([['latest.yml', packDocument(Buffer.from(`of ${digest}`))]]);
+        return { digest, bytes: renderManifest(digest, { manifest, documents }) };
+      });
+      const bytes = Readable.from(manifests.map((one) => one.bytes));
+      expect(await saved.save('desktop', revision, OFFERS, bytes)).toBe(true);
+      const loaded = await saved.load('desktop');
+      expect(loaded?.revision).toEqual(revision);
+      const restored = await Promise.all(
+        (loaded?.manifests ?? []).map(async ({ digest, kept }) => ({
+          digest,
+          bytes: await saved.spill.read(kept),
+        })),
       );
-      expect(await saved.save('desktop', { revision, manifests })).toBe(true);
-      expect(await saved.load('desktop')).toEqual({ revision, manifests });
+      expect(restored).toEqual(manifests);
       const [place = ''] = await readdir(directory.path);
       expect(await readdir(path.join(directory.path, place, 'desktop'))).toEqual(['1.catalog']);
     } finally {

@@ -56,7 +56,8 @@ describe('the memory of answers', () => {
 
   /** The number of the given requests that reach a route, when an earlier request has the plain address. */
   async function routedOf(target: string, bytes: string): Promise<number> {
-    await expectSame(pair, last(target));
+    // The first answer may wait for the disk, and is then not remembered.
+    for (let time = 1; time <= 2; time++) await expectSame(pair, last(target));
     const before = routed.count();
     await expectSame(pair, bytes);
     return routed.count() - before;

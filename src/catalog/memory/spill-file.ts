@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * A file for values that a process rarely needs, so that they do not take memory. No other process can open the file,
+ * because it has no name. The system frees its space when the process ends.
+ */
+export interface SpillFile {
+  /** Keeps values: in the file, or in memory when the disk does not take them. Never throws. */
+  keep(values: readonly Uint8Array[]): Promise<readonly KeptValue[]>;
+  /**
+   * Returns a value; undefined when the disk does not return it. Never throws. The caller must verify the value, because
+   * a damaged disk may return other bytes.
+   */
+  read(kept: KeptValue): Promise<Buffer | undefined>;
+  /** Frees the space of a value. */
+  drop(kept: KeptValue): void;
+  /** Closes the file. Later values stay in memory, and the values in the file are lost. */
+  close(): Promise<void>;
+}
+
+/**
+ * The place of a value in the file, in bytes; or the value itself, with one character for each byte. It is then a
+ * string, because a process does not return the memory of thousands of small buffers to the system.
+ */
+export type KeptValue = string | { readonly at: number; readonly size: number };
+
+/** Places are multiples of this size, so that new values can take the places of dropped values; bytes. */
+const SLOT_BYTES = 256;
+
+/**
+ * @param directory undefined: the process has no disk, so all values stay in memory
+ * @param onFailure gets each error of a write
+ */
+export function createSpillFile(
+  directory: string | undefined,
+  onFailure: (error: unknown) => void = () => undefined,
+): SpillFile {
+  let opened: Promise<FileHandle> | undefined;
+  let isClosed = false;
+  let end = 0;
+  /** The free places by their sizes. */
+  const free = new Map<number, number[]>();
+
+  const allocate = (size: number): number => {
+    const at = free.get(size)?.pop() ?? end;
+    if (at === end) end += size;
+    return at;
+  };
+  const makeFree = (at: number, size: number): void => {
+    const places = free.get(size) ?? [];
+    places.push(at);
+    free.set(size, places);
+  };
+  const write = async (
+    values: readonly Uint8Array[],
+    folder: string,
+  ): Promise<readonly KeptValue[]> => {
+    opened ??= openUnnamed(folder).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    const file = await opened;
+    const size = values.reduce((sum, { length }) => sum + slotsOf(length), 0);
+    const at = allocate(size);
+    let next = at;
+    const kept = values.map(({ length }) => {
+      const place = { at: next, size: length };
+      next += slotsOf(length);
+      return place;
+    });
+    try {
+      // Does not copy the values, because the copies of thousands of manifests would stay in memory for long.
+      const padded = values.flatMap((value) => [value, paddingOf(value)]);
+      const { bytesWritten } = await file.writev(padded, at);
+      if (bytesWritten < size) throw new Error('The disk is full.');
+    } catch (error) {
+      makeFree(at, size);
+      throw error;
+    }
+    return kept;
+  };
+
+  return {
+    keep: async (values) => {
+      if (directory !== undefined && !isClosed && values.length > 0) {
+        try {
+          return await write(values, directory);
+        } catch (error) {
+          onFailure(error);
+        }
+      }
+      return values.map((value) => Buffer.from(value).toString('latin1'));
+    },
+    read: async (kept) => {
+      if (typeof kept === 'string') return Buffer.from(kept, 'latin1');
+      const bytes = Buffer.alloc(kept.size);
+      try {
+        const file = await opened;
+        await file?.read(bytes, 0, kept.size, kept.at);
+        return bytes;
+      } catch {
+        return undefined;
+      }
+    },
+    drop: (kept) => {
+      if (typeof kept === 'string') return;
+      makeFree(kept.at, slotsOf(kept.size));
+    },
+    close: async () => {
+      isClosed = true;
+      const file = await opened?.catch(() => undefined);
+      await file?.close();
+    },
+  };
+}
+
+function paddingOf({ length }: Uint8Array): Uint8Array {
+  return PADDING.subarray(0, slotsOf(length) - length);
+}
+
+const PADDING = new Uint8Array(SLOT_BYTES);
+
+function slotsOf(bytes: number): number {
+  return Math.ceil(bytes / SLOT_BYTES) * SLOT_BYTES;
+}
+
+/** Removes the name at once, so that nothing is left when the process ends. */
+async function openUnnamed(directory: string): Promise<FileHandle> {
+  await mkdir(directory, { recursive: true });
+  const name = path.join(directory, `${randomUUID()}.tmp`);
+  const file = await open(name, 'wx+', 0o600);
+  await rm(name, { force: true });
+  return file;
+}
