@@ -1,5 +1,5 @@
 import { artifactKey } from '../catalog/keys.ts';
-import type { DownloadLinks } from '../store/download-links.ts';
+import type { DownloadLinks, LinkRequest } from '../store/download-links.ts';
 import type { PresignedUrl } from '../store/object-store.ts';
 import type { SeenChannel, ServiceDeps } from './open-channel.ts';
 
@@ -15,6 +15,7 @@ export type LinkMethod = 'GET' | 'HEAD';
  * A presigned URL of a file that a verified manifest names. No other object gets a link. A file of a channel
  * without restrictions may get an address that does not expire: see `PUBLIC_FILES_URL`.
  *
+ * @param file a file of this application only
  * @param seen the channel through which the client found the file
  * @throws AppError `store_unavailable` when the store's credentials cannot be read; as a rejection
  */
@@ -25,10 +26,14 @@ export function issueLink(
   method: LinkMethod,
   seen: Pick<SeenChannel, 'isRestricted'>,
 ): PresignedUrl | Promise<PresignedUrl> {
-  return links.link({
-    method,
-    key: artifactKey(application, file.object),
-    filename: file.filename,
-    isPublic: !seen.isRestricted,
-  });
+  const isPublic = !seen.isRestricted;
+  const last = lastRequests.get(file);
+  if (last?.method === method && last.isPublic === isPublic) return links.link(last);
+  const key = artifactKey(application, file.object);
+  const request = { method, key, filename: file.filename, isPublic };
+  lastRequests.set(file, request);
+  return links.link(request);
 }
+
+/** The last request for each file. Most clients send the same request for a file. */
+const lastRequests = new WeakMap<object, LinkRequest>();

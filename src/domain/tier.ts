@@ -103,7 +103,9 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
       if (!restricted.has(opened)) return true;
       return tier !== null && byName.get(tierNamed(tier))?.has(opened) === true;
     },
-    restricts: (application, channel) => restricted.has(channelOpened(application, channel)),
+    // Few tables restrict a channel, and a check asks for each channel.
+    restricts: (application, channel) =>
+      restricted.size > 0 && restricted.has(channelOpened(application, channel)),
     channels: [...restricted].map((opened) => {
       const [application = '', channel = DEFAULT_CHANNEL] = opened
         .slice('channel:'.length)

@@ -21,20 +21,28 @@ const RANGE_LENGTH_MAX = 512;
  * @throws AppError `invalid_version`
  */
 export function parseVersion(text: string, pointer = '/version'): Version {
-  const version = text.length <= VERSION_LENGTH_MAX ? semver.parse(text) : null;
+  const known = recent.get(text);
+  if (known !== undefined) return known;
+  const version = text.length <= VERSION_LENGTH_MAX ? semver.parse(copyOf(text)) : null;
   if (version === null || versionText(version) !== text) {
     const detail = `${quote(text)} is not a semantic version; write it like 1.4.0 or 2.0.0-beta.1.`;
     throw new AppError('invalid_version', detail, { issues: [{ pointer, detail }] });
   }
-  // A service keeps a hundred thousand versions, so they share what the library makes for each.
-  version.raw = version.version;
-  if (version.prerelease.length === 0) version.prerelease = NO_IDENTIFIERS;
-  if (version.build.length === 0) version.build = NO_IDENTIFIERS;
+  if (recent.size >= RECENT_MAX) recent.clear();
+  // Frozen, because everyone who parses this text gets the same object.
+  for (const list of [version.prerelease, version.build]) Object.freeze(list);
+  recent.set(version.raw, Object.freeze(version));
   return version;
 }
 
-/** Frozen, because a change would change every version. */
-const NO_IDENTIFIERS = Object.freeze<string[]>([]) as string[];
+/** Most clients and releases have one of a few versions, so few versions are parsed twice. */
+const recent = new Map<string, Version>();
+const RECENT_MAX = 10_000;
+
+/** A part of a text keeps the whole text in memory, so a client could fill the memory with long addresses. */
+function copyOf(text: string): string {
+  return Buffer.from(text).toString();
+}
 
 /** Parses a version as {@link parseVersion}; undefined for a text that is not one. */
 export function tryParseVersion(text: string): Version | undefined {

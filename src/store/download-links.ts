@@ -30,7 +30,7 @@ export interface DownloadLinks {
   link(request: LinkRequest): PresignedUrl | Promise<PresignedUrl>;
 }
 
-interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
+export interface LinkRequest extends Pick<PresignRequest, 'method' | 'key' | 'filename'> {
   /** True when every client may have the file. The link may then be an address under which caches keep the file. */
   readonly isPublic: boolean;
 }
@@ -54,6 +54,8 @@ export function createDownloadLinks(deps: {
    */
   readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {
+  /** A check asks for the same request many times, and building the id would take as long as the look-up. */
+  const ids = new WeakMap<LinkRequest, string>();
   let windowStart = Number.NaN;
   let cached = new Map<string, CachedLink>();
   let signing = new Map<string, Promise<PresignedUrl>>();
@@ -94,8 +96,8 @@ export function createDownloadLinks(deps: {
         cached = new Map();
         signing = new Map();
       }
-      // Keys and methods contain no newline, so two different requests never have the same id.
-      const id = `${request.method}\n${request.isPublic}\n${request.key}\n${request.filename}`;
+      const id = ids.get(request) ?? idOf(request);
+      ids.set(request, id);
       const known = cached.get(id);
       if (known !== undefined && now < known.resignAt && now < known.link.expiresAt.getTime()) {
         return known.link;
@@ -107,6 +109,11 @@ export function createDownloadLinks(deps: {
       return promise;
     },
   };
+}
+
+/** Keys and methods contain no newline, so two different requests never have the same id. */
+function idOf({ method, isPublic, key, filename }: LinkRequest): string {
+  return `${method}\n${isPublic}\n${key}\n${filename}`;
 }
 
 /**

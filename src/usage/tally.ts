@@ -51,19 +51,23 @@ interface Pulse {
   offers: number;
 }
 
-interface TallyGroup {
-  readonly row: Writable<Row>;
-  readonly pulse: Pulse;
-}
-
 const NO_COUNTS: Counts = { checks: 0, offers: 0, links: 0 };
 
-/** Application, channel, platform and version. */
-type GroupNames = readonly [string, string, string, string];
+/** The counts of one application. */
+interface OwnRows {
+  readonly pulse: Pulse;
+  /** By channel, platform and version. */
+  readonly named: Map<string, Map<string, Map<string, Writable<Row>>>>;
+  /** For checks above {@link TALLY_ROWS_MAX}. */
+  rest: Writable<Row> | undefined;
+}
+
+/** Channel, platform and version. */
+type RowNames = readonly [string, string, string];
 
 export function createTally(deps: TallyDeps): Tally {
   const { clock } = deps;
-  const groups = createGroups();
+  const byApplication = new Map<string, OwnRows>();
   const minuteCounts = createMinuteCounts(deps);
   let rows: Writable<Row>[] = [];
   /** For each row, the counts that the series contain already. */
@@ -71,38 +75,45 @@ export function createTally(deps: TallyDeps): Tally {
   let since = clock.now();
   let day = '';
 
-  const addGroup = (...[application, channel, platform, version]: GroupNames): TallyGroup => {
-    const known = groups.get(application, channel, platform, version);
+  const ownOf = (application: string): OwnRows => {
+    const known = byApplication.get(application);
     if (known !== undefined) return known;
-    const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
-    const group = { row, pulse: minuteCounts.pulseOf(application) };
-    rows.push(row);
-    groups.add(group);
-    return group;
+    const own = { pulse: minuteCounts.pulseOf(application), named: new Map(), rest: undefined };
+    byApplication.set(application, own);
+    return own;
   };
 
-  /** Adds the group if today has no such group. */
-  const openGroup = (...names: GroupNames): TallyGroup =>
-    // Above the limit, each application still gets one row for each day.
-    addGroup(
-      ...(rows.length < TALLY_ROWS_MAX
-        ? countedAs(deps, names)
-        : ([names[0], OTHER, OTHER, OTHER] as const)),
-    );
+  const openRow = (application: string, [channel, platform, version]: RowNames): Writable<Row> => {
+    const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
+    rows.push(row);
+    return row;
+  };
 
+  /** Four look-ups take a fifth of the time that building one key takes. */
   const find = (
+    own: OwnRows,
     application: string,
     channel: string,
     platform: string,
     version: string,
-  ): TallyGroup =>
-    groups.get(application, channel, platform, version) ??
-    openGroup(application, channel, platform, version);
+  ): Writable<Row> => {
+    const known = own.named.get(channel)?.get(platform)?.get(version);
+    if (known !== undefined) return known;
+    // Above the limit, each application still gets one row for each day.
+    if (rows.length >= TALLY_ROWS_MAX) {
+      own.rest ??= openRow(application, [OTHER, OTHER, OTHER]);
+      return own.rest;
+    }
+    const names = countedAs(deps, application, [channel, platform, version]);
+    const platforms = getOrCreate(own.named, names[0], newMap<Map<string, Writable<Row>>>);
+    const versions = getOrCreate(platforms, names[1], newMap<Writable<Row>>);
+    return getOrCreate(versions, names[2], () => openRow(application, names));
+  };
 
   const keepTime = (): void => {
     if (!minuteCounts.keepTime()) return;
     const today = dayOf(clock.now());
-    if (today !== day) groups.clear();
+    if (today !== day) byApplication.clear();
     day = today;
   };
 
@@ -129,17 +140,16 @@ export function createTally(deps: TallyDeps): Tally {
   return {
     countCheck: ({ application, channel, platform, version, offered }) => {
       keepTime();
-      const asked = find(application, channel, platform, version ?? UNSTATED);
-      asked.row.checks++;
-      asked.pulse.checks++;
+      const own = ownOf(application);
+      own.pulse.checks++;
+      find(own, application, channel, platform, version ?? UNSTATED).checks++;
       if (offered === null) return;
-      const group = find(application, channel, platform, offered);
-      group.row.offers++;
-      group.pulse.offers++;
+      own.pulse.offers++;
+      find(own, application, channel, platform, offered).offers++;
     },
     countLink: ({ application, channel, platform, version }) => {
       keepTime();
-      find(application, channel, platform, version).row.links++;
+      find(ownOf(application), application, channel, platform, version).links++;
     },
     peek,
     settleInSteps,
@@ -147,7 +157,7 @@ export function createTally(deps: TallyDeps): Tally {
       const counted = peek();
       runAtOnce(settleInSteps());
       settled = new Map();
-      groups.clear();
+      byApplication.clear();
       rows = [];
       minuteCounts.forget();
       since = clock.now();
@@ -159,38 +169,12 @@ export function createTally(deps: TallyDeps): Tally {
 /** Unknown platforms and versions are counted together, because clients could make up any number of names. */
 function countedAs(
   deps: TallyDeps,
-  [application, channel, platform, version]: GroupNames,
-): GroupNames {
+  application: string,
+  [channel, platform, version]: RowNames,
+): RowNames {
   const isNamed = version === UNSTATED || isKnown(deps, application, channel, version);
   const ownPlatform = (PLATFORMS as readonly string[]).includes(platform) ? platform : OTHER;
-  return [application, channel, ownPlatform, isNamed ? version : OTHER];
-}
-
-/**
- * The groups by application, channel, platform and version. Four look-ups take a fifth of the time that building one
- * key takes.
- */
-function createGroups() {
-  const groups = new Map<string, Map<string, Map<string, Map<string, TallyGroup>>>>();
-  return {
-    get: (
-      application: string,
-      channel: string,
-      platform: string,
-      version: string,
-    ): TallyGroup | undefined => groups.get(application)?.get(channel)?.get(platform)?.get(version),
-    add: (group: TallyGroup): void => {
-      const { application, channel, platform, version } = group.row;
-      const channels = getOrCreate(
-        groups,
-        application,
-        newMap<Map<string, Map<string, TallyGroup>>>,
-      );
-      const platforms = getOrCreate(channels, channel, newMap<Map<string, TallyGroup>>);
-      getOrCreate(platforms, platform, newMap<TallyGroup>).set(version, group);
-    },
-    clear: (): void => groups.clear(),
-  };
+  return [channel, ownPlatform, isNamed ? version : OTHER];
 }
 
 /** Counts by application and minute. A pulse counts the current minute, and starts at 0 in the next minute. */
