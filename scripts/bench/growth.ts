@@ -35,8 +35,9 @@ const READ_SECONDS = 10;
 const PACED_SECONDS = 6;
 /** In this time, the service answers the first clients of every release, and Node compiles its code. */
 const WARM_SECONDS = 4;
-/** After this time, a service has read everything that it reads at its start. */
-const SETTLED_MS = 5_000;
+/** A settled service reads less in a second; bytes. */
+const SETTLED_BYTES = 10_000;
+const SETTLING_SECONDS_MAX = 600;
 const ROLLED_UP_MS = 10_000;
 /** Longer than a service waits before it closes the counter of another process. */
 const COUNTER_AGE_MS = 3 * 3_600_000;
@@ -70,21 +71,23 @@ export async function benchGrowth(context: BenchContext): Promise<readonly Table
   ];
 }
 
-/** Starts a fresh service, which has no saved state, and then again, with the state that the fresh service saved. */
+/** Starts fresh services, which have no saved state, and then others with the state that the last of them saved. */
 async function measureStarts(context: BenchContext, subject: Subject): Promise<void> {
   const { dataDirectory: DATA_DIR } = subject;
-  for (let round = 1; round <= ROUNDS; round++) {
+  for (let round = 1; round <= 2 * ROUNDS; round++) {
     context.progress(`growth: starts with ${subject.name}, round ${round}`);
-    await rm(path.join(DATA_DIR, 'state'), { recursive: true, force: true });
-    for (const figure of ['fresh', 'restarted'] as const) {
-      const server = await spawnService(context, { DATA_DIR });
-      record(subject, figure, await firstAnswer(server));
-      await server.stop();
+    const figure = round <= ROUNDS ? 'fresh' : 'restarted';
+    if (figure === 'fresh') {
+      await rm(path.join(DATA_DIR, 'state'), { recursive: true, force: true });
     }
+    const server = await spawnService(context, { DATA_DIR });
+    record(subject, figure, await firstAnswer(server));
+    if (round === ROUNDS) await settle(server);
+    await server.stop();
   }
 }
 
-/** The memory of every service, and the number of bytes that it reads when it polls. No client asks. */
+/** The memory of every restarted service, and the number of bytes that it reads when it polls. No client asks. */
 async function measureResting(
   context: BenchContext,
   empty: Subject,
@@ -103,12 +106,26 @@ async function measureResting(
 
 async function rest(server: Server, subject: Subject): Promise<void> {
   await sleep(server.startedAt + RESTING_SECONDS * 1000 - performance.now());
-  const before = await readUsage(server.pid);
-  await sleep(READ_SECONDS * 1000);
-  const after = await readUsage(server.pid);
-  record(subject, 'memory', before.residentMib);
-  record(subject, 'read', (after.readBytes - before.readBytes) / READ_SECONDS);
+  record(subject, 'memory', (await readUsage(server.pid)).residentMib);
+  await settle(server);
+  record(subject, 'read', await readBytesPerSecond(server, READ_SECONDS));
   await server.stop();
+}
+
+/** Waits until a service has read everything, and verified the files of all releases. */
+async function settle(server: Server): Promise<void> {
+  const end = performance.now() + SETTLING_SECONDS_MAX * 1000;
+  while (performance.now() < end) {
+    if (!((await readBytesPerSecond(server, 2)) > SETTLED_BYTES)) return;
+  }
+  throw new Error('The service still reads files long after its start.');
+}
+
+/** @returns NaN on a system that does not count these bytes */
+async function readBytesPerSecond({ pid }: Server, seconds: number): Promise<number> {
+  const before = await readUsage(pid);
+  await sleep(seconds * 1000);
+  return ((await readUsage(pid)).readBytes - before.readBytes) / seconds;
 }
 
 /** Two processes of each service: Node compiles the code differently at each start. */
@@ -121,6 +138,7 @@ async function compareChecks(
   const run = async (of: Subject) => {
     const requests = Array.from({ length: 3_000 }, (_, client) => checkOf(client, of.applications));
     const servers = [await start(context, of), await start(context, of)];
+    await Promise.all(servers.map(settle));
     for (const server of servers) await cpuSlice(load, server, requests, WARM_SECONDS);
     const slice = (turn: number) => cpuSlice(load, servers[turn % 2] as Server, requests);
     return { slice, stop: () => Promise.all(servers.map((server) => server.stop())) };
@@ -177,7 +195,7 @@ async function measureTurns(
     record(subject, figure, longestTurns(file, since)[0]?.ms ?? 0);
   };
   await firstAnswer(server);
-  await sleep(SETTLED_MS);
+  await sleep(WARM_SECONDS * 1000);
   for (let round = 1; round <= ROUNDS; round++) {
     await longest(revision, () => changeOffer(subject, server));
     await longest('scrape', async () => {

@@ -41,7 +41,7 @@ const RECENT_MAX = 10_000;
 
 /** A part of a text keeps the whole text in memory, so a client could fill the memory with long addresses. */
 function copyOf(text: string): string {
-  return Buffer.from(text).toString();
+  return String(JSON.parse(JSON.stringify(text)));
 }
 
 /** Parses a version as {@link parseVersion}; undefined for a text that is not one. */

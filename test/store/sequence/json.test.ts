@@ -41,9 +41,10 @@ describe('the limits of JSON', () => {
       ];
       const bytes = Buffer.from(text ?? '');
       const values = `[${'0,'.repeat(4_000_000)}0]`;
-      const base = cpuTimeOf(() => JSON.parse(values));
-      const own = cpuTimeOf(() => refuseExcess(bytes));
-      expect(own).toBeLessThan(base);
+      const best = (work: () => unknown) =>
+        Math.min(...Array.from({ length: 3 }, () => cpuTimeOf(work)));
+      const base = best(() => JSON.parse(values));
+      expect(best(() => refuseExcess(bytes))).toBeLessThan(base);
     },
   );
 
