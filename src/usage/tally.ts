@@ -83,10 +83,15 @@ export function createTally(deps: TallyDeps): Tally {
     return own;
   };
 
-  const openRow = (application: string, [channel, platform, version]: RowNames): Writable<Row> => {
-    const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
-    rows.push(row);
-    return row;
+  const rowOf = (own: OwnRows, application: string, names: RowNames): Writable<Row> => {
+    const [channel, platform, version] = names;
+    const platforms = getOrCreate(own.named, channel, newMap<Map<string, Writable<Row>>>);
+    const versions = getOrCreate(platforms, platform, newMap<Writable<Row>>);
+    return getOrCreate(versions, version, () => {
+      const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
+      rows.push(row);
+      return row;
+    });
   };
 
   /** Four look-ups take a fifth of the time that building one key takes. */
@@ -100,14 +105,11 @@ export function createTally(deps: TallyDeps): Tally {
     const known = own.named.get(channel)?.get(platform)?.get(version);
     if (known !== undefined) return known;
     // Above the limit, each application still gets one row for each day.
-    if (rows.length >= TALLY_ROWS_MAX) {
-      own.rest ??= openRow(application, [OTHER, OTHER, OTHER]);
-      return own.rest;
+    if (rows.length < TALLY_ROWS_MAX) {
+      return rowOf(own, application, countedAs(deps, application, [channel, platform, version]));
     }
-    const names = countedAs(deps, application, [channel, platform, version]);
-    const platforms = getOrCreate(own.named, names[0], newMap<Map<string, Writable<Row>>>);
-    const versions = getOrCreate(platforms, names[1], newMap<Writable<Row>>);
-    return getOrCreate(versions, names[2], () => openRow(application, names));
+    own.rest ??= rowOf(own, application, [OTHER, OTHER, OTHER]);
+    return own.rest;
   };
 
   const keepTime = (): void => {

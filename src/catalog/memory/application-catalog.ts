@@ -183,8 +183,8 @@ export function createApplicationCatalog(
     restore: async (confirmedAt) => {
       const saved = await savedState?.load(application);
       if (saved === undefined) return;
-      loader.restore(saved.manifests);
       const snapshot = await runInTurns(createSnapshotInSteps(saved.revision, new Set()));
+      loader.restore(saved.manifests, snapshot.offers);
       parts.dispatch({ kind: 'restored', snapshot, confirmedAt });
     },
   };
@@ -203,11 +203,9 @@ interface Parts extends ApplicationCatalogDeps, VerificationParts {
 function createReader(parts: Parts): ReadyApplication {
   const { application, loader, state } = parts;
   const find = async (offer: Offer): Promise<LoadedRelease | undefined> => {
-    const known = await loader.recall(offer);
-    if (known !== undefined) return known;
-    const verified = await loader.load(offer);
-    if (verified.fault !== undefined) await reportVerified(parts, [verified]);
-    return loader.recall(offer);
+    const found = await loader.find(offer);
+    if (found.fault !== undefined) await reportVerified(parts, [found]);
+    return found.release;
   };
   return {
     application,
@@ -321,10 +319,8 @@ function createSaver({ application, loader, savedState, state }: Parts): () => P
   return async () => {
     const { snapshot } = state();
     if (snapshot === undefined || savedState === undefined) return;
-    const count = loader.count();
-    const name = `${snapshot.revision.digest} ${count}`;
+    const name = `${snapshot.revision.digest} ${loader.count()}`;
     if (name === saved) return;
-    const { revision } = snapshot;
-    if (await savedState.save(application, revision, count, loader.manifests())) saved = name;
+    if (await savedState.save(application, snapshot.revision, loader.manifests())) saved = name;
   };
 }

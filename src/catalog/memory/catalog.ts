@@ -1,6 +1,7 @@
 import { type Clock, type Randomness, waitAtMost } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { stateDirectoryOf } from '../../core/state-file.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { haveSameKeys } from '../following/follow.ts';
 import type { AnnouncedRevision } from '../following/hints.ts';
@@ -93,6 +94,8 @@ const PAUSE_FACTOR = 9;
 const VERIFIED_WITHIN_MS = 8 * 60_000;
 /** Without a pause, the service verifies this number of applications at the same time, so that it keeps the time. */
 const VERIFIED_AT_ONCE = 2;
+const MANIFESTS_IN_MEMORY =
+  'the disk does not take the manifests of releases, so they stay in memory: check DATA_DIR and its free space';
 const LOOK_AGAIN_INTERVAL_MS = 1_000;
 /** The wait has a limit, because a client waits for the answer. */
 const LOOK_AGAIN_WAIT_MS = 1_000;
@@ -100,14 +103,20 @@ const RETRY_AFTER_SECONDS = 5;
 
 export function createCatalog(deps: CatalogDeps): Catalog {
   const { store, clock, log, stateDirectory: directory, staleMaxMs } = deps;
+  const { location } = store;
+  let isWarned = false;
+  const spill = createSpillFile(
+    directory === undefined ? undefined : stateDirectoryOf({ directory, location }),
+    (error) => {
+      if (!isWarned) log.warn({ err: error, directory }, MANIFESTS_IN_MEMORY);
+      isWarned = true;
+    },
+  );
   const savedState =
-    directory === undefined
-      ? undefined
-      : createSavedState({ directory, location: store.location, log });
+    directory === undefined ? undefined : createSavedState({ directory, location, log, spill });
   const relay = deps.relay ?? ALONE;
   const { leads } = relay;
   const onChange = createReporter(relay, (name) => applications.announced.get(name));
-  const spill = savedState?.spill ?? createSpillFile(undefined);
   const applications = createLoadedApplications({
     ...{ store, clock, log, savedState, spill, leads, onChange },
   });

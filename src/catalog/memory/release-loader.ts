@@ -13,7 +13,7 @@ import { releaseOf } from '../documents/manifest-document.ts';
 import { packDocument, unpackDocument } from '../documents/packed-document.ts';
 import { artifactKey, manifestKey } from '../keys.ts';
 import { manifestSequence, parseManifest } from '../sequences.ts';
-import type { SavedManifest } from './saved-state.ts';
+import { type ManifestsToSave, type SavedManifest, SaveInterrupted } from './saved-state.ts';
 import type { KeptValue, SpillFile } from './spill-file.ts';
 import { parseManifestBytes, renderManifest, type StoredManifest } from './stored-manifest.ts';
 
@@ -25,10 +25,12 @@ export interface ReleaseLoader {
   /** Returns the release when it is in memory. */
   get(offer: Offer): LoadedRelease | undefined;
   /**
-   * Returns the release from the local disk, where it may be verified, or restored and not verified yet. Undefined when
-   * the disk does not have it: it is then due for verification.
+   * Finds the release on the local disk, where it may be verified, or restored and not verified yet. When the disk does
+   * not return it, verifies it against the store, and returns it unless it is faulty. Keeps it in memory.
+   *
+   * @throws AppError `store_unavailable`, `store_denied`
    */
-  recall(offer: Offer): Promise<LoadedRelease | undefined>;
+  find(offer: Offer): Promise<Verified>;
   /** True when `load` would ask the store. */
   isDue(offer: Offer): boolean;
   /**
@@ -48,14 +50,13 @@ export interface ReleaseLoader {
   hasAll(): boolean;
   /** The number of releases on the local disk. */
   count(): number;
+  /** The manifests that are on the local disk at this moment, for the saved state. */
+  manifests(): ManifestsToSave;
   /**
-   * The manifests on the local disk, for the saved state.
-   *
-   * @throws Error when the disk does not return one of them
+   * Restores the saved manifests of these offers; their releases are then due for verification. Drops the manifests when
+   * `retain` was called before: the process then knows newer offers.
    */
-  manifests(): AsyncGenerator<Uint8Array>;
-  /** Restores saved manifests; their releases are then due for verification. */
-  restore(manifests: readonly SavedManifest[]): void;
+  restore(manifests: readonly SavedManifest[], offers: readonly Offer[]): void;
   /** Drops every release to which none of these offers refers. */
   retain(offers: readonly Offer[]): void;
 }
@@ -77,6 +78,8 @@ export interface Verified {
   /** The digest of the release's manifest. It distinguishes two manifests of one version. */
   readonly digest: string;
   readonly fault: Fault | undefined;
+  /** Undefined for a faulty release, and for one that was not due. */
+  readonly release?: LoadedRelease | undefined;
 }
 
 /**
@@ -112,6 +115,8 @@ interface LoaderDeps {
 /** A release on the local disk. */
 interface Held {
   readonly kept: KeptValue;
+  /** The verified version. A forged revision may offer another version with the same manifest. */
+  version: string | undefined;
   /**
    * The time of the last verification, in milliseconds since the epoch. Undefined for a restored release, because its
    * files may have changed meanwhile.
@@ -126,7 +131,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   /** By the digests of their manifests. The releases whose verification is the oldest come first. */
   const held = new Map<string, Held>();
   const parsed = new Map<string, LoadedRelease>();
-  const recalling = new Map<string, Promise<LoadedRelease | undefined>>();
+  const finding = new Map<string, Promise<Verified>>();
   const loading = new Map<string, Promise<Verified>>();
 
   /** The number of releases to which the current offers refer. */
@@ -145,98 +150,120 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     return stored && parseStored(application, offer, stored);
   };
 
-  const recall = async (offer: Offer, digest: string): Promise<LoadedRelease | undefined> => {
-    const one = held.get(digest);
-    if (one === undefined) return undefined;
-    const release = await readKept(offer, one);
-    if (held.get(digest) !== one) return release;
-    if (release === undefined) forget(digest);
-    else {
-      if (parsed.size >= PARSED_MAX) parsed.clear();
-      parsed.set(digest, release);
-    }
-    return release;
-  };
-
   const isOld = (at: number | undefined): boolean =>
     at === undefined || (deps.leads() && at < clock.now() - VERIFIED_AGAIN_AFTER_MS);
 
-  const isDue = (offer: Offer): boolean => isOld(held.get(offer.manifest.digest)?.verifiedAt);
+  const isDue = (offer: Offer): boolean => {
+    const one = held.get(offer.manifest.digest);
+    return one?.version !== versionText(offer.version) || isOld(one.verifiedAt);
+  };
 
   const verify = async (offer: Offer, digest: string, known?: KnownSizes): Promise<Verified> => {
+    const version = versionText(offer.version);
     try {
       const before = held.get(digest);
       const recalled = before && (await readKept(offer, before));
-      const { release, stored } = recalled ? { release: recalled } : await readRelease(offer);
+      const { release, stored } = recalled
+        ? { release: recalled, stored: undefined }
+        : await readRelease(offer);
       await verifyFiles(release, known);
       if (stored !== undefined) {
         const [kept = ''] = await spill.keep([renderManifest(digest, stored)]);
         forget(digest);
-        held.set(digest, { kept, verifiedAt: clock.now() });
+        held.set(digest, { kept, version, verifiedAt: clock.now() });
       } else if (before !== undefined && held.get(digest) === before) {
+        before.version = version;
         before.verifiedAt = clock.now();
         // Moves the entry to the end.
         held.delete(digest);
         held.set(digest, before);
       }
-      return { digest, fault: undefined };
+      return { digest, fault: undefined, release };
     } catch (error) {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
       forget(digest);
-      const version = versionText(offer.version);
       return { digest, fault: { version, detail: error.message, foundAt: clock.now() } };
-    } finally {
-      loading.delete(digest);
     }
   };
 
+  const verifyOnce = (offer: Offer, known?: KnownSizes): Promise<Verified> => {
+    const { digest } = offer.manifest;
+    const running =
+      loading.get(digest) ?? verify(offer, digest, known).finally(() => loading.delete(digest));
+    loading.set(digest, running);
+    return running;
+  };
+
+  const find = async (offer: Offer, digest: string): Promise<Verified> => {
+    const one = held.get(digest);
+    const recalled = one && (await readKept(offer, one));
+    const found = recalled
+      ? { digest, fault: undefined, release: recalled }
+      : await verifyOnce(offer);
+    // Meanwhile, `retain` may have dropped the release.
+    if (found.release !== undefined && held.has(digest)) {
+      if (parsed.size >= PARSED_MAX) parsed.clear();
+      parsed.set(digest, found.release);
+    }
+    return found;
+  };
+
   return {
-    get: (offer) => parsed.get(offer.manifest.digest),
-    recall: (offer) => {
+    get: (offer) => {
+      const release = parsed.get(offer.manifest.digest);
+      return release?.version === versionText(offer.version) ? release : undefined;
+    },
+    find: (offer) => {
       const { digest } = offer.manifest;
       // Many clients ask for a new release at the same moment.
       const running =
-        recalling.get(digest) ?? recall(offer, digest).finally(() => recalling.delete(digest));
-      recalling.set(digest, running);
+        finding.get(digest) ?? find(offer, digest).finally(() => finding.delete(digest));
+      finding.set(digest, running);
       return running;
     },
     isDue,
     isAnyDue: () => held.size < retainedCount || isOld(held.values().next().value?.verifiedAt),
     hasAll: () => held.size >= retainedCount,
     load: async (offer, known) => {
-      const { digest } = offer.manifest;
-      if (!isDue(offer)) return { digest, fault: undefined };
-      const running = loading.get(digest) ?? verify(offer, digest, known);
-      loading.set(digest, running);
-      return running;
+      if (isDue(offer)) return verifyOnce(offer, known);
+      return { digest: offer.manifest.digest, fault: undefined };
     },
     count: () => held.size,
-    manifests: async function* () {
-      const all = [...held.values()];
-      for (let at = 0; at < all.length; at += SAVED_AT_ONCE) {
-        const some = all.slice(at, at + SAVED_AT_ONCE);
-        const values = await Promise.all(some.map(({ kept }) => spill.read(kept)));
-        yield Buffer.concat(
-          values.map((value) => {
-            if (value === undefined) throw new Error('The disk does not return a manifest.');
-            return value;
-          }),
-        );
+    manifests: () => {
+      const all = [...held];
+      const read = async ([digest, one]: (typeof all)[number]): Promise<Uint8Array> => {
+        const value = await spill.read(one.kept);
+        // Another value may be in the place of a dropped one.
+        if (value === undefined || held.get(digest) !== one) throw new SaveInterrupted();
+        return value;
+      };
+      return { count: all.length, chunks: readInChunks(all, read) };
+    },
+    restore: (manifests, offers) => {
+      const isLate = retainedCount !== Number.POSITIVE_INFINITY;
+      // Keeps the texts of these offers, so that memory has each digest only once.
+      const digests = new Map(offers.map(({ manifest: { digest } }) => [digest, digest]));
+      for (const { digest, kept } of manifests) {
+        const own = digests.get(digest);
+        if (isLate || own === undefined || held.has(own)) spill.drop(kept);
+        else held.set(own, { kept, version: undefined, verifiedAt: undefined });
       }
     },
-    restore: (manifests) => {
-      for (const { digest, kept } of manifests) held.set(digest, { kept, verifiedAt: undefined });
-    },
     retain: (offers) => {
-      const digests = new Map(offers.map(({ manifest: { digest } }) => [digest, digest]));
+      const digests = new Set(offers.map(({ manifest }) => manifest.digest));
       for (const digest of held.keys()) if (!digests.has(digest)) forget(digest);
-      const retained = [...held];
-      held.clear();
-      // Uses the texts of these offers, so that memory does not also have the equal texts of an older revision.
-      for (const [digest, one] of retained) held.set(digests.get(digest) ?? digest, one);
       retainedCount = digests.size;
     },
   };
+}
+
+async function* readInChunks<T>(
+  all: readonly T[],
+  read: (one: T) => Promise<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < all.length; at += SAVED_AT_ONCE) {
+    yield Buffer.concat(await Promise.all(all.slice(at, at + SAVED_AT_ONCE).map(read)));
+  }
 }
 
 /**
@@ -284,7 +311,7 @@ function parseStored(
 const NO_DOCUMENTS: LoadedRelease['documents'] = new Map();
 
 interface ReadRelease {
-  readonly release: Release;
+  readonly release: LoadedRelease;
   readonly stored: StoredManifest;
 }
 
@@ -298,7 +325,7 @@ function createReader({ store, application, requests, refusals }: LoaderDeps) {
     if (carried.length === 0) return NO_DOCUMENTS;
     const read = carried.map(async (document) => {
       const bytes = await requests(() => readCarried(store, application, document, refusals));
-      return [document.name, packDocument(bytes)] as const;
+      return [document.name, bytes] as const;
     });
     return new Map(await Promise.all(read));
   };
@@ -315,7 +342,9 @@ function createReader({ store, application, requests, refusals }: LoaderDeps) {
     const read = await requests(() => readDocument(store, sequence, number, refusals));
     if (read === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
     const { release, manifest } = read;
-    return { release, stored: { manifest, documents: await readDocuments(release) } };
+    const documents = await readDocuments(release);
+    const packed = new Map([...documents].map(([name, bytes]) => [name, packDocument(bytes)]));
+    return { release: { ...release, documents }, stored: { manifest, documents: packed } };
   };
 }
 

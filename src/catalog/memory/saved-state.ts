@@ -10,7 +10,7 @@ import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/st
 import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
-import { createSpillFile, type KeptValue, type SpillFile } from './spill-file.ts';
+import type { KeptValue, SpillFile } from './spill-file.ts';
 import { type ListedManifest, listedManifests, section, sectionsOf } from './stored-manifest.ts';
 
 /**
@@ -21,22 +21,25 @@ import { type ListedManifest, listedManifests, section, sectionsOf } from './sto
  * writes. These files are a cache: when a read or a write of a file fails, the process only logs a warning, once.
  */
 export interface SavedState {
-  /** The file in the same directory for the manifests of this process. */
-  readonly spill: SpillFile;
   load(application: string): Promise<SavedCatalog | undefined>;
-  /**
-   * @param manifests as many as `count`, as `renderManifest` makes them. When the iterator throws, the old file stays
-   * @returns true when the catalog was saved
-   */
-  save(
-    application: string,
-    revision: LiveRevision,
-    count: number,
-    manifests: AsyncIterable<Uint8Array>,
-  ): Promise<boolean>;
+  /** @returns true when the catalog was saved; else the old file stays */
+  save(application: string, revision: LiveRevision, manifests: ManifestsToSave): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
 }
+
+export interface ManifestsToSave {
+  readonly count: number;
+  /**
+   * The manifests, one after the other, as `renderManifest` makes them.
+   *
+   * @throws SaveInterrupted
+   */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** A manifest was dropped or lost while the state was saved. A later poll saves it again. */
+export class SaveInterrupted extends Error {}
 
 export interface SavedManifest {
   readonly digest: string;
@@ -67,6 +70,7 @@ export function createSavedState(deps: {
   readonly directory: string;
   readonly location: string;
   readonly log: Log;
+  readonly spill: SpillFile;
 }): SavedState {
   const root = stateDirectoryOf(deps);
   const applicationsFile = path.join(root, APPLICATIONS_FILE);
@@ -88,19 +92,16 @@ export function createSavedState(deps: {
   /** ENOENT is a failure here: on a read-only volume, the creation of a directory fails with this code. */
   const attemptToSave = <T>(work: () => Promise<T>): Promise<T | undefined> =>
     work().catch((error: unknown) =>
-      warn(
-        error,
-        'the catalog cannot be saved, so this service would not answer updates after a start while the store is down: set DATA_DIR to a directory that this process may write',
-      ),
+      error instanceof SaveInterrupted
+        ? undefined
+        : warn(
+            error,
+            'the catalog cannot be saved, so this service would not answer updates after a start while the store is down: set DATA_DIR to a directory that this process may write',
+          ),
     );
-
-  const spill = createSpillFile(root, (error) =>
-    warn(error, 'the disk does not take manifests, so they stay in memory'),
-  );
-  const readCatalog = createCatalogReader(spill);
+  const readCatalog = createCatalogReader(deps.spill);
 
   return {
-    spill,
     load: async (application) =>
       attempt(async () => {
         const directory = path.join(root, application);
@@ -114,12 +115,12 @@ export function createSavedState(deps: {
         }
         return undefined;
       }),
-    save: async (application, live, count, manifests) => {
+    save: async (application, live, manifests) => {
       const done = await attemptToSave(async () => {
         const directory = path.join(root, application);
         const { revision } = live.signed;
         const document = await unpackRevision(live.document);
-        const content = renderCatalog(document, count, manifests);
+        const content = renderCatalog(document, manifests);
         await writeWhole(path.join(directory, `${revision}.catalog`), content);
         for (const name of await readdir(directory)) {
           const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
@@ -165,12 +166,11 @@ async function writeWhole(
  */
 async function* renderCatalog(
   revision: Uint8Array,
-  count: number,
-  manifests: AsyncIterable<Uint8Array>,
+  { count, chunks }: ManifestsToSave,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${count}\n`);
   yield* section(REVISION, revision);
-  yield* manifests;
+  yield* chunks;
 }
 
 /** The name of the revision in the file. */

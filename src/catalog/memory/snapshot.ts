@@ -103,8 +103,11 @@ export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
   for (const { offers } of snapshot.channels.values()) {
     const targets = new Set<string>();
+    // Thousands of offers share a few lists.
+    const lists = new Set<Offer['artifacts']>();
     for (const offer of offers) {
-      if (offer.status !== 'active') continue;
+      if (offer.status !== 'active' || lists.has(offer.artifacts)) continue;
+      lists.add(offer.artifacts);
       for (const { platform, arch } of offer.artifacts) {
         const target = `${platform} ${arch}`;
         if (!targets.has(target)) heads.add(offer);

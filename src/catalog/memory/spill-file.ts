@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ftruncateSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -28,6 +29,7 @@ export type KeptValue = string | { readonly at: number; readonly size: number };
 
 /** Places are multiples of this size, so that new values can take the places of dropped values; bytes. */
 const SLOT_BYTES = 256;
+const WRITTEN_AT_ONCE = 256;
 
 /**
  * @param directory undefined: the process has no disk, so all values stay in memory
@@ -53,53 +55,63 @@ export function createSpillFile(
     places.push(at);
     free.set(size, places);
   };
-  const write = async (
-    values: readonly Uint8Array[],
-    folder: string,
-  ): Promise<readonly KeptValue[]> => {
+  const openFile = (folder: string): Promise<FileHandle> => {
     opened ??= openUnnamed(folder).catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
-    const file = await opened;
+    return opened;
+  };
+  /** Returns the space of a failed write to the disk, because the disk is probably full. */
+  const giveBack = (file: FileHandle, at: number, size: number): void => {
+    if (at + size !== end) makeFree(at, size);
+    else {
+      end = at;
+      // Not asynchronous: a later write could take the place before the file is cut off.
+      ftruncateSync(file.fd, at);
+    }
+  };
+  const write = async (values: readonly Uint8Array[], folder: string): Promise<KeptValue[]> => {
+    const file = await openFile(folder);
     const size = values.reduce((sum, { length }) => sum + slotsOf(length), 0);
     const at = allocate(size);
-    let next = at;
-    const kept = values.map(({ length }) => {
-      const place = { at: next, size: length };
-      next += slotsOf(length);
-      return place;
-    });
     try {
       // Does not copy the values, because the copies of thousands of manifests would stay in memory for long.
       const padded = values.flatMap((value) => [value, paddingOf(value)]);
       const { bytesWritten } = await file.writev(padded, at);
       if (bytesWritten < size) throw new Error('The disk is full.');
     } catch (error) {
-      makeFree(at, size);
+      giveBack(file, at, size);
       throw error;
     }
-    return kept;
+    let next = at;
+    return values.map(({ length }) => {
+      const place = { at: next, size: length };
+      next += slotsOf(length);
+      return place;
+    });
   };
 
   return {
     keep: async (values) => {
-      if (directory !== undefined && !isClosed && values.length > 0) {
-        try {
-          return await write(values, directory);
-        } catch (error) {
-          onFailure(error);
-        }
+      const kept: KeptValue[] = [];
+      for (let from = 0; from < values.length; from += WRITTEN_AT_ONCE) {
+        const some = values.slice(from, from + WRITTEN_AT_ONCE);
+        const written =
+          directory === undefined || isClosed
+            ? undefined
+            : await write(some, directory).catch((error: unknown) => void onFailure(error));
+        kept.push(...(written || some.map((value) => Buffer.from(value).toString('latin1'))));
       }
-      return values.map((value) => Buffer.from(value).toString('latin1'));
+      return kept;
     },
     read: async (kept) => {
       if (typeof kept === 'string') return Buffer.from(kept, 'latin1');
       const bytes = Buffer.alloc(kept.size);
       try {
         const file = await opened;
-        await file?.read(bytes, 0, kept.size, kept.at);
-        return bytes;
+        const read = await file?.read(bytes, 0, kept.size, kept.at);
+        return read?.bytesRead === kept.size ? bytes : undefined;
       } catch {
         return undefined;
       }
@@ -131,6 +143,11 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
   await mkdir(directory, { recursive: true });
   const name = path.join(directory, `${randomUUID()}.tmp`);
   const file = await open(name, 'wx+', 0o600);
-  await rm(name, { force: true });
-  return file;
+  try {
+    await rm(name);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }

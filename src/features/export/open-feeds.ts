@@ -1,5 +1,6 @@
 import { type ServiceDeps, seeChannel } from '../../answers/open-channel.ts';
 import type { LoadedRelease, ReadyApplication } from '../../catalog/memory/catalog.ts';
+import type { Snapshot } from '../../catalog/memory/snapshot.ts';
 import type { Channel, ChannelView } from '../../domain/channel.ts';
 import { isForAllClients } from '../../domain/decide-update.ts';
 import type { Offer } from '../../domain/offer.ts';
@@ -51,8 +52,13 @@ export async function openFeeds(deps: ServiceDeps, name: string): Promise<OpenFe
     application: name,
     channels,
     restricted: names.filter((channel) => !isOpen(channel)),
-    unverified: [...snapshot.leftOut],
+    unverified: unverifiedVersions(snapshot),
   };
+}
+
+function unverifiedVersions({ offers, leftOut }: Snapshot): readonly string[] {
+  const unverified = offers.filter(({ manifest }) => leftOut.has(manifest.digest));
+  return [...new Set(unverified.map(({ version }) => versionText(version)))];
 }
 
 interface Context extends Pick<StaticChannel, 'versions' | 'channels'> {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/catalog/following/live-revision.ts';
 import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
 import { createSnapshotInSteps } from '../../../src/catalog/memory/snapshot.ts';
+import { createSpillFile } from '../../../src/catalog/memory/spill-file.ts';
 import { renderManifest } from '../../../src/catalog/memory/stored-manifest.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { type Revision, revisionSequence } from '../../../src/catalog/sequences.ts';
@@ -67,7 +68,10 @@ describe('a revision with a thousand offers', () => {
     const directory = await makeTemporaryDirectory();
     try {
       const log = { info: () => {}, warn: () => {}, error: () => {} };
-      const saved = createSavedState({ directory: directory.path, location: 'memory:', log });
+      const spill = createSpillFile(undefined);
+      const saved = createSavedState({
+        ...{ directory: directory.path, location: 'memory:', log, spill },
+      });
       const revision = await parseLive(await makeRevision());
       const manifests = Array.from({ length: OFFERS }, (_, index) => {
         const digest = `digest-${index}`;
@@ -75,14 +79,14 @@ describe('a revision with a thousand offers', () => {
         const documents = new Map([['latest.yml', packDocument(Buffer.from(`of ${digest}`))]]);
         return { digest, bytes: renderManifest(digest, { manifest, documents }) };
       });
-      const bytes = Readable.from(manifests.map((one) => one.bytes));
-      expect(await saved.save('desktop', revision, OFFERS, bytes)).toBe(true);
+      const chunks = Readable.from(manifests.map((one) => one.bytes));
+      expect(await saved.save('desktop', revision, { count: OFFERS, chunks })).toBe(true);
       const loaded = await saved.load('desktop');
       expect(loaded?.revision).toEqual(revision);
       const restored = await Promise.all(
         (loaded?.manifests ?? []).map(async ({ digest, kept }) => ({
           digest,
-          bytes: await saved.spill.read(kept),
+          bytes: await spill.read(kept),
         })),
       );
       expect(restored).toEqual(manifests);

@@ -222,7 +222,7 @@ describe('a store rolled back to an older state', () => {
 });
 
 describe('saved state', () => {
-  it('that cannot be written causes one warning, and nothing else', async () => {
+  it('that cannot be written causes a warning of each kind, and nothing else', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const occupied = path.join(temporary.path, 'occupied');
@@ -233,7 +233,10 @@ describe('saved state', () => {
       await publish(world.parts, { version, artifacts: [setup] });
       await eventuallyOffers(world, catalog, version);
     }
-    expect(world.log).toEqual([expect.stringContaining('cannot use the saved catalog')]);
+    expect(world.log).toEqual([
+      expect.stringContaining('cannot use the saved catalog'),
+      expect.stringContaining('so they stay in memory'),
+    ]);
     expect(problemsOf(catalog)).toBe('');
   });
 

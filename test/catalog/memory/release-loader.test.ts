@@ -1,12 +1,15 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { expect, it } from 'vitest';
 import { createReleaseLoader } from '../../../src/catalog/memory/release-loader.ts';
+import { SaveInterrupted } from '../../../src/catalog/memory/saved-state.ts';
 import {
   createSpillFile,
   type KeptValue,
   type SpillFile,
 } from '../../../src/catalog/memory/spill-file.ts';
-import { type Version, versionText } from '../../../src/domain/version.ts';
+import { parseVersion, versionText } from '../../../src/domain/version.ts';
 import { createRefusals } from '../../../src/store/sequence/read-checked.ts';
 import { bulkPublish } from '../bulk-publish.ts';
 import { createWorld, POLL_MS } from './live-catalog.ts';
@@ -44,7 +47,10 @@ it('keeps at most 256 releases parsed, and parses the others from what it keeps'
 });
 
 /** A loader of its own, with a disk that answers reads as `read` says. */
-async function openLoader(read: (spill: SpillFile) => SpillFile['read']) {
+async function openLoader(
+  read: (spill: SpillFile) => SpillFile['read'],
+  drop: SpillFile['drop'] = () => undefined,
+) {
   const { world, catalog, offers } = await setUp(3);
   await catalog.stop();
   const spill = createSpillFile(undefined);
@@ -55,44 +61,65 @@ async function openLoader(read: (spill: SpillFile) => SpillFile['read']) {
     requests: pLimit(4),
     leads: () => true,
     refusals: createRefusals(),
-    spill: { ...spill, read: read(spill) },
+    spill: { ...spill, read: read(spill), drop },
   });
   for (const offer of offers) expect((await loader.load(offer)).fault).toBeUndefined();
   loader.retain(offers);
   return { world, loader, offers };
 }
 
-it('reads a release from the store again when the disk loses it', async () => {
+it('reads a release from the store when the disk does not return it, and keeps it in memory', async () => {
   let isLost = true;
   const { world, loader, offers } = await openLoader((spill) => async (kept) => {
     return isLost ? undefined : spill.read(kept);
   });
   const [offer, other] = offers;
   if (offer === undefined || other === undefined) throw new Error('No offer.');
-  expect(loader.isAnyDue()).toBe(false);
-  expect(await loader.recall(offer)).toBeUndefined();
-  expect([loader.isDue(offer), loader.isAnyDue(), loader.hasAll()]).toEqual([true, true, false]);
-  await expect(loader.manifests().next()).rejects.toThrow('does not return');
   world.store.goDown();
-  await expect(loader.load(offer)).rejects.toMatchObject({ code: 'store_unavailable' });
-  world.store.comeUp();
+  await expect(loader.find(offer)).rejects.toMatchObject({ code: 'store_unavailable' });
+  // An error of the disk may pass, so the loader does not give the release up.
   isLost = false;
-  expect((await loader.load(offer)).fault).toBeUndefined();
-  expect(loader.get(offer)).toBeUndefined();
-  const release = await loader.recall(offer);
+  expect(await loader.find(other)).toMatchObject({
+    release: { version: versionText(other.version) },
+  });
+  isLost = true;
+  world.store.comeUp();
+  const { release } = await loader.find(offer);
   expect(release).toMatchObject({ version: versionText(offer.version) });
   expect(loader.get(offer)).toBe(release);
+  expect(loader.isAnyDue()).toBe(false);
 });
 
 it('never returns another release when the disk returns other bytes', async () => {
   let first: KeptValue | undefined;
-  const { loader, offers } = await openLoader((spill) => (kept) => {
+  const { world, loader, offers } = await openLoader((spill) => (kept) => {
     first ??= kept;
     return spill.read(first);
   });
-  const releases = await Promise.all(offers.map((offer) => loader.recall(offer)));
-  const versions = releases.map((release) => release?.version);
-  expect(versions).toEqual([versionText(offers[0]?.version as Version), undefined, undefined]);
+  world.store.goDown();
+  const found = await Promise.allSettled(offers.map((offer) => loader.find(offer)));
+  const versions = found.map((one) =>
+    one.status === 'fulfilled' ? one.value.release?.version : one.reason.code,
+  );
+  const [one] = offers;
+  expect(versions).toEqual([
+    one && versionText(one.version),
+    'store_unavailable',
+    'store_unavailable',
+  ]);
+});
+
+it('never returns a release for an offer of another version that names its manifest', async () => {
+  const { loader, offers } = await openLoader((spill) => spill.read);
+  const [offer] = offers;
+  if (offer === undefined) throw new Error('No offer.');
+  await loader.find(offer);
+  const forged = { ...offer, version: parseVersion('9.9.9') };
+  expect(loader.get(forged)).toBeUndefined();
+  expect(loader.isDue(forged)).toBe(true);
+  expect(await loader.find(forged)).toMatchObject({
+    fault: { version: '9.9.9', detail: expect.stringContaining('missing') },
+  });
 });
 
 it('reads and parses a release once when many clients ask for it', async () => {
@@ -103,8 +130,28 @@ it('reads and parses a release once when many clients ask for it', async () => {
   });
   const [offer] = offers;
   if (offer === undefined) throw new Error('No offer.');
-  const found = await Promise.all(Array.from({ length: 50 }, () => loader.recall(offer)));
-  expect(new Set(found).size).toBe(1);
-  expect(found[0]).toBeDefined();
+  const found = await Promise.all(Array.from({ length: 50 }, () => loader.find(offer)));
+  expect(new Set(found.map(({ release }) => release)).size).toBe(1);
+  expect(found[0]?.release).toBeDefined();
   expect(reads).toBe(1);
+});
+
+it('does not save a manifest that was dropped meanwhile, because another may have its place', async () => {
+  const { loader, offers } = await openLoader((spill) => spill.read);
+  const { count, chunks } = loader.manifests();
+  expect(count).toBe(offers.length);
+  loader.retain(offers.slice(1));
+  expect(loader.manifests().count).toBe(offers.length - 1);
+  await expect(buffer(Readable.from(chunks))).rejects.toThrow(SaveInterrupted);
+});
+
+it('restores no manifest after it knows newer offers', async () => {
+  const dropped: KeptValue[] = [];
+  const { loader, offers } = await openLoader(
+    (spill) => spill.read,
+    (kept) => dropped.push(kept),
+  );
+  loader.restore([{ digest: offers[0]?.manifest.digest ?? '', kept: 'older' }], offers);
+  expect(dropped).toEqual(['older']);
+  expect(loader.isAnyDue()).toBe(false);
 });

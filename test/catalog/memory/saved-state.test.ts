@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
+import { createSpillFile } from '../../../src/catalog/memory/spill-file.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
 const APPLICATIONS = { names: ['desktop'], confirmedAt: { desktop: 1 } };
@@ -8,8 +9,9 @@ const APPLICATIONS = { names: ['desktop'], confirmedAt: { desktop: 1 } };
 function setUp(directory: string) {
   const warnings: string[] = [];
   const warn = (_facts: object, message: string) => void warnings.push(message);
+  const spill = createSpillFile(undefined);
   const log = { info: () => {}, warn, error: () => {} };
-  return { warnings, state: createSavedState({ directory, location: 'memory:', log }) };
+  return { warnings, state: createSavedState({ directory, location: 'memory:', log, spill }) };
 }
 
 it('saves and loads without a word, also before the directory exists', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createSavedState } from '../../../src/catalog/memory/saved-state.ts';
+import { createSpillFile } from '../../../src/catalog/memory/spill-file.ts';
 import { openFilesystemStore } from '../../../src/store/filesystem/filesystem.ts';
 import { systemOperations } from '../../../src/store/filesystem/volume.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
@@ -184,6 +185,7 @@ it.each([
       directory: join(data, 'state'),
       location: `directory:${objects}`,
       log: pino({ level: 'silent' }),
+      spill: createSpillFile(undefined),
     };
     await createSavedState(state).saveApplications({ names: ['desktop'], confirmedAt: {} });
     renameSync(objects, `${objects}-away`);
