@@ -1,7 +1,7 @@
 import type { ChannelView } from './channel.ts';
 import { isForAllClients } from './decide-update.ts';
 import type { Offer } from './offer.ts';
-import { ARCHES, PLATFORMS, type Platform } from './platform.ts';
+import { PLATFORMS, type Platform } from './platform.ts';
 
 /**
  * New visitors who get no release. A page, a download button and `latest-version` know no installation, so they give
@@ -21,11 +21,15 @@ export interface UnservedVisitors {
  */
 function unservedOn(view: ChannelView, now: number): readonly UnservedVisitors[] {
   if (!view.hadRelease) return [];
-  const lists = (platform: Platform, isWanted: (offer: Offer) => boolean): boolean =>
-    ARCHES.some((arch) => view.offersFor(platform, arch).offers.some(isWanted));
-  const listed = PLATFORMS.filter((platform) => lists(platform, () => true));
+  // Each build runs on some machine of its platform. The index of the view would cost much more, for every channel.
+  const isFor = (offer: Offer, platform: Platform): boolean =>
+    offer.artifacts.some((artifact) => artifact.platform === platform);
+  const listed = PLATFORMS.filter((platform) =>
+    view.offers.some((offer) => isFor(offer, platform)),
+  );
   const unserved = listed.filter(
-    (platform) => !lists(platform, (offer) => isForAllClients(offer, now)),
+    (platform) =>
+      !view.offers.some((offer) => isForAllClients(offer, now) && isFor(offer, platform)),
   );
   if (unserved.length === listed.length) return [{ channel: view.name, platform: null }];
   return unserved.map((platform) => ({ channel: view.name, platform }));

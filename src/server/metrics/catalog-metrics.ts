@@ -3,7 +3,7 @@ import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
-import { mapInSteps } from '../../core/steps.ts';
+import type { Steps } from '../../core/steps.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
@@ -159,15 +159,20 @@ async function eachSnapshot<T>(
   read: (app: string, snapshot: Snapshot) => readonly T[],
 ): Promise<readonly T[]> {
   const apps = Object.keys(catalog.health().applications);
-  const found = mapInSteps(apps, (app) => {
-    try {
-      return read(app, catalog.application(app).snapshot());
-    } catch (error) {
-      if (!isAppError(error)) throw error;
-      return [];
+  return runInTurns(readInSteps());
+
+  function* readInSteps(): Steps<readonly T[]> {
+    const found: T[] = [];
+    for (const app of apps) {
+      yield;
+      try {
+        found.push(...read(app, catalog.application(app).snapshot()));
+      } catch (error) {
+        if (!isAppError(error)) throw error;
+      }
     }
-  });
-  return (await runInTurns(found)).flat();
+    return found;
+  }
 }
 
 function measureRollouts(registry: Registry, deps: CatalogMetricsDeps): void {
