@@ -62,7 +62,7 @@ export function growthTable({ releases }: BenchContext, columns: readonly Column
       'check-update: the median of the ratios of pairs, with its 95 % interval; two processes of each service in turn, clients of every application.',
       'A longest turn is the longest processor time of one round of the event loop. /metrics is scraped once in each round; rolling up adds the counts of another process for every application.',
       'Commands: a whole run in its own process, without the time of `slipway --version`. Starts: without a saved state, and with it.',
-      'After a restart with 1000 applications, a service verifies the files of all releases for some minutes. The rows on checks and on bytes read begin after this work, and the others include it.',
+      'After a restart with 1000 applications, a service verifies the files of all releases for some minutes. The rows on checks and on bytes read begin after this work. The rows on memory and turns may include it.',
     ],
   };
 }

@@ -21,7 +21,7 @@ export interface UnservedVisitors {
  */
 function unservedOn(view: ChannelView, now: number): readonly UnservedVisitors[] {
   if (!view.hadRelease) return [];
-  // Each build runs on some machine of its platform. The index of the view would cost much more, for every channel.
+  // Every artifact runs on some architecture of its platform, so this needs no index by machine, which is slow to create.
   const isFor = (offer: Offer, platform: Platform): boolean =>
     offer.artifacts.some((artifact) => artifact.platform === platform);
   const listed = PLATFORMS.filter((platform) =>

@@ -39,7 +39,7 @@ export function parseVersion(text: string, pointer = '/version'): Version {
 const recent = new Map<string, Version>();
 const RECENT_MAX = 10_000;
 
-/** A part of a text keeps the whole text in memory, so a client could fill the memory with long addresses. */
+/** A substring keeps the whole address of a request in memory: without the copy, a client could fill the memory. */
 function copyOf(text: string): string {
   return String(JSON.parse(JSON.stringify(text)));
 }

@@ -54,7 +54,7 @@ export function createDownloadLinks(deps: {
    */
   readonly publicAddress?: ((key: string) => string) | undefined;
 }): DownloadLinks {
-  /** A check asks for the same request many times, and building the id would take as long as the look-up. */
+  /** Checks pass the same `LinkRequest` again and again, and building the id takes as long as the look-up. */
   const ids = new WeakMap<LinkRequest, string>();
   let windowStart = Number.NaN;
   let cached = new Map<string, CachedLink>();

@@ -24,7 +24,7 @@ export function packDocument(document: Uint8Array): Buffer {
   return deflateRawSync(document, { dictionary: DICTIONARY });
 }
 
-/** @throws AppError `document_corrupt` when the saved state was altered */
+/** @throws AppError `document_corrupt` when the bytes on the local disk were altered */
 export function unpackDocument(packed: Uint8Array): Buffer {
   try {
     // The limit is necessary: a few bytes of an altered file could expand to gigabytes.

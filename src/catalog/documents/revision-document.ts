@@ -296,7 +296,8 @@ function createOfferParser(): (json: OfferJson) => Offer {
     const name = `${version} ${number}`;
     const first = named.get(digest) ?? name;
     named.set(digest, first);
-    // A service knows a release by this digest. So a forged offer with the manifest of another release must not have it.
+    // A service finds a release by this digest alone. When a forged revision names one manifest for two versions, only the
+    // first keeps the digest, and the other fails verification.
     return first === name ? manifest : { number, digest: `${digest} of ${name}` };
   };
   const artifactsOf = (json: OfferJson['artifacts']): readonly OfferedArtifact[] => {

@@ -11,7 +11,7 @@ interface FollowDeps {
   dispatch(event: ApplicationEvent): void;
   /** Reads the newer revisions. */
   refresh(): Promise<void>;
-  /** Reads the releases that are not in memory. */
+  /** Verifies the releases that are due, and saves the state. */
   complete(): Promise<void>;
   /** Adopts the results of verifying releases. */
   noteVerified(verified: readonly Verified[]): Promise<void>;

@@ -52,7 +52,7 @@ export interface ReadyApplication {
    * Returns the release of an offer in the current snapshot, without a promise when the release is in memory. Undefined
    * when the release is faulty; the snapshot then no longer has the offer.
    *
-   * @throws AppError `store_unavailable`, `store_denied` when neither the local disk nor the store returns the release
+   * @throws AppError `store_unavailable`, `store_denied` when neither the spill file nor the store returns the release
    */
   release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
   health(): ApplicationHealth;
@@ -77,7 +77,7 @@ export interface ApplicationCatalog {
    * @throws AppError `store_unavailable`, `store_denied`, after it was logged
    */
   readonly complete: SharedRun;
-  /** True when the local disk has every offered release of the newest revision, read or restored. */
+  /** True when the process keeps the manifest of every offered release of the newest revision, read or restored. */
   hasAll(): boolean;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
@@ -269,7 +269,7 @@ async function matchSaved(
   if (matched.digest === seen.document.digest) return;
   const sequence = liveRevisionSequence(application);
   const saved = await unpackRevision(seen.document.document);
-  // Nearly always, the bytes are the same: a parse of a thousand revisions would take seconds.
+  // The bytes are nearly always equal, and parsing the revisions of a thousand applications would take seconds.
   const parse: typeof sequence.parse = async (bytes, number) =>
     saved.equals(bytes) ? seen.document : sequence.parse(bytes, number);
   const stored = await readDocument(store, { ...sequence, parse }, seen.number, refusals).catch(

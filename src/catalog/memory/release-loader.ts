@@ -18,15 +18,16 @@ import type { KeptValue, SpillFile } from './spill-file.ts';
 import { parseManifestBytes, renderManifest, type StoredManifest } from './stored-manifest.ts';
 
 /**
- * Reads and verifies the releases behind one application's offers, and keeps them on the local disk. A release that
- * clients get is also in memory.
+ * Reads and verifies the releases behind one application's offers, and keeps their manifests in the spill file. The
+ * releases that clients get are also in memory.
  */
 export interface ReleaseLoader {
   /** Returns the release when it is in memory. */
   get(offer: Offer): LoadedRelease | undefined;
   /**
-   * Finds the release on the local disk, where it may be verified, or restored and not verified yet. When the disk does
-   * not return it, verifies it against the store, and returns it unless it is faulty. Keeps it in memory.
+   * Finds the release in the spill file. Its manifest may be verified, or restored and not verified yet. When the file
+   * does not return it, the loader verifies the release against the store, and returns it unless it is faulty. It keeps
+   * the release in memory.
    *
    * @throws AppError `store_unavailable`, `store_denied`
    */
@@ -46,11 +47,11 @@ export interface ReleaseLoader {
    * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
   load(offer: Offer, known?: KnownSizes): Promise<Verified>;
-  /** True when the local disk has every release of the offers in the last `retain`, read or restored. */
+  /** True when the loader keeps the manifest of every release of the offers in the last `retain`, read or restored. */
   hasAll(): boolean;
-  /** The number of releases on the local disk. */
+  /** The number of manifests that the loader keeps. */
   count(): number;
-  /** The manifests that are on the local disk at this moment, for the saved state. */
+  /** The manifests that the loader keeps at this moment, for the saved state. */
   manifests(): ManifestsToSave;
   /**
    * Restores the saved manifests of these offers; their releases are then due for verification. Drops the manifests when
@@ -112,7 +113,7 @@ interface LoaderDeps {
   readonly spill: SpillFile;
 }
 
-/** A release on the local disk. */
+/** A release whose manifest is in the spill file. */
 interface Held {
   readonly kept: KeptValue;
   /** The verified version. A forged revision may offer another version with the same manifest. */
@@ -282,8 +283,8 @@ function parseRelease(application: string, offer: Offer, document: Uint8Array): 
 /**
  * Makes the release of an offer from its stored manifest.
  *
- * @returns undefined for a manifest that does not match the offer, or without all of its documents: the disk was altered,
- *   so the loader reads the manifest from the store
+ * @returns undefined for a manifest that does not match the offer, or without all of its documents: the disk was altered
+ *   or the offer is forged, so the loader reads the manifest from the store
  */
 function parseStored(
   application: string,

@@ -38,7 +38,7 @@ export interface ManifestsToSave {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** A manifest was dropped or lost while the state was saved. A later poll saves it again. */
+/** A manifest was dropped or lost while the state was saved. A later poll saves the whole state. */
 export class SaveInterrupted extends Error {}
 
 export interface SavedManifest {
@@ -50,7 +50,7 @@ export interface SavedManifest {
 /** The saved part of one application. */
 interface SavedCatalog {
   readonly revision: LiveRevision;
-  /** The loader verifies the manifests when it uses them. */
+  /** The loader checks the digest of a manifest when it uses it. */
   readonly manifests: readonly SavedManifest[];
 }
 
@@ -179,7 +179,10 @@ const REVISION = 'revision';
 /** Reads small files into one buffer, because the buffers of a thousand files would stay in memory for long. */
 const SMALL_FILE_BYTES = 1024 * 1024;
 
-/** @returns a function that returns undefined for a file that is truncated or altered */
+/**
+ * @returns a function that returns undefined when the file is truncated or its revision was altered. The loader notices an
+ *   altered manifest when it uses it
+ */
 function createCatalogReader(spill: SpillFile) {
   const oneAtATime = pLimit(1);
   let buffer: Buffer | undefined;

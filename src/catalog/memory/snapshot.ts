@@ -98,7 +98,7 @@ function* createViewsInSteps(
   return views;
 }
 
-/** The offers that most clients get: on each channel, the newest offer with a build for each target. */
+/** The offers that most clients get: on each channel, the newest active offer for each platform and architecture. */
 export function headOffers(snapshot: Snapshot): readonly Offer[] {
   const heads = new Set<Offer>();
   for (const { offers } of snapshot.channels.values()) {

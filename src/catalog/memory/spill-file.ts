@@ -11,11 +11,11 @@ export interface SpillFile {
   /** Keeps values: in the file, or in memory when the disk does not take them. Never throws. */
   keep(values: readonly Uint8Array[]): Promise<readonly KeptValue[]>;
   /**
-   * Returns a value; undefined when the disk does not return it. Never throws. The caller must verify the value, because
-   * a damaged disk may return other bytes.
+   * Returns a value; undefined when the disk does not return it. Never throws. The caller must check the digest of the
+   * value: a damaged disk may return other bytes, and another value may be in the place of a dropped one.
    */
   read(kept: KeptValue): Promise<Buffer | undefined>;
-  /** Frees the space of a value. */
+  /** Lets later values take the place of this value. */
   drop(kept: KeptValue): void;
   /** Closes the file. Later values stay in memory, and the values in the file are lost. */
   close(): Promise<void>;
@@ -62,7 +62,7 @@ export function createSpillFile(
     });
     return opened;
   };
-  /** Returns the space of a failed write to the disk, because the disk is probably full. */
+  /** After a failed write, cuts off its place at the end of the file, because the disk is probably full. */
   const giveBack = (file: FileHandle, at: number, size: number): void => {
     if (at + size !== end) makeFree(at, size);
     else {

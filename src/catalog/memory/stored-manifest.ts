@@ -1,6 +1,6 @@
 /**
- * A manifest on the local disk, with the documents that it names. Both are compressed: see `packDocument`. In the bytes,
- * each document comes after a line with its name and its size, and the manifest comes last.
+ * A manifest on the local disk, with the documents that it names. All of them are compressed: see `packDocument`. In the
+ * rendered form, each part follows a line with its name and its size in bytes, and the manifest comes last.
  */
 export interface StoredManifest {
   readonly manifest: Uint8Array;
@@ -34,7 +34,7 @@ export interface ListedManifest {
  * Splits a list of manifests.
  *
  * @param at the position of the first manifest
- * @returns without the rest after the last whole manifest
+ * @returns the whole manifests; a damaged rest is ignored
  */
 export function* listedManifests(list: Buffer, at: number): Generator<ListedManifest> {
   let start = at;

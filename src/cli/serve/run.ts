@@ -10,8 +10,9 @@ const SERVER = fileURLToPath(
 /** Saves 80 MB of garbage while many clients download. Node reads this option only at its start. */
 export const NODE_OPTIONS = ['--max-semi-space-size=16'];
 /**
- * The C library of most Linux systems then returns large buffers to the system. It would otherwise keep 50 MB of free
- * memory after the start of a service with a thousand applications. It reads the variable only at its start. In bytes.
+ * In bytes: the C library of most Linux systems returns buffers of this size to the kernel when they are freed. Without
+ * the variable, a service with a thousand applications keeps 50 MB of free memory after its start. The C library reads
+ * the variable only when a program starts.
  */
 export const MEMORY_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '32768' };
 

@@ -222,7 +222,7 @@ describe('a store rolled back to an older state', () => {
 });
 
 describe('saved state', () => {
-  it('that cannot be written causes a warning of each kind, and nothing else', async () => {
+  it('that cannot be written causes two warnings, about the state and the manifests, and nothing else', async () => {
     const world = createWorld();
     await publish(world.parts, { version: '1.0.0', artifacts: [setup] });
     const occupied = path.join(temporary.path, 'occupied');

@@ -1,7 +1,9 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { createReleaseLoader } from '../../../src/catalog/memory/release-loader.ts';
 import { SaveInterrupted } from '../../../src/catalog/memory/saved-state.ts';
 import {
@@ -11,28 +13,45 @@ import {
 } from '../../../src/catalog/memory/spill-file.ts';
 import { parseVersion, versionText } from '../../../src/domain/version.ts';
 import { createRefusals } from '../../../src/store/sequence/read-checked.ts';
+import { makeTemporaryDirectory } from '../../support/release.ts';
 import { bulkPublish } from '../bulk-publish.ts';
 import { createWorld, POLL_MS } from './live-catalog.ts';
+
+const temporary = await makeTemporaryDirectory();
+afterAll(() => temporary.remove());
 
 /** A loader keeps this many releases parsed. */
 const PARSED_MAX = 256;
 
-/** A running catalog with some releases. */
-async function setUp(count: number) {
+/** A running catalog with some releases, all of them verified. */
+async function setUp(count: number, stateDirectory?: string) {
   const world = createWorld();
-  await bulkPublish(world, count);
-  const catalog = world.open();
+  const keys = await bulkPublish(world, count);
+  const verified = new Set<string>();
+  world.store.setPlan(async ({ key }) => {
+    verified.add(key);
+    return undefined;
+  });
+  const catalog = world.open(stateDirectory === undefined ? {} : { stateDirectory });
   await catalog.start();
+  await expect
+    .poll(() => keys.filter((key) => !verified.has(key)), { interval: 1 })
+    .toHaveLength(0);
   await world.clock.advance(POLL_MS);
   const application = catalog.application('desktop');
   return { world, catalog, application, offers: application.snapshot().offers };
 }
 
-it('keeps at most 256 releases parsed, and parses the others from what it keeps', async () => {
-  const { world, catalog, application, offers } = await setUp(PARSED_MAX + 1);
+it.each([
+  ['in memory', undefined],
+  ['on the disk', path.join(temporary.path, 'state')],
+])('serves every release while the store is down, %s; at most 256 are parsed', async (_, state) => {
+  const { world, catalog, application, offers } = await setUp(PARSED_MAX + 1, state);
   const [first, ...others] = offers;
   if (first === undefined) throw new Error('No offer.');
   world.store.goDown();
+  // The process still has its own file, which has no name.
+  if (state !== undefined) await rm(state, { recursive: true });
   const release = await application.release(first);
   expect(application.release(first)).toBe(release);
   for (const offer of others) {
@@ -109,7 +128,7 @@ it('never returns another release when the disk returns other bytes', async () =
   ]);
 });
 
-it('never returns a release for an offer of another version that names its manifest', async () => {
+it('gives no release to a forged offer of another version that names its manifest', async () => {
   const { loader, offers } = await openLoader((spill) => spill.read);
   const [offer] = offers;
   if (offer === undefined) throw new Error('No offer.');
@@ -136,7 +155,7 @@ it('reads and parses a release once when many clients ask for it', async () => {
   expect(reads).toBe(1);
 });
 
-it('does not save a manifest that was dropped meanwhile, because another may have its place', async () => {
+it('stops a save when a manifest was dropped meanwhile, because another may have its place', async () => {
   const { loader, offers } = await openLoader((spill) => spill.read);
   const { count, chunks } = loader.manifests();
   expect(count).toBe(offers.length);

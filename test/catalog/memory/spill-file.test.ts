@@ -72,7 +72,7 @@ it('keeps values in memory when the disk does not take them, and reports the fai
   await spill.close();
 });
 
-it('opens its file again after a failure that is over', async () => {
+it('tries to open its file again for the next value', async () => {
   const directory = path.join(temporary.path, 'later');
   await writeFile(directory, '');
   const failures: unknown[] = [];
@@ -85,7 +85,7 @@ it('opens its file again after a failure that is over', async () => {
   await spill.close();
 });
 
-it('loses the values in the file when it is closed', async () => {
+it('loses the values on the disk when it is closed', async () => {
   const spill = createSpillFile(path.join(temporary.path, 'closed'));
   const [kept] = await spill.keep([Buffer.from('one')]);
   await spill.close();
