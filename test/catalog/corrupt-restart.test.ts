@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest';
 import { revisionKey } from '../../src/catalog/keys.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
-import { createWorld, offered, POLL_MS, STALE_MAX_MS, useCatalogs } from './memory/live-catalog.ts';
+import {
+  createWorld,
+  offered,
+  POLL_MS,
+  STALE_MAX_MS,
+  untilSaved,
+  useCatalogs,
+} from './memory/live-catalog.ts';
 
 const catalogs = useCatalogs();
 
@@ -20,8 +27,7 @@ it('a corrupt newest revision does not outlive the next commit, even for a proce
   await publish(world.parts, { version: '2.0.0', artifacts: [await artifact('2.exe')] });
   const first = await open();
   await expect.poll(() => offered(first)).toBe('2.0.0');
-  // The state is saved in the background.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await untilSaved(world, stateDirectory);
   await first.stop();
 
   await world.tamper(revisionKey('desktop', 2), (text) => text.slice(0, 100));

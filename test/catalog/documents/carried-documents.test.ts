@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
-import { createWorld, POLL_MS, useCatalogs } from '../memory/live-catalog.ts';
+import { createWorld, untilSaved, useCatalogs } from '../memory/live-catalog.ts';
 
 /** The documents that publishers signed, in a running catalog and in its saved state. */
 
@@ -25,7 +25,7 @@ async function runOnce(name: string) {
   const artifacts = [await makeArtifact(temporary.path)];
   await publish(world.parts, { version: '1.0.0', artifacts, signed });
   const catalog = await catalogs.start(world, { stateDirectory });
-  await world.clock.advance(5 * POLL_MS);
+  await untilSaved(world, stateDirectory);
   await catalog.stop();
   return { world, stateDirectory };
 }

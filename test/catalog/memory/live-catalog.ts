@@ -1,4 +1,5 @@
-import { afterEach } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { afterEach, expect } from 'vitest';
 import { findUpdate } from '../../../src/answers/find-update.ts';
 import type { CatalogRelay } from '../../../src/catalog/following/relay.ts';
 import { type Catalog, createCatalog } from '../../../src/catalog/memory/catalog.ts';
@@ -113,6 +114,16 @@ export function createWorld(): World {
       if (text !== undefined) await memory.create(key, Buffer.from(text));
     },
   };
+}
+
+/** Polls until a running catalog has saved its state: writing files takes real time. */
+export async function untilSaved({ clock }: World, stateDirectory: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await clock.advance(POLL_MS);
+      return readdir(stateDirectory, { recursive: true }).catch(() => []);
+    })
+    .toContainEqual(expect.stringMatching(/\.catalog$/));
 }
 
 type OpenOptions = Parameters<World['open']>[0];

@@ -12,6 +12,7 @@ import {
   POLL_MS,
   problemsOf,
   STALE_MAX_MS,
+  untilSaved,
   useCatalogs,
   type World,
 } from './live-catalog.ts';
@@ -34,7 +35,7 @@ async function runOnce(versions: readonly string[]) {
   for (const version of versions) await publish(world.parts, { version, artifacts: [setup] });
   const catalog = open(world, stateDirectory);
   await catalog.start();
-  await world.clock.advance(5 * POLL_MS);
+  await untilSaved(world, stateDirectory);
   await catalog.stop();
   return { ...world, world, stateDirectory };
 }

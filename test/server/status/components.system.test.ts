@@ -10,8 +10,8 @@ import { createStatus } from '../../../src/server/status/status.ts';
 import {
   createWorld,
   offered,
-  POLL_MS,
   STALE_MAX_MS,
+  untilSaved,
   type World,
 } from '../../catalog/memory/live-catalog.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
@@ -205,7 +205,7 @@ describe('status while the store is down', () => {
     const { world, stateDirectory } = await openWorld();
     const first = world.open({ stateDirectory });
     await first.start();
-    await world.clock.advance(2 * POLL_MS);
+    await untilSaved(world, stateDirectory);
     await first.stop();
     world.store.goDown();
     const saved = world.open({ stateDirectory });
