@@ -12,7 +12,8 @@ import {
   type ApplicationState,
   faultsAfter,
 } from '../memory/application-state.ts';
-import type { KnownSizes, ReleaseLoader, Verified } from '../memory/release-loader.ts';
+import type { KnownSizes } from '../memory/read-release.ts';
+import type { ReleaseLoader, Verified } from '../memory/release-loader.ts';
 import { leaveOutInSteps, type Snapshot } from '../memory/snapshot.ts';
 
 /** Finds and verifies the releases of one application that are due for verification. */

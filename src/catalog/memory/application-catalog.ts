@@ -33,7 +33,8 @@ import {
   isSwapDue,
   reduce,
 } from './application-state.ts';
-import { createReleaseLoader, type LoadedRelease } from './release-loader.ts';
+import type { LoadedRelease } from './read-release.ts';
+import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
 import { type SharedRun, shareRun } from './shared-run.ts';
 import { createSnapshotInSteps, headOffers, leaveOutInSteps, type Snapshot } from './snapshot.ts';

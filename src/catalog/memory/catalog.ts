@@ -19,7 +19,7 @@ import { createSavedState } from './saved-state.ts';
 import { createSpillFile } from './spill-file.ts';
 
 export type { ReadyApplication } from './application-catalog.ts';
-export type { LoadedRelease } from './release-loader.ts';
+export type { LoadedRelease } from './read-release.ts';
 
 /** The catalogs of all applications, as this process knows them. The process answers readers from memory. */
 export interface Catalog {
@@ -117,9 +117,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const relay = deps.relay ?? ALONE;
   const { leads } = relay;
   const onChange = createReporter(relay, (name) => applications.announced.get(name));
-  const applications = createLoadedApplications({
-    ...{ store, clock, log, savedState, spill, leads, onChange },
-  });
+  const applications = createLoadedApplications({ ...deps, savedState, spill, leads, onChange });
   const { byName, list } = applications;
   const onList = (): void => {
     const isFailing = list.failure() !== undefined;

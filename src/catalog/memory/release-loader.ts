@@ -1,21 +1,18 @@
-import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../core/clock.ts';
-import { AppError, isAppError } from '../../core/errors.ts';
+import { isAppError } from '../../core/errors.ts';
 import type { Offer } from '../../domain/offer.ts';
-import type { Release } from '../../domain/release.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ObjectStore } from '../../store/object-store.ts';
-import { readSize } from '../../store/presence.ts';
-import type { Refusals } from '../../store/sequence/read-checked.ts';
-import { readDocument } from '../../store/sequence/sequence.ts';
-import { isCarriedDocument, readCarried } from '../documents/carried-document.ts';
-import { releaseOf } from '../documents/manifest-document.ts';
-import { packDocument, unpackDocument } from '../documents/packed-document.ts';
-import { artifactKey, manifestKey } from '../keys.ts';
-import { manifestSequence, parseManifest } from '../sequences.ts';
+import {
+  createFileVerifier,
+  createReleaseReader,
+  type KnownSizes,
+  type LoadedRelease,
+  parseStored,
+  type ReaderDeps,
+} from './read-release.ts';
 import { type ManifestsToSave, type SavedManifest, SaveInterrupted } from './saved-state.ts';
 import type { KeptValue, SpillFile } from './spill-file.ts';
-import { parseManifestBytes, renderManifest, type StoredManifest } from './stored-manifest.ts';
+import { parseManifestBytes, renderManifest } from './stored-manifest.ts';
 
 /**
  * Reads and verifies the releases behind one application's offers, and keeps their manifests in the spill file. The
@@ -62,18 +59,6 @@ export interface ReleaseLoader {
   retain(offers: readonly Offer[]): void;
 }
 
-/** A release with the bytes of the documents that its publisher signed. */
-export interface LoadedRelease extends Release {
-  /** By name. */
-  readonly documents: ReadonlyMap<string, Uint8Array>;
-}
-
-/**
- * Sizes in bytes by key, from a listing or from the requests for other releases of the same verification: releases can
- * share files. A listing may be stale or end early, so it does not prove that a file is missing.
- */
-export type KnownSizes = Map<string, number>;
-
 /** The result of verifying a release. */
 export interface Verified {
   /** The digest of the release's manifest. It distinguishes two manifests of one version. */
@@ -101,15 +86,10 @@ const PARSED_MAX = 256;
 /** The number of manifests that the loader reads from the disk at once, for the saved state. */
 const SAVED_AT_ONCE = 64;
 
-interface LoaderDeps {
-  readonly store: ObjectStore;
+interface LoaderDeps extends ReaderDeps {
   readonly clock: Clock;
-  readonly application: string;
-  /** Limits the requests that are under way at once, for all applications. */
-  readonly requests: LimitFunction;
   /** True when this process verifies releases again after some time: it is the leader. */
   readonly leads: () => boolean;
-  readonly refusals: Refusals;
   readonly spill: SpillFile;
 }
 
@@ -127,8 +107,8 @@ interface Held {
 
 export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
   const { application, clock, spill } = deps;
-  const readRelease = createReader(deps);
-  const verifyFiles = createVerifier(deps);
+  const readRelease = createReleaseReader(deps);
+  const verifyFiles = createFileVerifier(deps);
   /** By the digests of their manifests. The releases whose verification is the oldest come first. */
   const held = new Map<string, Held>();
   const parsed = new Map<string, LoadedRelease>();
@@ -264,117 +244,5 @@ async function* readInChunks<T>(
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < all.length; at += SAVED_AT_ONCE) {
     yield Buffer.concat(await Promise.all(all.slice(at, at + SAVED_AT_ONCE).map(read)));
-  }
-}
-
-/**
- * Makes the release of an offer from its stored manifest.
- *
- * @throws AppError `document_newer`; `document_corrupt` also when the offer names another manifest
- */
-function parseRelease(application: string, offer: Offer, document: Uint8Array): Release {
-  const { number, digest } = offer.manifest;
-  const version = versionText(offer.version);
-  const manifest = parseManifest(document, application, version, number);
-  if (manifest.digest === digest) return releaseOf(manifest.signed);
-  throw otherManifest(manifestKey(application, version, number));
-}
-
-/**
- * Makes the release of an offer from its stored manifest.
- *
- * @returns undefined for a manifest that does not match the offer, or without all of its documents: the disk was altered
- *   or the offer is forged, so the loader reads the manifest from the store
- */
-function parseStored(
-  application: string,
-  offer: Offer,
-  { manifest, documents: packed }: StoredManifest,
-): LoadedRelease | undefined {
-  try {
-    const release = parseRelease(application, offer, unpackDocument(manifest));
-    if (release.carried.length === 0) return { ...release, documents: NO_DOCUMENTS };
-    const documents = new Map<string, Uint8Array>();
-    for (const { name, sha256 } of release.carried) {
-      const known = packed.get(name);
-      const bytes = known && unpackDocument(known);
-      if (bytes === undefined || !isCarriedDocument(bytes, sha256)) return undefined;
-      documents.set(name, bytes);
-    }
-    return { ...release, documents };
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return undefined;
-  }
-}
-
-/** All releases without documents share this map: most releases carry none. */
-const NO_DOCUMENTS: LoadedRelease['documents'] = new Map();
-
-interface ReadRelease {
-  readonly release: LoadedRelease;
-  readonly stored: StoredManifest;
-}
-
-/**
- * Reads releases from the store.
- *
- * @throws AppError `document_corrupt` when the release differs from the offer; `store_unavailable`, `store_denied`
- */
-function createReader({ store, application, requests, refusals }: LoaderDeps) {
-  const readDocuments = async ({ carried }: Release): Promise<LoadedRelease['documents']> => {
-    if (carried.length === 0) return NO_DOCUMENTS;
-    const read = carried.map(async (document) => {
-      const bytes = await requests(() => readCarried(store, application, document, refusals));
-      return [document.name, bytes] as const;
-    });
-    return new Map(await Promise.all(read));
-  };
-  return async (offer: Offer): Promise<ReadRelease> => {
-    const { number, digest } = offer.manifest;
-    const manifests = manifestSequence(application, versionText(offer.version));
-    const { key, documentBytesMax } = manifests;
-    const parse = async (bytes: Uint8Array) => {
-      const { signed, digest: found } = await manifests.parse(bytes, number);
-      if (found !== digest) throw otherManifest(key(number));
-      return { release: releaseOf(signed), manifest: packDocument(bytes) };
-    };
-    const sequence = { key, documentBytesMax, parse };
-    const read = await requests(() => readDocument(store, sequence, number, refusals));
-    if (read === undefined) throw new AppError('document_corrupt', `${key(number)} is missing.`);
-    const { release, manifest } = read;
-    const documents = await readDocuments(release);
-    const packed = new Map([...documents].map(([name, bytes]) => [name, packDocument(bytes)]));
-    return { release: { ...release, documents }, stored: { manifest, documents: packed } };
-  };
-}
-
-/** @throws AppError `artifact_mismatch`, `store_unavailable`, `store_denied` */
-function createVerifier({ store, application, requests }: LoaderDeps) {
-  return async ({ artifacts }: Release, sizes: KnownSizes | undefined): Promise<void> => {
-    const files = artifacts
-      .flatMap((artifact) => [artifact, ...artifact.companions])
-      .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
-      .filter(({ key, size }) => sizes?.get(key) !== size);
-    const verifyFile = async ({ key, size }: { key: string; size: number }): Promise<void> => {
-      await requests(() => verifySize(store, key, size));
-      sizes?.set(key, size);
-    };
-    await Promise.all(files.map(verifyFile));
-  };
-}
-
-function otherManifest(key: string): AppError {
-  return new AppError('document_corrupt', `${key} is not the one that the catalog names.`);
-}
-
-async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
-  if ((await store.head(key))?.size === size) return;
-  // One answer may be wrong: a proxy can answer a HEAD with 404. The second request is a fresh read, which only the
-  // store can answer.
-  const stored = await readSize(store, key, { fresh: true });
-  if (stored === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
-  if (stored !== size) {
-    throw new AppError('artifact_mismatch', `${key} has ${stored} bytes, not ${size}.`);
   }
 }
