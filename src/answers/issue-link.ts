@@ -15,7 +15,7 @@ export type LinkMethod = 'GET' | 'HEAD';
  * A presigned URL of a file that a verified manifest names. No other object gets a link. A file of a channel
  * without restrictions may get an address that does not expire: see `PUBLIC_FILES_URL`.
  *
- * @param file a file of this application only, because the last request for a file does not state its application, because the last request for a file does not state its application
+ * @param file a file of this application only, because the last request for a file does not state its application
  * @param seen the channel through which the client found the file
  * @throws AppError `store_unavailable` when the store's credentials cannot be read; as a rejection
  */

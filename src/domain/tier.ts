@@ -90,6 +90,9 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
   const restricted = new Set(
     tiers.flatMap(({ opens }) => opens.filter((opened) => opened.startsWith('channel:'))),
   );
+  // Few tables restrict a channel, and a check asks for each channel.
+  const restricts = (application: string, channel: string): boolean =>
+    restricted.size > 0 && restricted.has(channelOpened(application, channel));
   const first = tiers[0].name;
   const tierNamed = (name: string | null): string =>
     name !== null && byName.has(name) ? name : first;
@@ -98,14 +101,11 @@ function createTierTable(tiers: readonly [Tier, ...Tier[]]): TierTable {
     opens: (tier) => [...(byName.get(tier) ?? [])],
     tierNamed,
     opensFeature: (tier, feature) => byName.get(tierNamed(tier))?.has(feature) === true,
-    opensChannel: (tier, application, channel) => {
-      const opened = channelOpened(application, channel);
-      if (!restricted.has(opened)) return true;
-      return tier !== null && byName.get(tierNamed(tier))?.has(opened) === true;
-    },
-    // Few tables restrict a channel, and a check asks for each channel.
-    restricts: (application, channel) =>
-      restricted.size > 0 && restricted.has(channelOpened(application, channel)),
+    opensChannel: (tier, application, channel) =>
+      !restricts(application, channel) ||
+      (tier !== null &&
+        byName.get(tierNamed(tier))?.has(channelOpened(application, channel)) === true),
+    restricts,
     channels: [...restricted].map((opened) => {
       const [application = '', channel = DEFAULT_CHANNEL] = opened
         .slice('channel:'.length)

@@ -96,8 +96,11 @@ export function createDownloadLinks(deps: {
         cached = new Map();
         signing = new Map();
       }
-      const id = ids.get(request) ?? idOf(request);
-      ids.set(request, id);
+      let id = ids.get(request);
+      if (id === undefined) {
+        id = idOf(request);
+        ids.set(request, id);
+      }
       const known = cached.get(id);
       if (known !== undefined && now < known.resignAt && now < known.link.expiresAt.getTime()) {
         return known.link;

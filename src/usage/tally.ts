@@ -55,6 +55,7 @@ const NO_COUNTS: Counts = { checks: 0, offers: 0, links: 0 };
 
 /** The counts of one application. */
 interface OwnRows {
+  readonly application: string;
   readonly pulse: Pulse;
   /** By channel, platform and version. */
   readonly named: Map<string, Map<string, Map<string, Writable<Row>>>>;
@@ -78,14 +79,15 @@ export function createTally(deps: TallyDeps): Tally {
   const ownOf = (application: string): OwnRows => {
     const known = byApplication.get(application);
     if (known !== undefined) return known;
-    const own = { pulse: minuteCounts.pulseOf(application), named: new Map(), rest: undefined };
+    const pulse = minuteCounts.pulseOf(application);
+    const own = { application, pulse, named: new Map(), rest: undefined };
     byApplication.set(application, own);
     return own;
   };
 
-  const rowOf = (own: OwnRows, application: string, names: RowNames): Writable<Row> => {
+  const rowOf = ({ application, named }: OwnRows, names: RowNames): Writable<Row> => {
     const [channel, platform, version] = names;
-    const platforms = getOrCreate(own.named, channel, newMap<Map<string, Writable<Row>>>);
+    const platforms = getOrCreate(named, channel, newMap<Map<string, Writable<Row>>>);
     const versions = getOrCreate(platforms, platform, newMap<Writable<Row>>);
     return getOrCreate(versions, version, () => {
       const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
@@ -97,7 +99,6 @@ export function createTally(deps: TallyDeps): Tally {
   /** Three look-ups are quicker than building one key. */
   const find = (
     own: OwnRows,
-    application: string,
     channel: string,
     platform: string,
     version: string,
@@ -106,9 +107,9 @@ export function createTally(deps: TallyDeps): Tally {
     if (known !== undefined) return known;
     // Above the limit, each application still gets one row for each day.
     if (rows.length < TALLY_ROWS_MAX) {
-      return rowOf(own, application, countedAs(deps, application, [channel, platform, version]));
+      return rowOf(own, countedAs(deps, own.application, [channel, platform, version]));
     }
-    own.rest ??= rowOf(own, application, [OTHER, OTHER, OTHER]);
+    own.rest ??= rowOf(own, [OTHER, OTHER, OTHER]);
     return own.rest;
   };
 
@@ -144,14 +145,14 @@ export function createTally(deps: TallyDeps): Tally {
       keepTime();
       const own = ownOf(application);
       own.pulse.checks++;
-      find(own, application, channel, platform, version ?? UNSTATED).checks++;
+      find(own, channel, platform, version ?? UNSTATED).checks++;
       if (offered === null) return;
       own.pulse.offers++;
-      find(own, application, channel, platform, offered).offers++;
+      find(own, channel, platform, offered).offers++;
     },
     countLink: ({ application, channel, platform, version }) => {
       keepTime();
-      find(ownOf(application), application, channel, platform, version).links++;
+      find(ownOf(application), channel, platform, version).links++;
     },
     peek,
     settleInSteps,

@@ -19,7 +19,7 @@ const versions = fc
   .tuple(fc.nat(999), fc.nat(99), fc.nat(9), identifiers('-'), identifiers('+'))
   .map(([major, minor, patch, pre, build]) => `${major}.${minor}.${patch}${pre}${build}`);
 
-it('equal texts share one version that nobody can change', () => {
+it('parsing equal texts returns one frozen version', () => {
   fc.assert(
     fc.property(versions, (text) => {
       const version = parseVersion(text);

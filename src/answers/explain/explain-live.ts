@@ -69,7 +69,7 @@ async function readLive(
     number,
   );
   const found = { revision, time: clock.now(), isForecast: false, unreadable: [] };
-  return { found, view, isVerified: (name) => !leftOut.has(name) };
+  return { found, view, isVerified: (digest) => !leftOut.has(digest) };
 }
 
 async function readStored(

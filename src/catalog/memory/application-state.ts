@@ -20,7 +20,10 @@ export interface ApplicationState extends Reading<LiveRevision> {
   readonly source: 'none' | 'saved' | 'live';
   /** The time at which the store last confirmed the state, in milliseconds since the epoch; undefined: never. */
   readonly confirmedAt: number | undefined;
-  /** The releases of the snapshot that could not be verified, by the digests of their manifests. The snapshot leaves out their offers. */
+  /**
+   * The releases of the snapshot that could not be verified, by the digests of their manifests. The snapshot leaves out
+   * their offers.
+   */
   readonly faults: ReadonlyMap<string, Fault>;
   /** The time at which the process last asked the store for the newest revision again; milliseconds since the epoch. */
   readonly lookedForAt: number;

@@ -100,8 +100,11 @@ export function createSpillFile(
         const written =
           directory === undefined || isClosed
             ? undefined
-            : await write(some, directory).catch((error: unknown) => void onFailure(error));
-        kept.push(...(written || some.map((value) => Buffer.from(value).toString('latin1'))));
+            : await write(some, directory).catch((error: unknown) => {
+                onFailure(error);
+                return undefined;
+              });
+        kept.push(...(written ?? some.map((value) => Buffer.from(value).toString('latin1'))));
       }
       return kept;
     },

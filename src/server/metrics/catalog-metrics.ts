@@ -1,12 +1,12 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Clock } from '../../core/clock.ts';
-import { isAppError } from '../../core/errors.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import type { Steps } from '../../core/steps.ts';
 import { ALL_CLIENTS } from '../../domain/rollout.ts';
 import { findUnserved } from '../../domain/unserved-visitors.ts';
 import { createRolloutLister } from './list-rollouts.ts';
+import { usableSnapshots } from './usable-snapshots.ts';
 
 /**
  * The state of the catalog in memory, for Prometheus. With several workers, the metrics state the catalog of the worker
@@ -163,13 +163,9 @@ async function eachSnapshot<T>(
 
   function* readInSteps(): Steps<readonly T[]> {
     const found: T[] = [];
-    for (const app of apps) {
+    for (const [app, snapshot] of usableSnapshots(catalog, apps)) {
       yield;
-      try {
-        found.push(...read(app, catalog.application(app).snapshot()));
-      } catch (error) {
-        if (!isAppError(error)) throw error;
-      }
+      found.push(...read(app, snapshot));
     }
     return found;
   }

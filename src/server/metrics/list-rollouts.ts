@@ -1,11 +1,11 @@
 import type { Catalog } from '../../catalog/memory/catalog.ts';
 import type { Snapshot } from '../../catalog/memory/snapshot.ts';
 import type { Clock } from '../../core/clock.ts';
-import { isAppError } from '../../core/errors.ts';
 import type { Steps } from '../../core/steps.ts';
 import { newestFirst, type Offer } from '../../domain/offer.ts';
 import { ALL_CLIENTS, type Share, shareAt } from '../../domain/rollout.ts';
 import { versionText } from '../../domain/version.ts';
+import { usableSnapshots } from './usable-snapshots.ts';
 
 /** An offer that not every client gets: its rollout is not complete, or it is paused. */
 export interface UnfinishedOffer {
@@ -37,8 +37,11 @@ export function createRolloutLister(deps: {
   // The candidates are cached, because a search through thousands of offers takes longer than rendering the other
   // metrics.
   const bySnapshot = new WeakMap<Snapshot, ReadonlyMap<string, readonly Offer[]>>();
-  const listOf = function* (application: string, now: number): Steps<readonly UnfinishedOffer[]> {
-    const snapshot = deps.catalog.application(application).snapshot();
+  const listOf = function* (
+    application: string,
+    snapshot: Snapshot,
+    now: number,
+  ): Steps<readonly UnfinishedOffer[]> {
     const channels = bySnapshot.get(snapshot) ?? (yield* candidatesInSteps(snapshot));
     bySnapshot.set(snapshot, channels);
     return [...channels].flatMap(([channel, offers]) =>
@@ -51,13 +54,10 @@ export function createRolloutLister(deps: {
   return function* () {
     const now = deps.clock.now();
     const listed: UnfinishedOffer[] = [];
-    for (const application of Object.keys(deps.catalog.health().applications).sort()) {
+    const applications = Object.keys(deps.catalog.health().applications).sort();
+    for (const [application, snapshot] of usableSnapshots(deps.catalog, applications)) {
       yield;
-      try {
-        listed.push(...(yield* listOf(application, now)));
-      } catch (error) {
-        if (!isAppError(error)) throw error;
-      }
+      listed.push(...(yield* listOf(application, snapshot, now)));
     }
     return listed.slice(0, TOTAL_MAX);
   };

@@ -70,7 +70,10 @@ describe('a revision with a thousand offers', () => {
       const log = { info: () => {}, warn: () => {}, error: () => {} };
       const spill = createSpillFile(undefined);
       const saved = createSavedState({
-        ...{ directory: directory.path, location: 'memory:', log, spill },
+        directory: directory.path,
+        location: 'memory:',
+        log,
+        spill,
       });
       const revision = await parseLive(await makeRevision());
       const manifests = Array.from({ length: OFFERS }, (_, index) => {
