@@ -9,9 +9,12 @@ import { isMissing } from './errors.ts';
 import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } from './volume.ts';
 
 /** The number of times that another process may remove the directory before the write fails. */
-const ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 28;
 
-/** The pauses take 1.7 s in total: a FUSE volume may still report a removed directory as present for one second. */
+/**
+ * The pauses take 4.9 s in total. A FUSE volume may report a removed directory as present for one second, and other
+ * processes may create and remove it again meanwhile.
+ */
 const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
 
 /**

@@ -74,8 +74,12 @@ const lineFacts = (line: string): unknown => {
   return { ...facts, id: withoutIds(String(id)), types: [typeof time, typeof duration] };
 };
 
-const requestLines = (log: readonly string[]): unknown[] =>
-  log.filter((line) => line.includes('"msg":"request"')).map(lineFacts);
+/** Sorted, because a service may log the last request of one connection after the first request of the next one. */
+const requestLines = (log: readonly string[]): string[] =>
+  log
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.stringify(lineFacts(line)))
+    .sort();
 
 async function countsOf({ app }: TestService): Promise<string[]> {
   const counts = /^slipway_(?:http_request_duration_seconds_count|checks|offers|links)/;
