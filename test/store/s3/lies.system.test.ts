@@ -116,11 +116,11 @@ describe('a read', () => {
       response.writeHead(200, objectHeaders(body.length, etagOf(body)));
       for (let at = 0; at < body.length; at += 1_000) {
         response.write(body.subarray(at, at + 1_000));
-        await sleep(20);
+        await sleep(75);
       }
       response.end();
     });
-    const store = s3.store({ timeouts: { readMs: 100, progressMs: 5_000 } });
+    const store = s3.store({ timeouts: { readMs: 1_000, progressMs: 5_000 } });
     expect((await store.get('a'))?.size).toBe(body.length);
     expect(s3.requests).toHaveLength(1);
   });
