@@ -239,9 +239,9 @@ describe('fences', () => {
       /^src\/features\/accounts\/passwords\/password-hasher\.ts$/,
     ],
     [
-      'MD4 only where a zsync file is made',
+      'MD4 and short BLAKE2b only where companions are made',
       /^hash-wasm(\/|$)/,
-      /^src\/releases\/publish\/make-zsync\.ts$/,
+      /^src\/releases\/publish\/make-(zsync|blockmap)\.ts$/,
     ],
     ['esbuild only where files are built', /^esbuild$/, /^(src\/web\/|scripts\/build\/)/],
     [

@@ -1,3 +1,4 @@
+import type { Blockmap } from '../domain/blockmap.ts';
 import type { CompanionKind, UpdaterFacts } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm } from '../domain/release.ts';
@@ -23,6 +24,11 @@ export interface BuiltFile {
   readonly stated: readonly StatedDigest[];
   /** Absent: no facts are known. */
   readonly facts?: UpdaterFacts;
+  /**
+   * The block map that the build tool wrote for the file, beside the file or at its end. Publishing compares it with the
+   * bytes. Absent: there is none.
+   */
+  readonly blockmap?: Blockmap;
 }
 
 export interface BuiltCompanion extends BuiltFile {
@@ -44,6 +50,8 @@ export interface BuiltArtifact extends BuiltFile {
    * version.
    */
   readonly hasUnversionedName: boolean;
+  /** True when clients look for a block map beside the file. Publishing makes a missing one. */
+  readonly needsBlockmap: boolean;
   readonly minimumOsVersion: string | null;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly BuiltCompanion[];

@@ -1,7 +1,9 @@
+import type { Blockmap } from '../domain/blockmap.ts';
 import type { UpdaterFacts } from '../domain/companion.ts';
 import type { Arch } from '../domain/platform.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
+import { needsBlockmap } from './electron/electron-builder.ts';
 import type { Package } from './identify.ts';
 import { containsVersion } from './name-version.ts';
 import { isAppArchive } from './tauri/tauri.ts';
@@ -14,6 +16,8 @@ export interface Draft {
   readonly signatures: ArtifactSignature[];
   readonly companions: DraftCompanion[];
   facts: UpdaterFacts;
+  /** See {@link BuiltArtifact.blockmap}. */
+  blockmap?: Blockmap | undefined;
 }
 
 /** A companion to which the feeds of its package still add facts. */
@@ -38,7 +42,7 @@ export function createDraft(identified: Package): Draft {
 /** @param version the version that is published */
 export function finishDraft(draft: Draft, version: string): BuiltArtifact {
   const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions, facts } = draft;
+  const { minimumOsVersion, stated, signatures, companions, facts, blockmap } = draft;
   return {
     path: file.path,
     filename,
@@ -47,10 +51,12 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     arch,
     format,
     hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
+    needsBlockmap: needsBlockmap(file, draft.package),
     minimumOsVersion,
     stated,
     signatures,
     companions,
     facts,
+    ...(blockmap === undefined ? {} : { blockmap }),
   };
 }

@@ -83,7 +83,11 @@ export async function readBuildOutput(request: {
       skipped.push({ path: source.path, reason: identified.skip });
     } else {
       const draft = createDraft(identified);
-      if (identified.format === 'appimage') draft.facts = await readEmbeddedFacts(source.path);
+      if (identified.format === 'appimage') {
+        const { facts, blockmap } = await readEmbeddedFacts(source.path);
+        draft.facts = facts;
+        draft.blockmap = blockmap;
+      }
       drafts.set(source.path, draft);
     }
   }

@@ -1,15 +1,16 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Blockmap } from '../domain/blockmap.ts';
 import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
 import { addEdSignature, readEdSignature } from './appcast/ed-signature.ts';
 import type { SkippedFile } from './build-output.ts';
 import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
 import type { Draft } from './draft.ts';
-import { readBlockmapCoverage, readEmbeddedBlockmapSize } from './electron/blockmap.ts';
+import { readBlockmap, readEmbeddedBlockmap } from './electron/blockmap.ts';
 import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
-import { brokenFile, refusal } from './refusal.ts';
+import { refusal } from './refusal.ts';
 import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri/tauri-signature.ts';
@@ -117,8 +118,9 @@ async function attachWebPackage(
   }
   const filename = checkFilename(path, name);
   const arch = archInName(name) ?? 'x64';
-  const facts = await readEmbeddedFacts(path);
-  installer.companions.push({ kind: WEB_PACKAGE, arch, path, filename, size, stated: [], facts });
+  const embedded = await readEmbeddedFacts(path);
+  const kind = WEB_PACKAGE;
+  installer.companions.push({ kind, arch, path, filename, size, stated: [], ...embedded });
   return undefined;
 }
 
@@ -133,17 +135,10 @@ export function refuseEmptyInstaller({ package: { format, file }, companions }: 
 
 async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {
   const { path, size } = sidecar;
-  const { file, filename } = draft.package;
-  const covered = await readBlockmapCoverage(path);
-  if (covered === undefined) return { path, reason: 'it is not a block map' };
-  if (covered !== file.size) {
-    // With a map of other bytes, every updater first downloads useless blocks, and then the whole file.
-    throw brokenFile(
-      path,
-      `it is from another build: it maps ${covered} bytes, and ${file.name} has ${file.size}`,
-      'remove it',
-    );
-  }
+  const { filename } = draft.package;
+  const blockmap = await readBlockmap(path);
+  if (blockmap === undefined) return { path, reason: 'it is not a block map' };
+  draft.blockmap = blockmap;
   draft.companions.push({
     kind: BLOCKMAP,
     path,
@@ -160,7 +155,10 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
  * states the size of that map, and a publisher may publish a file without the build tool's feed. So this function reads
  * the size from the file.
  */
-export async function readEmbeddedFacts(path: string): Promise<UpdaterFacts> {
-  const blockMapSize = await readEmbeddedBlockmapSize(path);
-  return blockMapSize === undefined ? {} : { blockMapSize };
+export async function readEmbeddedFacts(
+  path: string,
+): Promise<{ readonly facts: UpdaterFacts; readonly blockmap?: Blockmap }> {
+  const embedded = await readEmbeddedBlockmap(path);
+  if (embedded === undefined) return { facts: {} };
+  return { facts: { blockMapSize: embedded.packedSize }, blockmap: embedded.blockmap };
 }

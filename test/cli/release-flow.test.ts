@@ -62,6 +62,7 @@ describe('the command line, from publish to retire', () => {
       manifest: 1,
       changed: true,
       newer_version: null,
+      repairs: [],
       dropped: [],
       rollout: null,
       draft: null,

@@ -66,7 +66,7 @@ describe.each(RANGE_MODES)('corrupt files, %s', (_mode, config) => {
   it('the client gets the right file in spite of a block map of other bytes', async () => {
     const { old, next } = await releaseTwo(service, 'nsis');
     // It claims that nothing has changed since the installed version, but for the size.
-    const lie = blockmapOf(
+    const lie = await blockmapOf(
       Buffer.concat([old.file, Buffer.alloc(next.file.length - old.file.length)]),
     );
     await tamper(next, 'blockmap', lie);

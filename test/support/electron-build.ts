@@ -4,21 +4,12 @@ import path from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
+import { renderBlockmap } from '../../src/domain/blockmap.ts';
+import { createBlockCutter } from '../../src/releases/publish/make-blockmap.ts';
 import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
-import { type PublisherParts, publish } from './release.ts';
+import { makeTemporaryDirectory, type PublisherParts, publish } from './release.ts';
 
-/**
- * Builds as electron-builder leaves them on disk: large files whose block maps match their bytes.
- *
- * The maps follow the rules of the format (`app-builder-lib` itself would install 94 MB): blocks of 8 to 32 KiB that
- * end where the content says so, and a checksum for each, which clients only compare.
- */
-
-const BLOCK_MIN = 8 * 1024;
-const BLOCK_MAX = 32 * 1024;
-/** A block ends on average this many bytes after its minimum. */
-const BLOCK_MASK = 8 * 1024 - 1;
-const CHECKSUM_BYTES = 18;
+/** Builds as electron-builder leaves them on disk: large files whose block maps match their bytes. */
 
 /** Bytes that cannot be compressed, the same for the same seed: an installer is compressed. */
 export function seededBytes(size: number, seed: string): Buffer {
@@ -43,40 +34,31 @@ export function editedBytes(old: Buffer, edits: number, seed: string): Buffer {
 }
 
 /** The block map of a file, beside it: `App.exe.blockmap`. */
-export function blockmapOf(bytes: Buffer): Buffer {
-  return gzipSync(describeBlocks(bytes));
+export async function blockmapOf(bytes: Buffer): Promise<Buffer> {
+  return gzipSync(await describeBlocks(bytes));
 }
 
 /** A file with its block map at its end, and the map's size, as in an AppImage and in a web installer's package. */
-function withBlockmap(bytes: Buffer): { readonly file: Buffer; readonly mapSize: number } {
-  const map = deflateRawSync(describeBlocks(bytes));
+async function withBlockmap(
+  bytes: Buffer,
+  mapped = bytes,
+): Promise<{ readonly file: Buffer; readonly mapSize: number }> {
+  const map = deflateRawSync(await describeBlocks(mapped));
   const size = Buffer.alloc(4);
   size.writeUInt32BE(map.length);
   return { file: Buffer.concat([bytes, map, size]), mapSize: map.length };
 }
 
-function describeBlocks(bytes: Buffer): string {
-  const sizes: number[] = [];
-  const checksums: string[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const end = endOfBlock(bytes, start);
-    const checksum = createHash('sha512').update(bytes.subarray(start, end)).digest();
-    checksums.push(checksum.subarray(0, CHECKSUM_BYTES).toString('base64'));
-    sizes.push(end - start);
-    start = end;
-  }
-  return JSON.stringify({ version: '2', files: [{ name: 'file', offset: 0, checksums, sizes }] });
-}
-
-/** A rolling hash that forgets each byte after 32 more: an edit changes the blocks around it only. */
-function endOfBlock(bytes: Buffer, start: number): number {
-  const last = Math.min(start + BLOCK_MAX, bytes.length);
-  let hash = 0;
-  for (let at = start + BLOCK_MIN; at < last; at++) {
-    hash = ((hash << 1) + Math.imul((bytes[at] ?? 0) + 1, 0x9e3779b1)) | 0;
-    if (((hash >>> 18) & BLOCK_MASK) === 0) return at + 1;
-  }
-  return last;
+async function describeBlocks(bytes: Buffer): Promise<string> {
+  const directory = await makeTemporaryDirectory();
+  const file = path.join(directory.path, 'file');
+  await writeFile(file, bytes);
+  const cutter = createBlockCutter(file);
+  cutter.update(bytes);
+  const blockmap = await cutter.finish();
+  await cutter.stop();
+  await directory.remove();
+  return renderBlockmap(blockmap);
 }
 
 /** Kinds of packages: the name of the file, and of the feed that electron-builder writes for it. */
@@ -94,8 +76,8 @@ export interface ElectronBuild {
   readonly kind: PackageKind;
   readonly version: string;
   readonly bytes: Buffer;
-  /** False: without the block map beside it. Default true, for the kinds that have one. */
-  readonly hasBlockmap?: boolean;
+  /** The block map beside the file or at its end. Default: the map of the bytes, for the kinds that have one. */
+  readonly blockmap?: 'none' | 'of other bytes';
 }
 
 /** What a publisher ships: the bytes of the file itself, as clients of this version have it. */
@@ -111,16 +93,18 @@ export async function publishBuild(
   build: ElectronBuild,
   request: Partial<PublishRequest> = {},
 ): Promise<ShippedBuild> {
-  const { kind, version, bytes, hasBlockmap = true } = build;
+  const { kind, version, bytes, blockmap } = build;
+  const mapped = blockmap === 'of other bytes' ? seededBytes(bytes.length, 'others') : bytes;
   const { name, feed } = PACKAGES[kind];
   const filename = name(version);
-  const embedded = kind === 'appimage' ? withBlockmap(elfHeader(bytes)) : undefined;
+  const embedded =
+    kind === 'appimage' ? await withBlockmap(elfHeader(bytes), elfHeader(mapped)) : undefined;
   const file = embedded?.file ?? bytes;
-  const maps = (kind === 'nsis' || kind === 'mac') && hasBlockmap;
+  const maps = (kind === 'nsis' || kind === 'mac') && blockmap !== 'none';
   const blockMapSize = embedded === undefined ? {} : { blockMapSize: embedded.mapSize };
   const result = await publishFiles(parts, version, request, {
     [filename]: file,
-    ...(maps ? { [`${filename}.blockmap`]: blockmapOf(file) } : {}),
+    ...(maps ? { [`${filename}.blockmap`]: await blockmapOf(mapped) } : {}),
     [feed]: feedOf(version, [{ url: filename, ...describe(file), ...blockMapSize }]),
   });
   return { filename, file, result };
@@ -139,7 +123,7 @@ export async function publishWebBuild(
 ): Promise<ShippedWebBuild> {
   const filename = `App-Web-Setup-${version}.exe`;
   const installer = seededBytes(200_000, `web installer ${version}`);
-  const { file, mapSize } = withBlockmap(bytes);
+  const { file, mapSize } = await withBlockmap(bytes);
   const packageName = `app-${version}-x64.nsis.7z`;
   const packages = { x64: { path: packageName, ...describe(file), blockMapSize: mapSize } };
   const files = [{ url: filename, ...describe(installer) }];

@@ -94,6 +94,7 @@ const CLIENTS = {
   // Another release can be tested without a change: the folder of its package.
   current: process.env.TEST_ELECTRON_UPDATER ?? 'electron-updater',
   previous: 'electron-updater-previous',
+  next: 'electron-updater-next',
 } as const;
 type ClientRelease = keyof typeof CLIENTS;
 

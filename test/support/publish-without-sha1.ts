@@ -1,7 +1,8 @@
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { commitRelease } from '../../src/releases/publish/commit-release.ts';
+import { hashArtifacts } from '../../src/releases/publish/hash-artifacts.ts';
 import { publishOf } from '../../src/releases/publish/publish-release.ts';
-import { hashArtifacts, uploadArtifacts } from '../../src/releases/publish/upload-artifacts.ts';
+import { uploadArtifacts } from '../../src/releases/publish/upload-artifacts.ts';
 import type { PublisherParts } from './release.ts';
 
 /** Publishes to the channel stable of the application desktop, as before the service stored SHA-1. */

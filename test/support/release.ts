@@ -37,6 +37,7 @@ export async function makeArtifact(
     arch: 'x64',
     format: 'nsis',
     hasUnversionedName: false,
+    needsBlockmap: false,
     minimumOsVersion: null,
     signatures: [],
     companions: [],

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { BLOCKMAP, type UpdaterFacts } from '../../domain/companion.ts';
+import type { UpdaterFacts } from '../../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../../domain/os-version.ts';
 import {
   compareSquirrelVersions,
@@ -176,7 +176,7 @@ function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
   return needsAdminRights === true ? { needsAdminRights } : {};
 }
 
-/** @param actual the size of the block map in the file or beside the file; undefined when there is no block map */
+/** @param actual the size of the block map in the file; undefined when there is no block map */
 function checkMapSize(
   path: string,
   { blockMapSize: stated }: FeedEntry,
@@ -194,10 +194,7 @@ function checkMapSize(
 function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
   draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
   const { file, format } = draft.package;
-  const beside = draft.companions.find(({ kind }) => kind === BLOCKMAP);
-  // The publisher may leave out a block map beside the file: clients then download the whole file.
-  if (beside !== undefined) checkMapSize(path, entry, file.path, beside.size);
-  else if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
+  if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
   draft.facts = { ...draft.facts, ...rightsOf(entry) };
   if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
   draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip, inflateRaw } from 'node:zlib';
-import { isRecord } from '../../core/json-record.ts';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.ts';
+import { type Blockmap, coverageOf, parseBlockmap } from '../../domain/blockmap.ts';
 
 /**
  * electron-builder's block maps list the blocks of a file, so that an updater downloads only the changed blocks. A map
@@ -20,22 +20,27 @@ const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 const TRAILER_BYTES = 4;
 
 /**
- * The number of bytes that a block map covers in its file; undefined when the file at `path` is not a block map.
+ * Reads a block map beside its file; undefined when the file at `path` is not a block map.
  *
  * @throws the system's error when the file cannot be read
  */
-export async function readBlockmapCoverage(path: string): Promise<number | undefined> {
+export async function readBlockmap(path: string): Promise<Blockmap | undefined> {
   const packed = await readPlainFile(path, PACKED_BYTES_MAX);
-  return packed && coverageOf(packed, promisify(gunzip));
+  return packed && unpack(packed, promisify(gunzip));
+}
+
+interface EmbeddedBlockmap {
+  readonly blockmap: Blockmap;
+  /** The bytes of the packed map, without its trailer. */
+  readonly packedSize: number;
 }
 
 /**
- * The size in bytes of the block map at the end of a file, without its trailer; undefined when the file has no map, or
- * a map that does not fit the file.
+ * Reads the block map at the end of a file; undefined when the file has no map, or a map that does not fit its size.
  *
  * @throws the system's error when the file cannot be read
  */
-export async function readEmbeddedBlockmapSize(path: string): Promise<number | undefined> {
+export async function readEmbeddedBlockmap(path: string): Promise<EmbeddedBlockmap | undefined> {
   const handle = await openPlainFile(path);
   try {
     const { size } = await handle.stat();
@@ -47,8 +52,9 @@ export async function readEmbeddedBlockmapSize(path: string): Promise<number | u
     if (packedSize === 0 || packedSize > PACKED_BYTES_MAX || covered <= 0) return undefined;
     const packed = Buffer.alloc(packedSize);
     await handle.read(packed, 0, packedSize, covered);
-    const coverage = await coverageOf(packed, promisify(inflateRaw));
-    return coverage === covered ? packedSize : undefined;
+    const blockmap = await unpack(packed, promisify(inflateRaw));
+    if (blockmap === undefined || coverageOf(blockmap) !== covered) return undefined;
+    return { blockmap, packedSize };
   } finally {
     await handle.close();
   }
@@ -56,31 +62,12 @@ export async function readEmbeddedBlockmapSize(path: string): Promise<number | u
 
 type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-async function coverageOf(packed: Buffer, unpack: Unpack): Promise<number | undefined> {
+async function unpack(packed: Buffer, unpackWith: Unpack): Promise<Blockmap | undefined> {
   try {
-    const text = await unpack(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
-    return sumOfSizes(JSON.parse(text.toString('utf8')));
+    const text = await unpackWith(packed, { maxOutputLength: UNPACKED_BYTES_MAX });
+    return parseBlockmap(JSON.parse(text.toString('utf8')));
   } catch {
     // The bytes are not packed in this way, are larger than the limit, or are not JSON.
     return undefined;
   }
-}
-
-/**
- * Undefined for JSON that is not a block map. This function stops at the first wrong value. A schema would collect
- * millions of errors, and the process would run out of memory.
- */
-function sumOfSizes(map: unknown): number | undefined {
-  const files = isRecord(map) ? map.files : undefined;
-  if (!Array.isArray(files)) return undefined;
-  let sum: number | undefined;
-  for (const file of files) {
-    const sizes = isRecord(file) ? file.sizes : undefined;
-    if (!Array.isArray(sizes)) return undefined;
-    for (const size of sizes) {
-      if (!Number.isSafeInteger(size) || size < 0) return undefined;
-      sum = (sum ?? 0) + size;
-    }
-  }
-  return sum;
 }

@@ -1,4 +1,5 @@
 import { type Arch, type Platform, parseArch } from '../../domain/platform.ts';
+import type { ArtifactIdentity } from '../../domain/release.ts';
 import { type Clues, isMarkOfElectronBuilder } from '../clues.ts';
 import { archInName, inferFromName, isWebInstaller, isWebPackage } from '../infer.ts';
 import type { SourceFile } from '../source-file.ts';
@@ -40,6 +41,18 @@ export function cluesOfElectronBuilder(file: SourceFile): Clues | undefined {
     ...(usualArch === undefined ? {} : { usualArch }),
     ...(/\.exe$/i.test(file.name) && format !== 'binary' ? exeFormat(file) : {}),
   };
+}
+
+/**
+ * True for a package that electron-updater downloads differentially with a map beside it: an NSIS installer, and a zip
+ * for macOS.
+ */
+export function needsBlockmap(
+  file: SourceFile,
+  { platform, format }: Pick<ArtifactIdentity, 'platform' | 'format'>,
+): boolean {
+  const isMapped = format === 'nsis' || (platform === 'macos' && format === 'zip');
+  return isMapped && isElectronBuilders(file);
 }
 
 function isElectronBuilders(file: SourceFile): boolean {

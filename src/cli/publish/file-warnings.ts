@@ -103,17 +103,38 @@ export function blockmapWarnings(
     })
     .map(
       ({ filename, format }) =>
-        `Warning: ${filename} has no block map, and the ${format} of ${previous.version} has one: clients download the whole file. ${remedyOf(format, filename)}`,
+        `Warning: ${filename} has no block map, and the ${format} of ${previous.version} has one: clients download the whole file. ${remedyOf(format)}`,
     );
 }
 
-function remedyOf(format: string, filename: string): string {
+/** Says which files publishing made, because the build did not write them or wrote them for other bytes. */
+export function repairSentences({ repairs }: Pick<PublishResult, 'repairs'>): readonly string[] {
+  return repairs
+    .filter(({ kind }) => kind !== 'blockmap_ignored')
+    .map(({ filename, kind }) =>
+      kind === 'blockmap_made'
+        ? `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`
+        : `Made ${filename}.blockmap again: the one of the build is for other bytes, because the file was changed after it was built, for example signed.`,
+    );
+}
+
+/** Warns of maps that publishing cannot make again, because they are inside a file whose hash others state. */
+export function repairWarnings({ repairs }: Pick<PublishResult, 'repairs'>): readonly string[] {
+  return repairs
+    .filter(({ kind }) => kind === 'blockmap_ignored')
+    .map(
+      ({ filename }) =>
+        `Warning: the block map at the end of ${filename} is for other bytes, so clients download the whole file. The file was changed after it was built: build again, and publish the file as it was built.`,
+    );
+}
+
+function remedyOf(format: string): string {
   if (format === 'appimage') {
     return 'electron-builder writes the block map into the AppImage: publish the file as it was built.';
   }
   return format === 'nsis-web'
     ? 'electron-builder writes the block map into the package (….nsis.7z): publish it as it was built.'
-    : `Publish ${filename}.blockmap of the same build beside it.`;
+    : 'Publish it from the directory of the build, with latest*.yml: Slipway then makes the block map.';
 }
 
 /**

@@ -26,6 +26,8 @@ import {
   feedWarnings,
   latestJsonWarnings,
   platformsOf,
+  repairSentences,
+  repairWarnings,
 } from './file-warnings.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import {
@@ -58,6 +60,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
     warnings: warningsOf(result, build),
     signatures: signaturesJson(result),
     sparkle_signatures: edSignaturesJson(result),
+    repairs: result.repairs,
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -101,6 +104,7 @@ export async function printPublished(
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
+  for (const sentence of repairSentences(result)) print(terminal, sentence);
   for (const sentence of signedSentences(build)) print(terminal, sentence);
   const skipped = build.skipped.filter(({ isLoss }) => !isLoss);
   if (skipped.length > 0) print(terminal, skippedSentence(skipped));
@@ -261,6 +265,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
     ...feedWarnings(release),
     ...signedWarnings({ ...result, release }, build, result.earlier),
     ...bundleVersionWarnings(release, result.earlier),
+    ...repairWarnings(result),
     ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
     ...result.earlier.problems.map((problem) => `Warning: ${problem}`),

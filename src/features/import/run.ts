@@ -15,7 +15,7 @@ import {
   UNSERVED_REMEDY,
   unservedSentence,
 } from '../../releases/forecast/foresee-unserved.ts';
-import type { PublishProgress } from '../../releases/publish/upload-artifacts.ts';
+import type { PublishProgress } from '../../releases/publish/hash-artifacts.ts';
 import { type ImportDeps, importReleases } from './import-releases.ts';
 import { hasRefused, importJson, importQuestion, printImported } from './report.ts';
 import { readImportSource } from './sources/read-source.ts';

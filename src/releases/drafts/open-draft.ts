@@ -47,6 +47,7 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     channel,
     ...committed,
     artifacts: [],
+    repairs: [],
     signatures: NO_SIGNATURES,
     edSignatures: NO_ED_SIGNATURES,
   };

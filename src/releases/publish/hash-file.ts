@@ -5,6 +5,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
 import type { DigestAlgorithm } from '../../domain/release.ts';
 import { SIGNED_HASH } from '../../domain/signature.ts';
+import type { ByteReader } from './make-blockmap.ts';
 
 /** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -28,6 +29,7 @@ type Algorithm = DigestAlgorithm | FurtherAlgorithm;
  * Hashes a built file, and compares it with the digests that feeds state.
  *
  * @param further the algorithms beside SHA-256 and SHA-512
+ * @param reader gets the same bytes
  * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
  *   read
  */
@@ -35,17 +37,21 @@ export async function hashFile(
   file: BuiltFile,
   onProgress: (bytesDone: number) => void,
   further: readonly FurtherAlgorithm[] = [],
+  reader?: ByteReader,
 ): Promise<FileDigests> {
   const algorithms = new Set<Algorithm>(['sha256', 'sha512', ...further]);
   for (const { algorithm } of file.stated) algorithms.add(algorithm);
-  const hashes = new Map<Algorithm, Hash>(
-    [...algorithms].map((algorithm): [Algorithm, Hash] => [algorithm, createHash(algorithm)]),
-  );
-  // Hashes a large file with two threads: one for each digest that is always needed.
-  const apart = file.size >= WORKER_BYTES_MIN ? hashInWorker(file, 'sha256') : undefined;
-  if (apart !== undefined) hashes.delete('sha256');
+  // Reads a large file with two threads. A block map takes longer than the two digests that are always needed.
+  const isLarge = file.size >= WORKER_BYTES_MIN;
+  const inWorker: readonly Algorithm[] = reader === undefined ? ['sha256'] : ['sha256', 'sha512'];
+  const apart = isLarge ? hashInWorker(file, inWorker) : undefined;
+  const hashes = new Map<Algorithm, Hash>();
+  for (const algorithm of algorithms) {
+    if (!isLarge || !inWorker.includes(algorithm)) hashes.set(algorithm, createHash(algorithm));
+  }
   const size = await readThrough(file, (chunk, bytesDone) => {
     for (const hash of hashes.values()) hash.update(chunk);
+    reader?.update(chunk);
     onProgress(bytesDone);
   }).catch(async (error: unknown) => {
     await apart?.stop();
@@ -59,7 +65,7 @@ export async function hashFile(
     );
   }
   const digests = new Map([...hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')]));
-  if (apart !== undefined) digests.set('sha256', await apart.digest);
+  for (const [algorithm, digest] of (await apart?.digests) ?? []) digests.set(algorithm, digest);
   for (const { algorithm, hex, statedIn } of file.stated) {
     const actual = digests.get(algorithm);
     if (actual === hex.toLowerCase()) continue;
@@ -96,28 +102,28 @@ const WORKER = `
 const { createHash } = require('node:crypto');
 const { closeSync, openSync, readSync } = require('node:fs');
 const { parentPort, workerData } = require('node:worker_threads');
-const { algorithm, chunkBytes, path, size } = workerData;
-const hash = createHash(algorithm);
+const { algorithms, chunkBytes, path, size } = workerData;
+const hashes = algorithms.map((algorithm) => createHash(algorithm));
 const file = openSync(path, 'r');
 const buffer = Buffer.allocUnsafeSlow(chunkBytes);
 for (let bytes, left = size; left >= 0 && (bytes = readSync(file, buffer)) > 0; left -= bytes) {
-  hash.update(buffer.subarray(0, bytes));
+  for (const hash of hashes) hash.update(buffer.subarray(0, bytes));
 }
 closeSync(file);
-parentPort.postMessage(hash.digest('hex'));
+parentPort.postMessage(hashes.map((hash, index) => [algorithms[index], hash.digest('hex')]));
 `;
 
 /** Hashes a whole file on another thread. */
-function hashInWorker({ path, size }: BuiltFile, algorithm: DigestAlgorithm) {
-  const workerData = { algorithm, chunkBytes: CHUNK_BYTES, path, size };
+function hashInWorker({ path, size }: BuiltFile, algorithms: readonly Algorithm[]) {
+  const workerData = { algorithms, chunkBytes: CHUNK_BYTES, path, size };
   const worker = new Worker(WORKER, { eval: true, execArgv: [], workerData });
-  const digest = new Promise<string>((resolve, reject) => {
+  const digests = new Promise<readonly (readonly [Algorithm, string])[]>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
   });
-  // The caller awaits the digest later. Until then, a failure must not count as an unhandled rejection.
-  digest.catch(() => undefined);
-  return { digest, stop: () => worker.terminate() };
+  // The caller awaits the digests later. Until then, a failure must not count as an unhandled rejection.
+  digests.catch(() => undefined);
+  return { digests, stop: () => worker.terminate() };
 }
 
 /**

@@ -30,17 +30,12 @@ import {
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
 import { type CommittedRelease, commitRelease } from './commit-release.ts';
+import { type HashedArtifact, hashArtifacts, type Repair } from './hash-artifacts.ts';
 import type { DescribedRelease } from './merge-release.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
 import { admit, fixedReleases, type PublishState, readPublishState } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
-import {
-  type HashedArtifact,
-  hashArtifacts,
-  type UploadDeps,
-  uploadArtifacts,
-  withPlannedObjects,
-} from './upload-artifacts.ts';
+import { type UploadDeps, uploadArtifacts, withPlannedObjects } from './upload-artifacts.ts';
 
 export interface PublishRequest extends Admission, Holding {
   readonly application: string;
@@ -81,6 +76,7 @@ export interface PublishResult extends CommittedRelease {
   readonly version: string;
   readonly channel: string;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
+  readonly repairs: readonly Repair[];
   /** The Tauri signatures of the files of this publish. */
   readonly signatures: SignatureReport;
   /** The Sparkle signatures of the files of this publish. */
@@ -168,6 +164,7 @@ export async function publishRelease(
     channel,
     ...committed,
     artifacts: uploaded,
+    repairs: hashed.flatMap(({ repairs }) => repairs),
     signatures,
     edSignatures,
   };

@@ -3,6 +3,7 @@ import { catalogState, type WriterDeps } from '../../catalog/change.ts';
 import { channelIn, type OfferJson } from '../../catalog/documents/revision-document.ts';
 import { readManifest } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
+import { BLOCKMAP } from '../../domain/companion.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { wasListed } from './refuse-other-bytes.ts';
 
@@ -65,7 +66,11 @@ function hasAll(
       return (
         isSame(artifact, stored) &&
         artifact.companions.every((file) =>
-          stored?.companions.some((companion) => isSame(file, companion)),
+          stored?.companions.some(
+            // Publishing replaces a block map of other bytes.
+            (companion) =>
+              isSame(file, companion) || (file.kind === BLOCKMAP && companion.kind === BLOCKMAP),
+          ),
         )
       );
     }) &&

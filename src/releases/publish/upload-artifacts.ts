@@ -1,131 +1,21 @@
-import { createHash } from 'node:crypto';
-import type { BuiltArtifact, BuiltFile } from '../../builds/build-output.ts';
 import { ensureUploaded } from '../../catalog/artifact-upload.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
-import {
-  type Companion,
-  DELTA,
-  factsOf,
-  type UpdaterFacts,
-  ZSYNC,
-} from '../../domain/companion.ts';
-import type { Format } from '../../domain/platform.ts';
+import { factsOf } from '../../domain/companion.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
 import { createByteLimit } from './byte-limit.ts';
-import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
-import { hasZsync, makeZsync } from './make-zsync.ts';
+import type { HashedArtifact, HashedFile, PublishProgress } from './hash-artifacts.ts';
 
-/** The first steps of publishing: hash the files of a build and upload them. */
-
-export interface PublishProgress {
-  readonly phase: 'hash' | 'upload';
-  /** The name of the file, or `10 files` while several are uploaded at the same time. */
-  readonly filename: string;
-  readonly bytesDone: number;
-  readonly bytesTotal: number;
-}
+/** Uploads the files of a build. */
 
 export interface UploadDeps extends WriterDeps {
   readonly onProgress: (progress: PublishProgress) => void;
 }
-
-interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
-  /** The path of the file on disk; for a file that publishing makes, its bytes. */
-  readonly content: string | Uint8Array;
-  /** The facts that the build tool states. */
-  readonly facts: UpdaterFacts;
-  readonly filename: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly sha512: string;
-  /** Present for a signed file whose signature will be verified. */
-  readonly blake2b512?: string;
-}
-
-export interface HashedArtifact {
-  readonly built: BuiltArtifact;
-  readonly main: HashedFile;
-  readonly companions: readonly HashedCompanion[];
-}
-
-type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
 
 const UPLOADS_AT_ONCE = 16;
 /** The memory of all uploads under way, in bytes. */
 const UPLOADS_BYTES_MAX = 48 * 1024 * 1024;
 /** The memory that one upload of a large file holds, in bytes: the store sends such a file in parts. */
 const UPLOAD_BYTES_MAX = 32 * 1024 * 1024;
-
-/** The formats of Squirrel, Velopack and zsync, whose clients compare SHA-1. */
-const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
-
-/**
- * Hashes every file once, and makes the zsync file of an AppImage when the build tool wrote none.
- *
- * @param verifies true when the signatures will be verified
- * @throws AppError `invalid_artifact`
- */
-export async function hashArtifacts(
-  deps: UploadDeps,
-  artifacts: readonly BuiltArtifact[],
-  verifies: boolean,
-): Promise<readonly HashedArtifact[]> {
-  const hash = async (
-    file: BuiltFile,
-    further: readonly FurtherAlgorithm[],
-  ): Promise<HashedFile> => {
-    const { filename, size } = file;
-    const onProgress = (bytesDone: number): void =>
-      deps.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
-    const digests = await hashFile(file, onProgress, further);
-    return { content: file.path, facts: file.facts ?? {}, filename, size, ...digests };
-  };
-  const hashed: HashedArtifact[] = [];
-  for (const built of artifacts) {
-    const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
-    const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
-    const main = await hash(built, isSigned ? [...compared, SIGNED_HASH] : compared);
-    const companions: HashedCompanion[] = [];
-    for (const companion of built.companions) {
-      const { kind, arch, base, signatures } = companion;
-      companions.push({
-        ...(await hash(companion, kind === DELTA ? compared : [])),
-        kind,
-        ...(arch === undefined ? {} : { arch }),
-        ...(base === undefined ? {} : { base }),
-        ...(signatures === undefined ? {} : { signatures }),
-      });
-    }
-    const zsync = await makeMissingZsync(built, main);
-    hashed.push({
-      built,
-      main,
-      companions: zsync === undefined ? companions : [...companions, zsync],
-    });
-  }
-  return hashed;
-}
-
-/** @returns undefined when the artifact needs no zsync file, or is too large for a zsync file */
-async function makeMissingZsync(
-  built: BuiltArtifact,
-  { sha1 }: HashedFile,
-): Promise<HashedCompanion | undefined> {
-  const { format, companions, path, filename, size } = built;
-  if (format !== 'appimage' || companions.some(({ kind }) => kind === ZSYNC)) return undefined;
-  if (sha1 === undefined || !hasZsync(filename, size)) return undefined;
-  const bytes = await makeZsync({ path, filename, size, sha1 });
-  return {
-    kind: ZSYNC,
-    filename: `${filename}.zsync`,
-    size: bytes.length,
-    content: bytes,
-    facts: {},
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    sha512: createHash('sha512').update(bytes).digest('hex'),
-  };
-}
 
 function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => string): Artifact {
   const { built, main } = hashed;

@@ -11,7 +11,7 @@ import {
 import { findEmbeddedSignature, parseEdSignatureBytes } from '../../domain/ed-signature.ts';
 import { type ArtifactSignature, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { SparklePublicKey } from '../../domain/sparkle-key.ts';
-import type { HashedArtifact } from '../publish/upload-artifacts.ts';
+import type { HashedArtifact } from '../publish/hash-artifacts.ts';
 import { createEdCheck, type EdCheck } from './ed25519.ts';
 
 /** Verifies the signatures of Sparkle, WinSparkle and NetSparkle as clients do. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import type { BuildOutput } from '../../../src/builds/build-output.ts';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
-import { blockmap, elf, temporaryDirectory } from '../materialize.ts';
+import { elf, temporaryDirectory } from '../materialize.ts';
 
 /** electron-builder's feed states facts about a release and its files, which its client reads. */
 
@@ -93,15 +93,6 @@ describe('an installer', () => {
     expect(artifacts).toMatchObject([{ facts: { needsAdminRights: true } }]);
     const without = await read({ [name]: bytes, 'latest.yml': feed({ [name]: { bytes } }) });
     expect(without.artifacts).toMatchObject([{ facts: {} }]);
-  });
-
-  it('is refused with a block map of another size than its feed states', async () => {
-    const build = {
-      [name]: bytes,
-      [`${name}.blockmap`]: blockmap(bytes.length),
-      'latest.yml': feed({ [name]: { bytes, blockMapSize: 3 } }),
-    };
-    await expect(read(build)).rejects.toThrow(/states a block map of 3 bytes/);
   });
 
   it('can be published without the block map that its feed states', async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { blockmapOf } from '../../support/electron-build.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
 
@@ -23,7 +23,7 @@ async function publish(version: string, hasMap: boolean, ...options: string[]) {
   await rm(dist, { recursive: true, force: true });
   await mkdir(dist);
   await writeFile(path.join(dist, name), version);
-  const map = gzipSync(JSON.stringify({ files: [{ sizes: [version.length] }] }));
+  const map = await blockmapOf(Buffer.from(version));
   if (hasMap) await writeFile(path.join(dist, `${name}.blockmap`), map);
   const file = `dist/${name},os=windows,arch=x64,format=nsis`;
   return run('publish', version, file, '--create', ...options);
@@ -58,4 +58,28 @@ it('warns of a build without latest.yml, whose application would not find its up
   const feed = `version: 1.0.0\nfiles:\n  - url: App-Setup-1.0.0.exe\n    sha512: ${sha512}\n    size: 5\n`;
   await writeFile(path.join(directory.path, 'dist', 'latest.yml'), feed);
   expect(json(await run(...again)).warnings).toEqual([]);
+});
+
+it('makes a missing block map, and makes the map of other bytes again', async () => {
+  const dist = path.join(directory.path, 'dist');
+  await mkdir(dist);
+  await writeFile(path.join(dist, 'builder-debug.yml'), '');
+  await writeFile(path.join(dist, 'App-Setup-1.0.0.exe'), 'program');
+  const publishAgain = (channel: string) =>
+    run('publish', '1.0.0', 'dist', '--channel', channel, '--create', '--json');
+  const made = json(await publishAgain('stable'));
+  expect(made).toMatchObject({
+    repairs: [{ filename: 'App-Setup-1.0.0.exe', kind: 'blockmap_made' }],
+    artifacts: [{ differential: true }],
+  });
+  expect((await run('publish', '1.0.0', 'dist', '--channel', 'stable')).stdout).toMatch(
+    /^Nothing to do: .*\n.*\nMade App-Setup-1\.0\.0\.exe\.blockmap, which the build did not write/,
+  );
+  const stale = await blockmapOf(Buffer.from('longer program'));
+  await writeFile(path.join(dist, 'App-Setup-1.0.0.exe.blockmap'), stale);
+  const again = json(await publishAgain('beta'));
+  expect(again).toMatchObject({
+    repairs: [{ filename: 'App-Setup-1.0.0.exe', kind: 'blockmap_replaced' }],
+    manifest: made.manifest,
+  });
 });

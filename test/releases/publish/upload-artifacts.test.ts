@@ -5,8 +5,8 @@ import { AppError } from '../../../src/core/errors.ts';
 import {
   hashArtifacts,
   type PublishProgress,
-  uploadArtifacts,
-} from '../../../src/releases/publish/upload-artifacts.ts';
+} from '../../../src/releases/publish/hash-artifacts.ts';
+import { uploadArtifacts } from '../../../src/releases/publish/upload-artifacts.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Blockmap, coverageOf, renderBlockmap } from '../../../src/domain/blockmap.ts';
+import { createBlockCutter, fitsBlockmap } from '../../../src/releases/publish/make-blockmap.ts';
+import { seededBytes } from '../../support/electron-build.ts';
+import { makeTemporaryDirectory } from '../../support/release.ts';
+import made from './app-builder-lib-blockmaps.json' with { type: 'json' };
+import { mappedBytes } from './mapped-bytes.ts';
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+beforeAll(async () => {
+  directory = await makeTemporaryDirectory();
+});
+afterAll(() => directory.remove());
+
+/** @param readBytes the size of the chunks, because a read may return any number of bytes */
+async function blockmapOf(bytes: Uint8Array, readBytes = 100_003): Promise<Blockmap> {
+  const file = path.join(directory.path, 'cut');
+  await writeFile(file, bytes);
+  const cutter = createBlockCutter(file);
+  for (let at = 0; at < bytes.length; at += readBytes) {
+    cutter.update(bytes.subarray(at, at + readBytes));
+  }
+  const blockmap = await cutter.finish();
+  await cutter.stop();
+  return blockmap;
+}
+
+async function fits(blockmap: Blockmap, bytes: Uint8Array): Promise<boolean> {
+  const file = path.join(directory.path, 'checked');
+  await writeFile(file, bytes);
+  return fitsBlockmap(file, blockmap);
+}
+
+const digestOf = (blockmap: Blockmap): string =>
+  createHash('sha256').update(renderBlockmap(blockmap)).digest('hex').slice(0, 32);
+
+/** The fixture has digests of the maps that `buildBlockMap` of app-builder-lib made from the same bytes. */
+describe(`a block map is equal to the map that ${made.madeWith} makes`, () => {
+  it('of 200 generated files', async () => {
+    const own: string[] = [];
+    for (let index = 0; index < made.generated.length; index++) {
+      own.push(digestOf(await blockmapOf(mappedBytes(index), 1 + ((index * 7_919) % 90_000))));
+    }
+    expect(own).toHaveLength(200);
+    expect(own).toEqual(made.generated);
+  });
+
+  it.each(Object.entries(made.files))('of %s', async (name, digest) => {
+    const file = path.join(import.meta.dirname, '../../../node_modules', name);
+    expect(existsSync(file), `${name} is a file of a development dependency`).toBe(true);
+    expect(digestOf(await blockmapOf(await readFile(file)))).toBe(digest);
+  });
+});
+
+describe('the check of a block map', () => {
+  const bytes = seededBytes(300_000, 'checked');
+
+  it('accepts its file, and finds a flipped byte anywhere', async () => {
+    const blockmap = await blockmapOf(bytes);
+    expect(coverageOf(blockmap)).toBe(bytes.length);
+    expect(await fits(blockmap, bytes)).toBe(true);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), async (at) => {
+        const flipped = Buffer.from(bytes);
+        flipped.writeUInt8((flipped[at] ?? 0) ^ 1, at);
+        expect(await fits(blockmap, flipped)).toBe(false);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('accepts blocks that another tool cut, and refuses a shorter file', async () => {
+    const first = await blockmapOf(bytes.subarray(0, 5_000));
+    const second = await blockmapOf(bytes.subarray(5_000, 5_700));
+    const blockmap = {
+      sizes: [...first.sizes, ...second.sizes],
+      checksums: [...first.checksums, ...second.checksums],
+    };
+    expect(await fits(blockmap, bytes)).toBe(true);
+    expect(await fits(blockmap, bytes.subarray(0, 5_699))).toBe(false);
+  });
+});
+
+it('a file that cannot be read is an error', async () => {
+  const missing = path.join(directory.path, 'missing');
+  const blockmap = { sizes: [1], checksums: [''] };
+  await expect(fitsBlockmap(missing, blockmap)).rejects.toMatchObject({ code: 'ENOENT' });
+});
