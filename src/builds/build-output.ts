@@ -1,7 +1,7 @@
 import type { Blockmap } from '../domain/blockmap.ts';
 import type { CompanionKind, UpdaterFacts } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
-import type { DigestAlgorithm } from '../domain/release.ts';
+import type { DigestAlgorithm, UnsignedBuild } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 
 /** The output of a build tool on disk, as inferred from names, sidecars and magic numbers. */
@@ -12,6 +12,8 @@ export interface StatedDigest {
   readonly hex: string;
   /** The path of the feed, for the message when the digest differs. */
   readonly statedIn: string;
+  /** Set when the publisher accepts other bytes: publishing then reports the difference, and publishes the file. */
+  readonly isAccepted?: true;
 }
 
 export interface BuiltFile {
@@ -53,6 +55,8 @@ export interface BuiltArtifact extends BuiltFile {
   /** True when clients look for a block map beside the file. Publishing makes a missing one. */
   readonly needsBlockmap: boolean;
   readonly minimumOsVersion: string | null;
+  /** Set when the file was signed after the build tool stated its size and hash. */
+  readonly unsignedBuild?: UnsignedBuild | undefined;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly BuiltCompanion[];
 }

@@ -1,6 +1,7 @@
 import type { Blockmap } from '../domain/blockmap.ts';
 import type { UpdaterFacts } from '../domain/companion.ts';
 import type { Arch } from '../domain/platform.ts';
+import type { UnsignedBuild } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
 import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
 import { needsBlockmap } from './electron/electron-builder.ts';
@@ -18,6 +19,7 @@ export interface Draft {
   facts: UpdaterFacts;
   /** See {@link BuiltArtifact.blockmap}. */
   blockmap?: Blockmap | undefined;
+  unsignedBuild?: UnsignedBuild | undefined;
 }
 
 /** A companion to which the feeds of its package still add facts. */
@@ -42,7 +44,8 @@ export function createDraft(identified: Package): Draft {
 /** @param version the version that is published */
 export function finishDraft(draft: Draft, version: string): BuiltArtifact {
   const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions, facts, blockmap } = draft;
+  const { minimumOsVersion, stated, signatures, companions, facts, blockmap, unsignedBuild } =
+    draft;
   return {
     path: file.path,
     filename,
@@ -52,6 +55,7 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     format,
     hasUnversionedName: isAppArchive(file.name) && !containsVersion(filename, version),
     needsBlockmap: needsBlockmap(file, draft.package),
+    ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
     minimumOsVersion,
     stated,
     signatures,

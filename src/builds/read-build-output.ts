@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { listed } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import { BLOCKMAP } from '../domain/companion.ts';
 import {
@@ -59,8 +60,10 @@ export async function readBuildOutput(request: {
    * `paths`; messages still name `paths`.
    */
   readonly files?: readonly SourceFile[];
+  /** The names of files whose bytes the publisher accepts although a feed states others; absent: none. */
+  readonly rehash?: readonly string[];
 }): Promise<BuildOutput> {
-  const { version } = request;
+  const { version, rehash = [] } = request;
   const skipped: SkippedFile[] = [];
   const signed: BuiltDocument[] = [];
   let staged: StagedShare | null = null;
@@ -96,8 +99,9 @@ export async function readBuildOutput(request: {
     const unused = await attachSidecar(source, drafts, version);
     if (unused !== undefined) skipped.push(unused);
   }
+  refuseUnknownNames(rehash, [...drafts.values()]);
   for (const source of sources.filter(isFeed)) {
-    const attached = await attachFeed(source, [...drafts.values()], version);
+    const attached = await attachFeed(source, [...drafts.values()], version, rehash);
     if (attached.skipped !== undefined) skipped.push(attached.skipped);
     if (attached.signed !== undefined) signed.push(attached.signed);
     staged = joinStaged(staged, source.path, attached.stagingPercentage);
@@ -143,6 +147,20 @@ function findWithoutFeed(
       (facts.blockMapSize !== undefined || companions.some(({ kind }) => kind === BLOCKMAP)) &&
       !folders.has(dirname(file.path)),
   )?.package.file.path;
+}
+
+/** @throws AppError `invalid_request` for a file of `--rehash` that is not published */
+function refuseUnknownNames(rehash: readonly string[], drafts: readonly Draft[]): void {
+  const names = drafts.flatMap(({ package: { file }, companions }) => [
+    file.name,
+    ...companions.map(({ filename }) => filename),
+  ]);
+  const unknown = rehash.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new AppError(
+    'invalid_request',
+    `--rehash ${JSON.stringify(unknown)} names no file of this build. Files: ${listed(names, SKIPPED_SHOWN_MAX)}.`,
+  );
 }
 
 /** @throws AppError `invalid_artifact` for feeds that contradict each other */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { AppError } from '../core/errors.ts';
 
 /** An `invalid_artifact` error that begins with the file's path. The reason has one or more sentences. */
@@ -17,6 +18,21 @@ export function brokenFile(path: string, reason: string, otherwise?: string): Ap
   return new AppError('invalid_artifact', `${path}: ${reason}. Build again${or}.`, {
     importDetail: `${path}: ${reason}. Copy it again from the other server${or}.`,
   });
+}
+
+/**
+ * An `invalid_artifact` error for a file that differs from the statement of its feed. A publisher may have changed the
+ * file on purpose, so the error also names the option that accepts its bytes.
+ *
+ * @param reason without a full stop
+ * @param file the path of the file
+ */
+export function changedFile(path: string, reason: string, file: string): AppError {
+  return brokenFile(
+    path,
+    reason,
+    `add --rehash ${JSON.stringify(basename(file))} to publish its present bytes`,
+  );
 }
 
 /** An `invalid_request` error for an argument that cannot be understood: no such file, no such key. */

@@ -15,6 +15,14 @@ export interface ArtifactIdentity {
   readonly format: Format;
 }
 
+/** A Windows program as its build tool described it, when it was signed after that. */
+export interface UnsignedBuild {
+  /** Bytes. */
+  readonly size: number;
+  /** Hex. */
+  readonly sha512: string;
+}
+
 export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   /** Unique within the release. */
   readonly filename: string;
@@ -26,6 +34,8 @@ export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   readonly sha512: string;
   /** Dotted numbers: the kernel's version on Windows and Linux, the product's on macOS. */
   readonly minimumOsVersion: string | null;
+  /** Absent: the file is as its build tool described it, or no build tool did. */
+  readonly unsignedBuild?: UnsignedBuild;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly Companion[];
   /** The place of its bytes, relative to the application: `artifacts/{sha256}/{filename}`. */

@@ -7,7 +7,7 @@ import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { renderBlockmap } from '../../src/domain/blockmap.ts';
 import { createBlockCutter } from '../../src/releases/publish/make-blockmap.ts';
 import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
-import { makeTemporaryDirectory, type PublisherParts, publish } from './release.ts';
+import { type PublisherParts, publish } from './release.ts';
 
 /** Builds as electron-builder leaves them on disk: large files whose block maps match their bytes. */
 
@@ -50,15 +50,9 @@ async function withBlockmap(
 }
 
 async function describeBlocks(bytes: Buffer): Promise<string> {
-  const directory = await makeTemporaryDirectory();
-  const file = path.join(directory.path, 'file');
-  await writeFile(file, bytes);
-  const cutter = createBlockCutter(file);
+  const cutter = await createBlockCutter();
   cutter.update(bytes);
-  const blockmap = await cutter.finish();
-  await cutter.stop();
-  await directory.remove();
-  return renderBlockmap(blockmap);
+  return renderBlockmap(cutter.finish());
 }
 
 /** Kinds of packages: the name of the file, and of the feed that electron-builder writes for it. */

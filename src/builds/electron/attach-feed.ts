@@ -1,6 +1,4 @@
 import { basename, dirname } from 'node:path';
-import type { UpdaterFacts } from '../../domain/companion.ts';
-import { macosVersionOfDarwin, parseOsVersion } from '../../domain/os-version.ts';
 import {
   compareSquirrelVersions,
   squirrelTextOf,
@@ -8,13 +6,14 @@ import {
 } from '../../domain/squirrel-version.ts';
 import type { BuiltDocument, SkippedFile } from '../build-output.ts';
 import { isDeltaName } from '../delta.ts';
-import type { Draft, DraftCompanion } from '../draft.ts';
+import type { Draft } from '../draft.ts';
 import { archInName } from '../infer.ts';
 import { otherVersionIn } from '../name-version.ts';
 import { brokenFile, refusal } from '../refusal.ts';
 import type { SourceFile } from '../source-file.ts';
-import { type Feed, type FeedEntry, readFeed } from './feed.ts';
+import { type FeedEntry, readFeed } from './feed.ts';
 import { carrySigned, isElsewhere } from './signed-feed.ts';
+import { stateCompanion, stateDraft } from './state-entry.ts';
 
 /** Checks packages against the feed of the build tool. */
 
@@ -34,6 +33,7 @@ interface AttachedFeed {
 /**
  * Checks versions and sizes. Publishing checks the hashes later, because publishing reads every byte anyway.
  *
+ * @param rehash the names of the files whose bytes the publisher accepts although the feed states others
  * @throws AppError `invalid_artifact` for a feed of another version, and for a listed file that is missing or of
  *   another size
  */
@@ -41,6 +41,7 @@ export async function attachFeed(
   source: SourceFile,
   drafts: readonly Draft[],
   version: string,
+  rehash: readonly string[],
 ): Promise<AttachedFeed> {
   const { path, name, statement } = source;
   const feed = await readFeed(path, name, version);
@@ -66,13 +67,11 @@ export async function attachFeed(
     const draft = findDraft(entry, near);
     const companion = findCompanion(entry, near);
     if (companion !== undefined) {
-      check(path, entry, companion);
-      stateCompanion(path, entry, companion);
+      stateCompanion({ path, feed, rehash }, entry, companion);
       used++;
     } else if (draft !== undefined) {
       if (/\.ya?ml$/i.test(name)) refuseSquirrel(path, draft);
-      check(path, entry, draft.package.file);
-      state(path, entry, feed, draft);
+      await stateDraft({ path, feed, rehash }, entry, draft);
       used++;
     } else if (statement === null && !source.siblings.includes(entry.name) && !isCarried(entry)) {
       throw brokenFile(path, `it lists ${entry.name}, which is not there`, 'remove the feed');
@@ -154,66 +153,4 @@ function findCompanion(entry: FeedEntry, drafts: readonly Draft[]) {
   return drafts
     .flatMap(({ companions }) => companions)
     .find((companion) => basename(companion.path) === entry.name);
-}
-
-function check(path: string, entry: FeedEntry, file: { path: string; size: number }): void {
-  if (entry.size === undefined || entry.size === file.size) return;
-  throw brokenFile(
-    path,
-    `it states ${entry.size} bytes for ${file.path}, which has ${file.size}. They come from different builds`,
-  );
-}
-
-/** For a package of a web installer, the feed's entry states the architecture. */
-function stateCompanion(path: string, entry: FeedEntry, companion: DraftCompanion): void {
-  companion.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
-  if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
-  checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
-  companion.facts = { ...companion.facts, ...rightsOf(entry) };
-}
-
-function rightsOf({ needsAdminRights }: FeedEntry): UpdaterFacts {
-  return needsAdminRights === true ? { needsAdminRights } : {};
-}
-
-/** @param actual the size of the block map in the file; undefined when there is no block map */
-function checkMapSize(
-  path: string,
-  { blockMapSize: stated }: FeedEntry,
-  file: string,
-  actual: number | undefined,
-): void {
-  if (stated === undefined || stated === actual) return;
-  const has = actual === undefined ? 'no valid block map' : `a block map of ${actual} bytes`;
-  throw brokenFile(
-    path,
-    `it states a block map of ${stated} bytes for ${file}, which has ${has}. The file was changed after the build wrote ${path}`,
-  );
-}
-
-function state(path: string, entry: FeedEntry, feed: Feed, draft: Draft): void {
-  draft.stated.push(...entry.digests.map((digest) => ({ ...digest, statedIn: path })));
-  const { file, format } = draft.package;
-  if (format === 'appimage') checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
-  draft.facts = { ...draft.facts, ...rightsOf(entry) };
-  if (feed.minimumSystemVersion === undefined || draft.minimumOsVersion !== null) return;
-  draft.minimumOsVersion = minimumOf(path, feed.minimumSystemVersion, draft);
-}
-
-/**
- * electron-builder states the version of the kernel. An artifact for macOS states the version of the product instead.
- */
-function minimumOf(path: string, text: string, draft: Draft): string {
-  const kernel = parseOsVersion(text)?.join('.');
-  const minimum =
-    draft.package.platform === 'macos' && kernel !== undefined
-      ? macosVersionOfDarwin(kernel)
-      : kernel;
-  if (minimum === undefined) {
-    throw refusal(
-      path,
-      `minimumSystemVersion ${JSON.stringify(text)} is not a kernel version. Write it like 21.1.0.`,
-    );
-  }
-  return minimum;
 }

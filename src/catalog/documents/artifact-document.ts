@@ -121,6 +121,12 @@ export const artifactSchema = z
     sha256: digestSchema,
     sha512: sha512Schema,
     minimum_os_version: minimumOsVersionSchema,
+    unsigned_build: z
+      .object({ size: sizeSchema, sha512: sha512Schema })
+      .optional()
+      .describe(
+        'The size and the hash that the build tool stated, when the file was signed after that; absent: it was not.',
+      ),
     ...updaterFactsShape,
     signatures: signaturesSchema.describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
@@ -136,7 +142,7 @@ function hasOwnObject(file: { object: string; sha256: string; filename: string }
 
 /** The inverse of {@link artifactJsonOf}. */
 export function artifactOf(json: ArtifactJson): Artifact {
-  const { os, minimum_os_version, companions, ...file } = json;
+  const { os, minimum_os_version, unsigned_build: unsignedBuild, companions, ...file } = json;
   const { signatures, ...same } = fileOf(file);
   return {
     ...same,
@@ -148,6 +154,7 @@ export function artifactOf(json: ArtifactJson): Artifact {
     })),
     platform: os,
     minimumOsVersion: minimum_os_version,
+    ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
     signatures: signatures ?? [],
   };
 }
@@ -235,7 +242,7 @@ function sparkleJsonOf(facts: SparkleFacts): SparkleJson {
 /** An artifact as it is stored. */
 export function artifactJsonOf(artifact: Artifact): ArtifactJson {
   const { platform, arch, format, minimumOsVersion, companions, signatures } = artifact;
-  const { filename, size, sha256, sha512, object } = artifact;
+  const { filename, size, sha256, sha512, object, unsignedBuild } = artifact;
   return {
     arch,
     format,
@@ -247,6 +254,7 @@ export function artifactJsonOf(artifact: Artifact): ArtifactJson {
     ...fileJsonOf(artifact),
     os: platform,
     minimum_os_version: minimumOsVersion,
+    ...(unsignedBuild === undefined ? {} : { unsigned_build: unsignedBuild }),
     signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
     companions: companions.map((companion) => {
       const { kind, filename, size, sha256, sha512, object, arch, base } = companion;

@@ -70,6 +70,13 @@ function addPublish(program: Command, run: Runner): void {
         parseTarget,
       ),
     )
+    .addOption(
+      new RepeatableOption(
+        '--rehash <name>',
+        'publish the present bytes of this file although latest*.yml or another feed of the build states others, because it was changed on purpose; the history keeps that',
+        String,
+      ),
+    )
     .option('--draft', 'add the files to a draft, which "slipway publish VERSION" opens', false)
     .addOption(
       new RepeatableOption(

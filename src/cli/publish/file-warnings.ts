@@ -5,6 +5,7 @@ import { type Artifact, findArtifact, type Release } from '../../domain/release.
 import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
 import { type Target, targetName } from '../../domain/target.ts';
 import { checkCommonRelease } from '../../releases/publish/check-common-release.ts';
+import type { Repair } from '../../releases/publish/hash-artifacts.ts';
 import type { PublishResult } from '../../releases/publish/publish-release.ts';
 import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
 import { sparkleVersionOf } from '../../updaters/appcast/appcast.ts';
@@ -107,16 +108,21 @@ export function blockmapWarnings(
     );
 }
 
-/** Says which files publishing made, because the build did not write them or wrote them for other bytes. */
+/** Says what publishing made or accepted, because the build is not as its tool described it. */
 export function repairSentences({ repairs }: Pick<PublishResult, 'repairs'>): readonly string[] {
-  return repairs
-    .filter(({ kind }) => kind !== 'blockmap_ignored')
-    .map(({ filename, kind }) =>
-      kind === 'blockmap_made'
-        ? `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`
-        : `Made ${filename}.blockmap again: the one of the build is for other bytes, because the file was changed after it was built, for example signed.`,
-    );
+  return repairs.flatMap(({ filename, kind }) => REPAIRS[kind]?.(filename) ?? []);
 }
+
+const REPAIRS: Readonly<Partial<Record<Repair['kind'], (filename: string) => string>>> = {
+  signed_later: (filename) =>
+    `${filename} was signed after the build: without its signature, it is the file that latest.yml describes. Clients get the hash of the signed file.`,
+  rehashed: (filename) =>
+    `${filename} is not the file that the build described. Clients get the hash of its present bytes, as --rehash demands.`,
+  blockmap_made: (filename) =>
+    `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`,
+  blockmap_replaced: (filename) =>
+    `Made ${filename}.blockmap again: the one of the build is for other bytes, because the file was changed after it was built.`,
+};
 
 /** Warns of maps that publishing cannot make again, because they are inside a file whose hash others state. */
 export function repairWarnings({ repairs }: Pick<PublishResult, 'repairs'>): readonly string[] {

@@ -34,6 +34,7 @@ export interface PublishOptions extends ChangeOptions {
   readonly requires?: string;
   readonly mandatoryFor?: string;
   readonly endNative?: readonly Target[];
+  readonly rehash?: readonly string[];
   readonly draft: boolean;
   readonly expect?: readonly (readonly Target[])[];
   readonly releasePartial: boolean;
@@ -57,7 +58,7 @@ export async function publish(
   const context = await openContext(terminal, { mayBeNew: true });
   const isNew = !(await context.hasStore());
   if (terminal.session !== undefined) terminal.session.lacksStore = isNew && !options.create;
-  const build = await readBuildOutput({ paths, version });
+  const build = await readBuildOutput({ paths, version, rehash: options.rehash ?? [] });
   const progress = createProgress(terminal, options.json);
   const notes =
     options.notesFile === undefined
@@ -228,6 +229,7 @@ function refuseWithoutFiles(version: string, options: PublishOptions): void {
     options.requires !== undefined && '--requires',
     options.mandatoryFor !== undefined && '--mandatory-for',
     options.endNative !== undefined && '--end-native',
+    options.rehash !== undefined && '--rehash',
   ].find((option) => option !== false);
   if (given === undefined) return;
   throw new AppError(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BuiltArtifact, BuiltFile } from '../../builds/build-output.ts';
-import { type Blockmap, coverageOf } from '../../domain/blockmap.ts';
+import { coverageOf } from '../../domain/blockmap.ts';
 import {
   BLOCKMAP,
   type Companion,
@@ -12,7 +12,12 @@ import {
 import type { Format } from '../../domain/platform.ts';
 import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
 import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
-import { type ByteReader, createBlockCutter, fitsBlockmap, packBlockmap } from './make-blockmap.ts';
+import {
+  type ByteReader,
+  createBlockCheck,
+  createBlockCutter,
+  packBlockmap,
+} from './make-blockmap.ts';
 import { hasZsync, makeZsync } from './make-zsync.ts';
 
 /** The first step of publishing: hash the files of a build, and make or mend the files beside them. */
@@ -52,10 +57,16 @@ export interface Repair {
   /** The published name of the file. */
   readonly filename: string;
   /**
-   * `blockmap_made`: the file had no block map. `blockmap_replaced`: its map was of other bytes. `blockmap_ignored`: the
+   * `signed_later`: the file is the stated build with a signature. `rehashed`: the file differs from the statement of a
+   * feed, and the publisher accepts that. `blockmap_made`: the file had no block map. `blockmap_replaced`: its map was of other bytes. `blockmap_ignored`: the
    * map at its end is of other bytes, and publishing changes no file.
    */
-  readonly kind: 'blockmap_made' | 'blockmap_replaced' | 'blockmap_ignored';
+  readonly kind:
+    | 'signed_later'
+    | 'rehashed'
+    | 'blockmap_made'
+    | 'blockmap_replaced'
+    | 'blockmap_ignored';
 }
 
 /** The formats of Squirrel, Velopack and zsync, whose clients compare SHA-1. */
@@ -77,83 +88,90 @@ export async function hashArtifacts(
   for (const built of artifacts) {
     const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
     const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
-    const hash = { onProgress, artifact: built, repairs: [] as Repair[] };
-    const { file: main, blockmap } = await hashMapped(
-      hash,
+    const own = await hashMapped(
       built,
       isSigned ? [...compared, SIGNED_HASH] : compared,
+      onProgress,
+      built.needsBlockmap,
     );
+    const repairs = [
+      ...(built.unsignedBuild ? [repairOf(built, 'signed_later')] : []),
+      ...own.repairs,
+    ];
     const companions: HashedCompanion[] = [];
     for (const companion of built.companions) {
       const { kind, arch, base, signatures } = companion;
-      if (kind === BLOCKMAP && blockmap !== undefined) continue;
-      const { file } = await hashMapped(hash, companion, kind === DELTA ? compared : []);
+      if (kind === BLOCKMAP && own.blockmap !== undefined) continue;
+      const hashes = kind === DELTA ? compared : [];
+      const hashedFile = await hashMapped(companion, hashes, onProgress, false);
+      repairs.push(...hashedFile.repairs);
       companions.push({
-        ...file,
+        ...hashedFile.file,
         kind,
         ...(arch === undefined ? {} : { arch }),
         ...(base === undefined ? {} : { base }),
         ...(signatures === undefined ? {} : { signatures }),
       });
     }
-    const zsync = await makeMissingZsync(built, main);
-    const made = [blockmap, zsync].filter((each) => each !== undefined);
-    hashed.push({ built, main, companions: [...companions, ...made], repairs: hash.repairs });
+    if (own.blockmap !== undefined) companions.push(own.blockmap);
+    const zsync = await makeMissingZsync(built, own.file);
+    if (zsync !== undefined) companions.push(zsync);
+    hashed.push({ built, main: own.file, companions, repairs });
   }
   return hashed;
 }
 
-interface Hashing {
-  readonly onProgress: (progress: PublishProgress) => void;
-  readonly artifact: BuiltArtifact;
-  readonly repairs: Repair[];
+interface MappedFile {
+  readonly file: HashedFile;
+  /** The block map that has to be published beside the file; undefined when the map of the build tool fits. */
+  readonly blockmap: HashedCompanion | undefined;
+  readonly repairs: readonly Repair[];
 }
 
 /**
  * Hashes a file, and compares it with its block map.
  *
- * @returns the file, and the block map that has to be published beside it, when the build tool did not write it
+ * @param needsBlockmap true makes a missing map
  */
 async function hashMapped(
-  hashing: Hashing,
-  file: BuiltFile,
+  built: BuiltFile,
   further: readonly FurtherAlgorithm[],
-): Promise<{ readonly file: HashedFile; readonly blockmap: HashedCompanion | undefined }> {
-  const { artifact, repairs } = hashing;
-  const { path, filename, size, blockmap: stated } = file;
-  const hash = async (reader?: ByteReader): Promise<HashedFile> => {
+  report: (progress: PublishProgress) => void,
+  needsBlockmap: boolean,
+): Promise<MappedFile> {
+  const { path, filename, size, blockmap: stated, facts = {} } = built;
+  const hash = async (reader?: ByteReader): Promise<MappedFile> => {
     const onProgress = (bytesDone: number): void =>
-      hashing.onProgress({ phase: 'hash', filename, bytesDone, bytesTotal: size });
-    const digests = await hashFile(file, onProgress, further, reader);
-    return { content: path, facts: file.facts ?? {}, filename, size, ...digests };
+      report({ phase: 'hash', filename, bytesDone, bytesTotal: size });
+    const { isRehashed, ...digests } = await hashFile(built, onProgress, further, reader);
+    const file = { content: path, facts, filename, size, ...digests };
+    const repairs = isRehashed ? [repairOf(built, 'rehashed')] : [];
+    return { file, blockmap: undefined, repairs };
   };
-  const hashAndCut = async (kind: Repair['kind']) => {
-    const cutter = createBlockCutter(path);
-    try {
-      const hashed = await hash(cutter);
-      const blockmap = await publishedMap(filename, await cutter.finish());
-      repairs.push({ filename, kind });
-      return { file: hashed, blockmap };
-    } finally {
-      await cutter.stop();
-    }
+  const hashAndCut = async (kind: Repair['kind']): Promise<MappedFile> => {
+    const cutter = await createBlockCutter();
+    const { file, repairs } = await hash(cutter);
+    const map = await packBlockmap(cutter.finish());
+    const blockmap = madeFile(BLOCKMAP, `${filename}.blockmap`, map);
+    return { file, blockmap, repairs: [...repairs, repairOf(built, kind)] };
   };
-  if (stated === undefined) {
-    const isMissing = file === artifact && artifact.needsBlockmap;
-    return isMissing ? hashAndCut('blockmap_made') : { file: await hash(), blockmap: undefined };
-  }
-  const isInside = file.facts?.blockMapSize !== undefined;
+  if (stated === undefined) return needsBlockmap ? hashAndCut('blockmap_made') : hash();
+  const isInside = facts.blockMapSize !== undefined;
   if (!isInside && coverageOf(stated) !== size) return hashAndCut('blockmap_replaced');
-  const [hashed, fits] = await Promise.all([hash(), fitsBlockmap(path, stated)]);
-  if (fits) return { file: hashed, blockmap: undefined };
+  const check = await createBlockCheck(stated);
+  const hashed = await hash(check);
+  if (check.finish()) return hashed;
   if (!isInside) return hashAndCut('blockmap_replaced');
-  repairs.push({ filename, kind: 'blockmap_ignored' });
-  const { blockMapSize: _, ...facts } = hashed.facts;
-  return { file: { ...hashed, facts }, blockmap: undefined };
+  const { blockMapSize: _, ...others } = facts;
+  return {
+    file: { ...hashed.file, facts: others },
+    blockmap: undefined,
+    repairs: [...hashed.repairs, repairOf(built, 'blockmap_ignored')],
+  };
 }
 
-async function publishedMap(filename: string, blockmap: Blockmap): Promise<HashedCompanion> {
-  return madeFile(BLOCKMAP, `${filename}.blockmap`, await packBlockmap(blockmap));
+function repairOf({ filename }: BuiltFile, kind: Repair['kind']): Repair {
+  return { filename, kind };
 }
 
 /** @returns undefined when the artifact needs no zsync file, or is too large for a zsync file */

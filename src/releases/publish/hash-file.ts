@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { BuiltFile } from '../../builds/build-output.ts';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -19,6 +20,8 @@ interface FileDigests {
   /** Present when the caller asked for them. */
   readonly sha1?: string;
   readonly blake2b512?: string;
+  /** True when the file differs from a statement, and the publisher accepts that. */
+  readonly isRehashed: boolean;
 }
 
 /** Clients of some formats compare SHA-1, and some signatures are over BLAKE2b. */
@@ -66,13 +69,17 @@ export async function hashFile(
   }
   const digests = new Map([...hashes].map(([algorithm, hash]) => [algorithm, hash.digest('hex')]));
   for (const [algorithm, digest] of (await apart?.digests) ?? []) digests.set(algorithm, digest);
-  for (const { algorithm, hex, statedIn } of file.stated) {
+  const differing = file.stated.filter(
+    ({ algorithm, hex }) => digests.get(algorithm) !== hex.toLowerCase(),
+  );
+  const refused = differing.find(({ isAccepted }) => !isAccepted);
+  if (refused !== undefined) {
+    const { algorithm, hex, statedIn } = refused;
     const actual = digests.get(algorithm);
-    if (actual === hex.toLowerCase()) continue;
     const differs = `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated.`;
     throw new AppError(
       'invalid_artifact',
-      `${differs} It was changed after the build wrote ${statedIn}. Build again, or publish it without that file.`,
+      `${differs} It was changed after the build wrote ${statedIn}. Build again, or add --rehash ${JSON.stringify(basename(file.path))} to publish its present bytes.`,
       { importDetail: `${differs} Copy it again from the other server.` },
     );
   }
@@ -83,6 +90,7 @@ export async function hashFile(
     sha512: digests.get('sha512') ?? '',
     ...(sha1 === undefined ? {} : { sha1 }),
     ...(blake2b512 === undefined ? {} : { blake2b512 }),
+    isRehashed: differing.length > 0,
   };
 }
 

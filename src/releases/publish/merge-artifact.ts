@@ -38,11 +38,13 @@ function edValueOf(signatures: readonly ArtifactSignature[] = []): string | unde
  * @param uploaded the one of the two that names the object with the bytes
  */
 export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
+  const unsignedBuild = first.unsignedBuild ?? second.unsignedBuild;
   return {
     ...first,
     ...factsOf(first, second),
     object: uploaded.object || first.object || second.object,
     minimumOsVersion: first.minimumOsVersion ?? second.minimumOsVersion,
+    ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
     signatures: joinSignatures(first.signatures, second.signatures),
     companions: [
       ...first.companions.map((each) => joinCompanion(each, second, uploaded)),

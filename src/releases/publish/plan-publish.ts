@@ -6,6 +6,7 @@ import { type OfferJson, offerJsonOf } from '../../catalog/documents/revision-do
 import type { SettingsJson } from '../../catalog/documents/settings-document.ts';
 import { describeDraft, draftIn, type ListedDraft } from '../../catalog/list-drafts.ts';
 import type { ManifestReference } from '../../catalog/read.ts';
+import { listed } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Release } from '../../domain/release.ts';
 import type { Target } from '../../domain/target.ts';
@@ -48,6 +49,8 @@ export interface Publish extends Admission, Holding {
   readonly verifiedWith: Readonly<
     Record<keyof PublicKeySettings, { readonly text: string } | null | undefined>
   >;
+  /** The published names of files that the publisher accepts although a feed of the build states other bytes. */
+  readonly rehashed: readonly string[];
   /** The salt of a rollout that starts with this publish. */
   readonly salt: string;
 }
@@ -132,7 +135,7 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
     kind: placed.kind === 'draft' ? ('draft' as const) : ('publish' as const),
     version,
     channels: [name],
-    reason: null,
+    reason: rehashedReason(publish),
     summary: existing === undefined ? rolloutText(placed) : undefined,
   };
   return { ...plan, edit: { change, channels: placed.channels } };
@@ -265,6 +268,12 @@ export function channelFacts(
     held: null,
     dropped: edit === undefined ? [] : placed.dropped,
   };
+}
+
+/** The history keeps what no check can prove. */
+function rehashedReason({ rehashed }: Publish): string | null {
+  if (rehashed.length === 0) return null;
+  return `The publisher accepted other bytes than the build tool stated for ${listed(rehashed)}.`;
 }
 
 /** Reports whether the offered manifest already states everything that this publisher adds. */

@@ -116,6 +116,7 @@ export async function publishRelease(
   const keys = applicationSettingsOf(admitted.settings);
   const { tauriPubkey, sparklePubkey } = keys;
   const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
+  const repairs = hashed.flatMap((each) => each.repairs);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
   const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
@@ -125,6 +126,7 @@ export async function publishRelease(
   await refuseLost(deps, application, lost);
   const publish = (files: Pick<Release, 'artifacts' | 'carried'>): Publish => ({
     ...publishOf(deps, publishing, files),
+    rehashed: repairs.filter(({ kind }) => kind === 'rehashed').map(({ filename }) => filename),
     uploadsBegan,
     verifiedWith: {
       tauriPubkey: signatures.count > 0 ? tauriPubkey : undefined,
@@ -164,7 +166,7 @@ export async function publishRelease(
     channel,
     ...committed,
     artifacts: uploaded,
-    repairs: hashed.flatMap(({ repairs }) => repairs),
+    repairs,
     signatures,
     edSignatures,
   };
@@ -273,6 +275,7 @@ export function publishOf(
       artifacts: files.artifacts,
       carried: files.carried,
     },
+    rehashed: [],
     uploadsBegan: null,
     verifiedWith: { tauriPubkey: undefined, sparklePubkey: undefined },
     salt: randomness.id(),

@@ -42,6 +42,7 @@ function publishing(targets: readonly TargetName[], asked: Partial<Publish> = {}
     create: true,
     allowPrerelease: false,
     expect: TARGETS.map(parseTarget),
+    rehashed: [],
     uploadsBegan: NOW,
     verifiedWith: { tauriPubkey: undefined, sparklePubkey: undefined },
     salt: 'salt',
