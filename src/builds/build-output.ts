@@ -3,6 +3,7 @@ import type { CompanionKind, UpdaterFacts } from '../domain/companion.ts';
 import type { Arch, Format, Platform } from '../domain/platform.ts';
 import type { DigestAlgorithm, UnsignedBuild } from '../domain/release.ts';
 import type { ArtifactSignature } from '../domain/signature.ts';
+import type { SigningFacts } from '../domain/signing-facts.ts';
 
 /** The output of a build tool on disk, as inferred from names, sidecars and magic numbers. */
 
@@ -55,6 +56,10 @@ export interface BuiltArtifact extends BuiltFile {
   /** True when clients look for a block map beside the file. Publishing makes a missing one. */
   readonly needsBlockmap: boolean;
   readonly minimumOsVersion: string | null;
+  /** The code signature of the file, and what its updater accepts; absent: unknown. */
+  readonly signing?: SigningFacts | undefined;
+  /** The version that the program or application inside states; absent: unknown. */
+  readonly versionInside?: string | undefined;
   /** Set when the file was signed after the build tool stated its size and hash. */
   readonly unsignedBuild?: UnsignedBuild | undefined;
   readonly signatures: readonly ArtifactSignature[];

@@ -28,6 +28,7 @@ import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { attachFeed } from './electron/attach-feed.ts';
 import { isFeedName } from './electron/feed.ts';
 import { identify } from './identify.ts';
+import { readInsideFacts } from './inside-facts.ts';
 import { refusal } from './refusal.ts';
 import { scanDirectory } from './scan-directory.ts';
 import {
@@ -117,7 +118,10 @@ export async function readBuildOutput(request: {
   described = { ...described, notes: described.notes ?? fromAppcasts.releaseNotes ?? null };
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
-  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
+  const artifacts: BuiltArtifact[] = [];
+  for (const draft of drafts.values()) {
+    artifacts.push({ ...finishDraft(draft, version), ...(await readInsideFacts(draft.package)) });
+  }
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   refuseTwoOfOneName(signed);

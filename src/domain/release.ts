@@ -2,6 +2,7 @@ import type { CarriedDocument } from './carried-document.ts';
 import type { Companion, UpdaterFacts } from './companion.ts';
 import type { Arch, Format, Platform } from './platform.ts';
 import type { ArtifactSignature } from './signature.ts';
+import type { SigningFacts } from './signing-facts.ts';
 import type { Target } from './target.ts';
 
 /** A release: its artifacts and what the publisher states about it. */
@@ -36,6 +37,8 @@ export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   readonly minimumOsVersion: string | null;
   /** Absent: the file is as its build tool described it, or no build tool did. */
   readonly unsignedBuild?: UnsignedBuild;
+  /** Absent: unknown. */
+  readonly signing?: SigningFacts;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly Companion[];
   /** The place of its bytes, relative to the application: `artifacts/{sha256}/{filename}`. */

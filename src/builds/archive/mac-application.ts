@@ -68,7 +68,8 @@ export async function readAppTar(path: string): Promise<ApplicationArch> {
   return agreement(programs);
 }
 
-async function* limitScan(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+/** @throws Error when the chunks have more bytes than any application */
+export async function* limitScan(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;

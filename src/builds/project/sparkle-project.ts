@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { textInXml } from '../property-list.ts';
 import { nameInIdentifier } from './application-name.ts';
 import { textOf } from './loose.ts';
 import { type FoundTool, type Stated, stated } from './project.ts';
@@ -44,13 +45,8 @@ async function findInfoPlist(directory: string): Promise<Plist | undefined> {
   return undefined;
 }
 
-/**
- * The text of a key in a property list; undefined for `$(VARIABLE)`. Searches the text, because `parseXml` refuses the
- * document type declaration of a property list.
- */
 function stringIn(text: string, key: string): string | undefined {
-  const found = new RegExp(`<key>${key}</key>\\s*<string>([^<$]+)</string>`).exec(text);
-  return textOf(found?.[1]);
+  return textOf(textInXml(text, key));
 }
 
 function statedIn(plist: Plist | undefined, key: string): Stated | undefined {

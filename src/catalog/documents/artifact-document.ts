@@ -8,6 +8,7 @@ import {
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { type ArtifactSignature, SIGNATURE_SCHEMES } from '../../domain/signature.ts';
+import type { SigningFacts } from '../../domain/signing-facts.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import { isArtifactObject } from '../keys.ts';
 
@@ -111,6 +112,37 @@ const companionSchema = z
   })
   .refine(hasOwnObject, 'object is not that of its sha256 and filename');
 
+const signingSchema = z
+  .object({
+    publisher: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('The signer of a Windows program; null: it is not signed; absent: unknown.'),
+    accepted_publishers: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'The publishers whose updates its updater accepts; empty: every publisher; absent: unknown.',
+      ),
+    team: z
+      .string()
+      .nullable()
+      .optional()
+      .describe("Apple's Team ID; null: no team signed it; absent: unknown."),
+    hardened_runtime: z.boolean().optional().describe('Absent: unknown.'),
+    ticket: z
+      .boolean()
+      .optional()
+      .describe("True when Apple's notarization ticket is stapled to it; absent: unknown."),
+    trusted_keys: z
+      .array(z.object({ scheme: z.enum(SIGNATURE_SCHEMES), key: z.string() }))
+      .optional()
+      .describe('The public keys with which it verifies its updates; absent: unknown.'),
+  })
+  .optional()
+  .describe('Its code signature, and what its updater accepts; absent: unknown.');
+
 export const artifactSchema = z
   .object({
     os: platformSchema,
@@ -127,6 +159,7 @@ export const artifactSchema = z
       .describe(
         'The size and the hash that the build tool stated, when the file was signed after that; absent: it was not.',
       ),
+    signing: signingSchema,
     ...updaterFactsShape,
     signatures: signaturesSchema.describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
@@ -142,7 +175,7 @@ function hasOwnObject(file: { object: string; sha256: string; filename: string }
 
 /** The inverse of {@link artifactJsonOf}. */
 export function artifactOf(json: ArtifactJson): Artifact {
-  const { os, minimum_os_version, unsigned_build: unsignedBuild, companions, ...file } = json;
+  const { os, minimum_os_version, unsigned_build, signing, companions, ...file } = json;
   const { signatures, ...same } = fileOf(file);
   return {
     ...same,
@@ -154,7 +187,8 @@ export function artifactOf(json: ArtifactJson): Artifact {
     })),
     platform: os,
     minimumOsVersion: minimum_os_version,
-    ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
+    ...(unsigned_build === undefined ? {} : { unsignedBuild: unsigned_build }),
+    ...(signing === undefined ? {} : { signing: signingOf(signing) }),
     signatures: signatures ?? [],
   };
 }
@@ -210,6 +244,33 @@ function fileJsonOf(
   };
 }
 
+type SigningJson = NonNullable<z.output<typeof signingSchema>>;
+
+function signingOf(json: SigningJson): SigningFacts {
+  const { publisher, accepted_publishers, team, hardened_runtime, ticket, trusted_keys } = json;
+  return {
+    ...(publisher === undefined ? {} : { publisher }),
+    ...(accepted_publishers === undefined ? {} : { acceptedPublishers: accepted_publishers }),
+    ...(team === undefined ? {} : { team }),
+    ...(hardened_runtime === undefined ? {} : { hardenedRuntime: hardened_runtime }),
+    ...(ticket === undefined ? {} : { ticket }),
+    ...(trusted_keys === undefined ? {} : { trustedKeys: trusted_keys }),
+  };
+}
+
+/** The inverse of {@link signingOf}. */
+function signingJsonOf(facts: SigningFacts): SigningJson {
+  const { publisher, acceptedPublishers, team, hardenedRuntime, ticket, trustedKeys } = facts;
+  return {
+    ...(publisher === undefined ? {} : { publisher }),
+    ...(acceptedPublishers === undefined ? {} : { accepted_publishers: [...acceptedPublishers] }),
+    ...(team === undefined ? {} : { team }),
+    ...(hardenedRuntime === undefined ? {} : { hardened_runtime: hardenedRuntime }),
+    ...(ticket === undefined ? {} : { ticket }),
+    ...(trustedKeys === undefined ? {} : { trusted_keys: [...trustedKeys] }),
+  };
+}
+
 type SparkleJson = NonNullable<z.output<typeof sparkleFactsSchema>>;
 
 /** The names of the facts in the domain and in the document. */
@@ -242,7 +303,7 @@ function sparkleJsonOf(facts: SparkleFacts): SparkleJson {
 /** An artifact as it is stored. */
 export function artifactJsonOf(artifact: Artifact): ArtifactJson {
   const { platform, arch, format, minimumOsVersion, companions, signatures } = artifact;
-  const { filename, size, sha256, sha512, object, unsignedBuild } = artifact;
+  const { filename, size, sha256, sha512, object, unsignedBuild, signing } = artifact;
   return {
     arch,
     format,
@@ -255,6 +316,7 @@ export function artifactJsonOf(artifact: Artifact): ArtifactJson {
     os: platform,
     minimum_os_version: minimumOsVersion,
     ...(unsignedBuild === undefined ? {} : { unsigned_build: unsignedBuild }),
+    ...(signing === undefined ? {} : { signing: signingJsonOf(signing) }),
     signatures: signatures.map(({ scheme, keyId, value }) => ({ scheme, key_id: keyId, value })),
     companions: companions.map((companion) => {
       const { kind, filename, size, sha256, sha512, object, arch, base } = companion;

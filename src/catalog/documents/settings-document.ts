@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDisplayName } from '../../domain/display-name.ts';
+import { REQUIREMENTS } from '../../domain/signing-facts.ts';
 
 /** The settings of an application, as a catalog revision stores them. */
 export const settingsSchema = z.object({
@@ -21,6 +22,10 @@ export const settingsSchema = z.object({
     .describe(
       'The public key that verifies the signatures of Sparkle, WinSparkle and NetSparkle, as SUPublicEDKey: base64 of 32 bytes; absent: none.',
     ),
+  require: z
+    .array(z.enum(REQUIREMENTS))
+    .optional()
+    .describe('What `publish` requires of the signatures of a new release; absent: nothing.'),
 });
 
 export type SettingsJson = z.output<typeof settingsSchema>;

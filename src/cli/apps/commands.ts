@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { AppError } from '../../core/errors.ts';
+import { REQUIREMENTS, type Requirement } from '../../domain/signing-facts.ts';
 import { addApplicationOption, addChangeOptions, addJsonOption } from '../arguments.ts';
 import { describeCommand } from '../description.ts';
 import type { Runner } from '../runner.ts';
@@ -54,6 +56,25 @@ export function addAppCommands(program: Command, run: Runner): void {
       '--sparkle-pubkey <key|file>',
       'the public key of Sparkle, as SUPublicEDKey in Info.plist, or a file with it; "none" removes it',
     )
+    .option(
+      '--require <rules>',
+      'refuse releases that clients may refuse: publisher (Windows programs are signed, by a publisher that earlier releases accept), team (macOS applications are signed by the same team), ticket (they are notarized), key (earlier releases trust the key of each Tauri and Sparkle signature); a list such as publisher,team; "none" removes all',
+      parseRequirements,
+    )
     .option('--reason <text>', 'the reason, which slipway history shows');
   addChangeOptions(settings).action(run(async () => (await load()).set));
+}
+
+/** @throws AppError `invalid_request` */
+function parseRequirements(list: string): readonly Requirement[] {
+  const names = list.split(',').map((name) => name.trim());
+  if (names.length === 1 && names[0] === 'none') return [];
+  return names.map((name) => {
+    const known = REQUIREMENTS.find((each) => each === name);
+    if (known !== undefined) return known;
+    throw new AppError(
+      'invalid_request',
+      `--require has no rule ${JSON.stringify(name)}. Rules: ${REQUIREMENTS.join(', ')}; "none" removes all.`,
+    );
+  });
 }

@@ -1,5 +1,6 @@
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Requirement } from '../../domain/signing-facts.ts';
 import {
   type ApplicationSettings,
   applicationSettingTexts,
@@ -45,6 +46,7 @@ export async function list(
       'display name',
       'tauri pubkey',
       'sparkle pubkey',
+      'require',
     ],
     listed.map(applicationRow),
   );
@@ -77,12 +79,13 @@ function applicationJson(listed: ListedApplication): object {
 }
 
 function settingsJson(settings: ApplicationSettings): object {
-  const { displayName, tauriPubkey: key, sparklePubkey } = settings;
+  const { displayName, tauriPubkey: key, sparklePubkey, require } = settings;
   return {
     display_name: displayName,
     tauri_pubkey: key?.text ?? null,
     tauri_key_id: key?.keyId ?? null,
     sparkle_pubkey: sparklePubkey?.text ?? null,
+    require,
   };
 }
 
@@ -99,19 +102,21 @@ export async function set(
     readonly displayName?: string;
     readonly tauriPubkey?: string;
     readonly sparklePubkey?: string;
+    readonly require?: readonly Requirement[];
   },
 ): Promise<void> {
-  const { displayName, tauriPubkey, sparklePubkey } = options;
-  if ([displayName, tauriPubkey, sparklePubkey].every((each) => each === undefined)) {
+  const { displayName, tauriPubkey, sparklePubkey, require } = options;
+  if ([displayName, tauriPubkey, sparklePubkey, require].every((each) => each === undefined)) {
     throw new AppError(
       'invalid_request',
-      `Say what to change: ${DISPLAY_NAME}, ${TAURI_PUBKEY} or ${SPARKLE_PUBKEY}. "slipway apps" shows the present settings.`,
+      `Say what to change: ${DISPLAY_NAME}, ${TAURI_PUBKEY}, ${SPARKLE_PUBKEY} or --require. "slipway apps" shows the present settings.`,
     );
   }
   const stated = {
     displayName: displayName?.trim() === NONE ? null : displayName,
     tauriPubkey: await statedKey(tauriPubkey, TAURI_PUBKEY),
     sparklePubkey: await statedKey(sparklePubkey, SPARKLE_PUBKEY),
+    require,
   };
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;

@@ -77,6 +77,13 @@ function addPublish(program: Command, run: Runner): void {
         String,
       ),
     )
+    .addOption(
+      new RepeatableOption(
+        '--trusts <key|file>',
+        'the public key of Tauri or Sparkle with which these builds verify their next update, when it is not the key that signs them; publish warns when a later release is signed with another key',
+        String,
+      ),
+    )
     .option('--draft', 'add the files to a draft, which "slipway publish VERSION" opens', false)
     .addOption(
       new RepeatableOption(

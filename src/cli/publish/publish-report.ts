@@ -11,7 +11,6 @@ import { findNativeBuild } from '../../domain/compatible-arches.ts';
 import type { Artifact } from '../../domain/release.ts';
 import type { Target } from '../../domain/target.ts';
 import type { PublishResult } from '../../releases/publish/publish-release.ts';
-import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
 import { appOption } from '../arguments.ts';
 import { droppedSentence, mistypedChannel } from '../channels/channel-report.ts';
 import type { Context } from '../context.ts';
@@ -44,7 +43,7 @@ import {
 
 const SKIPPED_NAMED_MAX = 4;
 
-export function reportJson(result: Compared, build: BuildOutput): object {
+export function reportJson(result: PublishResult, build: BuildOutput): object {
   return {
     app: result.application,
     version: result.version,
@@ -80,11 +79,7 @@ export function reportJson(result: Compared, build: BuildOutput): object {
   };
 }
 
-interface Compared extends PublishResult {
-  readonly earlier: EarlierReleases;
-}
-
-interface Printed extends Compared {
+interface Printed extends PublishResult {
   readonly place: string;
   readonly isNewStore: boolean;
   /** The time by the store's clock. */
@@ -248,7 +243,7 @@ function nextOf(version: string, planned: string): string {
 }
 
 /** The remarks about the files of this command only: each job prints the remarks about the files that it publishes. */
-function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
+function warningsOf(result: PublishResult, build: BuildOutput): readonly string[] {
   const platforms = result.artifacts.map(({ artifact }) => artifact.platform);
   const { artifacts } = result.release;
   const own = artifacts.filter(({ platform }) => platforms.includes(platform));
@@ -265,6 +260,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
     ...feedWarnings(release),
     ...signedWarnings({ ...result, release }, build, result.earlier),
     ...bundleVersionWarnings(release, result.earlier),
+    ...result.findings.map(({ text }) => `Warning: ${text}`),
     ...repairWarnings(result),
     ...blockmapWarnings(release, result.earlier),
     ...latestJsonWarnings(result),
@@ -273,7 +269,7 @@ function warningsOf(result: Compared, build: BuildOutput): readonly string[] {
   ];
 }
 
-function channelWarnings({ channel, version, changed, held, before }: Compared) {
+function channelWarnings({ channel, version, changed, held, before }: PublishResult) {
   const mistyped = changed ? mistypedChannel(channel, version, before) : undefined;
   if (mistyped === undefined) return [];
   const undo =
@@ -283,7 +279,11 @@ function channelWarnings({ channel, version, changed, held, before }: Compared) 
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
-function fullnessWarnings({ application, after, removedVersions }: Compared): readonly string[] {
+function fullnessWarnings({
+  application,
+  after,
+  removedVersions,
+}: PublishResult): readonly string[] {
   const sentence = fullnessSentence(application, after, removedVersions);
   return sentence === undefined ? [] : [`Warning: ${sentence} ${FULLNESS_REMEDY}`];
 }

@@ -3,19 +3,24 @@ import { readBuildOutput } from '../../builds/read-build-output.ts';
 import { EVERY_CLIENT, presentShare } from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
+import { parseMinisignKey } from '../../domain/minisign.ts';
+import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
+import type { TrustedKey } from '../../domain/signing-facts.ts';
+import { parseSparkleKey } from '../../domain/sparkle-key.ts';
 import type { Target } from '../../domain/target.ts';
 import { offersReleases } from '../../releases/channels/channel-rules.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
 import type { PublishProgress } from '../../releases/publish/hash-artifacts.ts';
 import { type PublishRequest, publishRelease } from '../../releases/publish/publish-release.ts';
-import { readEarlier } from '../../releases/publish/read-earlier.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { mistypedChannel } from '../channels/channel-report.ts';
 import { askAboutVisitors, requireConsent, runWithConsent } from '../consent.ts';
 import { type Context, openContext } from '../context.ts';
 import { differenceJson } from '../forecast/difference-report.ts';
+import { readSeenChecks } from '../forecast/seen-checks.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
+import { readKey } from '../key-file.ts';
 import { printJson } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,6 +40,7 @@ export interface PublishOptions extends ChangeOptions {
   readonly mandatoryFor?: string;
   readonly endNative?: readonly Target[];
   readonly rehash?: readonly string[];
+  readonly trusts?: readonly string[];
   readonly draft: boolean;
   readonly expect?: readonly (readonly Target[])[];
   readonly releasePartial: boolean;
@@ -82,10 +88,12 @@ export async function publish(
     mode: options.draft ? ('draft' as const) : ('offer' as const),
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
+    trusts: await trustedKeys(options.trusts ?? []),
   };
   const deps = {
     ...context,
     onProgress: (step: PublishProgress) => showStep(progress, step),
+    readSeenChecks: (application: string) => readSeenChecks(context, application),
     beforeOffer: (states: ChannelStates) => {
       progress.stop();
       return askToPublish(terminal, context, request, states);
@@ -98,11 +106,10 @@ export async function publish(
       (overruled) => publishRelease(deps, { ...request, ...overruled }).finally(progress.stop),
     );
     progress.stop();
-    const earlier = await readEarlier(context, result);
     const now = context.clock.now();
     if (options.json) {
       printJson(terminal, {
-        ...reportJson({ ...result, earlier }, build),
+        ...reportJson(result, build),
         ...(await differenceJson(terminal, context, request.application, result)),
       });
       return;
@@ -111,7 +118,6 @@ export async function publish(
     const expected = request.expect ?? [];
     const report = {
       ...result,
-      earlier,
       place: place.text,
       isNewStore: isNew,
       expected,
@@ -150,6 +156,19 @@ async function askToPublish(
     const question = await wideQuestion(context, application, what, states, about);
     return `${question}\nTo offer it to a share of the installations first, answer no and add --rollout 5%.`;
   });
+}
+
+/** @throws AppError `invalid_request` for a text that is no public key of Tauri or Sparkle */
+async function trustedKeys(given: readonly string[]): Promise<readonly TrustedKey[]> {
+  const keys: TrustedKey[] = [];
+  for (const each of given) {
+    const text = (await readKey(each, '--trusts')).trim();
+    // The base64 of 32 bytes, which is a key of Sparkle, has 44 characters. A key of Tauri is longer.
+    const scheme = text.length <= 44 ? SPARKLE_ED25519 : MINISIGN;
+    const { text: key } = scheme === MINISIGN ? parseMinisignKey(text) : parseSparkleKey(text);
+    keys.push({ scheme, key });
+  }
+  return keys;
 }
 
 /** @throws AppError `invalid_request` for an argument that the shell split, or that is not valid UTF-8 */
@@ -203,11 +222,10 @@ async function offerDraft(
     });
     return openDraft(context, asked);
   });
-  const earlier = await readEarlier(context, result);
   const now = context.clock.now();
   if (options.json) {
     return printJson(terminal, {
-      ...reportJson({ ...result, earlier }, NO_BUILD),
+      ...reportJson(result, NO_BUILD),
       ...(await differenceJson(terminal, context, application, result)),
     });
   }
@@ -215,7 +233,7 @@ async function offerDraft(
   await printPublished(
     terminal,
     context,
-    { ...result, ...facts, earlier, expected: expect ?? [] },
+    { ...result, ...facts, expected: expect ?? [] },
     NO_BUILD,
   );
 }
@@ -230,6 +248,7 @@ function refuseWithoutFiles(version: string, options: PublishOptions): void {
     options.mandatoryFor !== undefined && '--mandatory-for',
     options.endNative !== undefined && '--end-native',
     options.rehash !== undefined && '--rehash',
+    options.trusts !== undefined && '--trusts',
   ].find((option) => option !== false);
   if (given === undefined) return;
   throw new AppError(

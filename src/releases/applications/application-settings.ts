@@ -5,6 +5,7 @@ import {
 } from '../../catalog/documents/settings-document.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { type MinisignPublicKey, parseMinisignKey } from '../../domain/minisign.ts';
+import { REQUIREMENTS, type Requirement } from '../../domain/signing-facts.ts';
 import { parseSparkleKey, type SparklePublicKey } from '../../domain/sparkle-key.ts';
 import { isEdPublicKey } from '../verify/ed25519.ts';
 
@@ -16,10 +17,12 @@ export interface ApplicationSettings {
   readonly tauriPubkey: MinisignPublicKey | null;
   /** The key that verifies the signatures of Sparkle, WinSparkle and NetSparkle; null: nothing is verified. */
   readonly sparklePubkey: SparklePublicKey | null;
+  /** What `publish` requires of the signatures of a new release. */
+  readonly require: readonly Requirement[];
 }
 
 /** The settings with which signatures are verified. */
-export type PublicKeySettings = Omit<ApplicationSettings, 'displayName'>;
+export type PublicKeySettings = Pick<ApplicationSettings, 'tauriPubkey' | 'sparklePubkey'>;
 
 /** The settings that a publisher states. A setting that is undefined stays as it is; null removes it. */
 export interface StatedSettings {
@@ -29,6 +32,8 @@ export interface StatedSettings {
   readonly tauriPubkey?: string | null | undefined;
   /** A text that {@link parseSparkleKey} accepts. */
   readonly sparklePubkey?: string | null | undefined;
+  /** The complete list. */
+  readonly require?: readonly Requirement[] | undefined;
 }
 
 /**
@@ -36,7 +41,7 @@ export interface StatedSettings {
  * @throws AppError `document_corrupt` for a display name or public key that no command stores
  */
 export function applicationSettingsOf(settings: SettingsJson): ApplicationSettings {
-  const { display_name, tauri_pubkey, sparkle_pubkey } = settings;
+  const { display_name, tauri_pubkey, sparkle_pubkey, require = [] } = settings;
   return {
     displayName: stored(
       display_name,
@@ -51,6 +56,7 @@ export function applicationSettingsOf(settings: SettingsJson): ApplicationSettin
       'public key for Sparkle',
       'base64 of 32 bytes',
     ),
+    require,
   };
 }
 
@@ -75,7 +81,7 @@ function stored<T>(
 
 /** Replaces the stated settings. @throws AppError `invalid_request` for a text that is no such setting */
 export function withStatedSettings(settings: SettingsJson, stated: StatedSettings): SettingsJson {
-  const { displayName, tauriPubkey, sparklePubkey } = stated;
+  const { displayName, tauriPubkey, sparklePubkey, require } = stated;
   let changed = settings;
   if (displayName !== undefined) {
     const { display_name: _before, ...others } = changed;
@@ -97,6 +103,12 @@ export function withStatedSettings(settings: SettingsJson, stated: StatedSetting
       sparklePubkey === null
         ? others
         : { ...others, sparkle_pubkey: parseUsableKey(sparklePubkey).text };
+  }
+  if (require !== undefined) {
+    const { require: _before, ...others } = changed;
+    // In the order of the list, so that the same requirements are the same setting.
+    const ordered = REQUIREMENTS.filter((each) => require.includes(each));
+    changed = ordered.length === 0 ? others : { ...others, require: ordered };
   }
   return changed;
 }
@@ -135,5 +147,6 @@ export function applicationSettingTexts(settings: ApplicationSettings): Record<s
     'display name': settings.displayName ?? 'none',
     'tauri pubkey': settings.tauriPubkey?.keyId ?? 'none',
     'sparkle pubkey': settings.sparklePubkey?.text ?? 'none',
+    require: settings.require.join(',') || 'none',
   };
 }

@@ -5,6 +5,7 @@ import { parseVersion } from '../../domain/version.ts';
 import type { Admission } from '../channels/channel-rules.ts';
 import { commitRelease, planVerified } from '../publish/commit-release.ts';
 import { type PublishResult, publishOf } from '../publish/publish-release.ts';
+import { readEarlier } from '../publish/read-earlier.ts';
 import { admit } from '../publish/read-publish-state.ts';
 import { NO_SIGNATURES } from '../verify/verify-signatures.ts';
 import { NO_ED_SIGNATURES } from '../verify/verify-sparkle.ts';
@@ -48,6 +49,13 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     ...committed,
     artifacts: [],
     repairs: [],
+    findings: [],
+    earlier: await readEarlier(deps, {
+      application,
+      channel,
+      version: request.version,
+      ...committed,
+    }),
     signatures: NO_SIGNATURES,
     edSignatures: NO_ED_SIGNATURES,
   };

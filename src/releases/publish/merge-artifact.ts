@@ -39,12 +39,14 @@ function edValueOf(signatures: readonly ArtifactSignature[] = []): string | unde
  */
 export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artifact): Artifact {
   const unsignedBuild = first.unsignedBuild ?? second.unsignedBuild;
+  const hasFacts = first.signing !== undefined || second.signing !== undefined;
   return {
     ...first,
     ...factsOf(first, second),
     object: uploaded.object || first.object || second.object,
     minimumOsVersion: first.minimumOsVersion ?? second.minimumOsVersion,
     ...(unsignedBuild === undefined ? {} : { unsignedBuild }),
+    ...(hasFacts ? { signing: { ...second.signing, ...first.signing } } : {}),
     signatures: joinSignatures(first.signatures, second.signatures),
     companions: [
       ...first.companions.map((each) => joinCompanion(each, second, uploaded)),

@@ -15,6 +15,7 @@ import { parseApplicationName, parseChannelName } from '../../domain/channel.ts'
 import type { Artifact, Release } from '../../domain/release.ts';
 import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
+import type { TrustedKey } from '../../domain/signing-facts.ts';
 import type { Target } from '../../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from '../applications/application-settings.ts';
 import type { Admission } from '../channels/channel-rules.ts';
 import type { Holding } from '../drafts/draft-rules.ts';
+import type { SeenChecks } from '../forecast/seen-checks.ts';
 import { type SignatureReport, verifySignatures } from '../verify/verify-signatures.ts';
 import { type EdSignatureReport, verifySparkleSignatures } from '../verify/verify-sparkle.ts';
 import {
@@ -33,6 +35,9 @@ import { type CommittedRelease, commitRelease } from './commit-release.ts';
 import { type HashedArtifact, hashArtifacts, type Repair } from './hash-artifacts.ts';
 import type { DescribedRelease } from './merge-release.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
+import { type Finding, findDifferences, type Preflight, refuseFindings } from './preflight.ts';
+import { olderWanted, prepareArtifact } from './prepare-artifact.ts';
+import { type EarlierReleases, readEarlier } from './read-earlier.ts';
 import { admit, fixedReleases, type PublishState, readPublishState } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { type UploadDeps, uploadArtifacts, withPlannedObjects } from './upload-artifacts.ts';
@@ -54,6 +59,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly provenance: Release['provenance'];
   /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
+  /** The public keys that the builds trust for their next update; absent: see `prepareArtifact`. */
+  readonly trusts?: readonly TrustedKey[];
 }
 
 export interface PublishDeps extends UploadDeps {
@@ -61,6 +68,8 @@ export interface PublishDeps extends UploadDeps {
   readonly ensureConforming: () => Promise<void>;
   /** Called after all checks and before the upload, for a release that the channel does not list yet. */
   readonly beforeOffer?: (states: OfferStates) => Promise<void>;
+  /** Reads the checks that clients made, for a warning about clients that refuse the release. */
+  readonly readSeenChecks?: (application: string) => Promise<readonly SeenChecks[]>;
 }
 
 /**
@@ -77,6 +86,10 @@ export interface PublishResult extends CommittedRelease {
   readonly channel: string;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
   readonly repairs: readonly Repair[];
+  /** The differences from earlier releases that clients may refuse. */
+  readonly findings: readonly Finding[];
+  /** The releases that the channel offered before. */
+  readonly earlier: EarlierReleases;
   /** The Tauri signatures of the files of this publish. */
   readonly signatures: SignatureReport;
   /** The Sparkle signatures of the files of this publish. */
@@ -112,10 +125,16 @@ export async function publishRelease(
   const revision = await readingRevision;
   const admitted = admit(catalogState(revision), publishing);
   const readingManifest = ahead(readNewestManifest(deps, application, request.version));
+  const compared = { application, channel, version: request.version, before: admitted.channels };
+  const readingEarlier = ahead(readEarlier(deps, compared, olderWanted(request.artifacts)));
   await deps.ensureConforming();
   const keys = applicationSettingsOf(admitted.settings);
   const { tauriPubkey, sparklePubkey } = keys;
-  const hashed = await hashArtifacts(deps, request.artifacts, tauriPubkey !== null);
+  const earlier = await readingEarlier;
+  const built = request.artifacts.map((each) =>
+    prepareArtifact(each, earlier, keys, request.trusts ?? []),
+  );
+  const hashed = await hashArtifacts(deps, built, tauriPubkey !== null);
   const repairs = hashed.flatMap((each) => each.repairs);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
@@ -139,6 +158,17 @@ export async function publishRelease(
   });
   const state = await readPublishState(deps, admitted, planned, newest);
   const { firstOffered, placed } = planPublish(state, planned);
+  const findings = await compareSigning(deps, application, {
+    version: request.version,
+    files: hashed.map((each) => ({
+      ...withPlannedObjects(each),
+      versionInside: each.built.versionInside,
+    })),
+    earlier: earlier.older,
+    sparkleKey: sparklePubkey?.text ?? null,
+    seen: [],
+  });
+  refuseFindings(application, findings, keys.require);
   const known = namedFiles(state, request.version);
   await refuseRelabelled(deps, {
     application,
@@ -167,9 +197,25 @@ export async function publishRelease(
     ...committed,
     artifacts: uploaded,
     repairs,
+    findings: findings.filter(({ isNew }) => isNew),
+    earlier,
     signatures,
     edSignatures,
   };
+}
+
+/** Reads the counts of checks only when a sentence needs them, because reading them takes many requests. */
+async function compareSigning(
+  { readSeenChecks }: PublishDeps,
+  application: string,
+  preflight: Preflight,
+): Promise<readonly Finding[]> {
+  const findings = findDifferences(preflight);
+  const isRefused = findings.some(
+    ({ requirement, isNew }) => isNew && (requirement === 'publisher' || requirement === 'key'),
+  );
+  if (!isRefused || readSeenChecks === undefined) return findings;
+  return findDifferences({ ...preflight, seen: await readSeenChecks(application) });
 }
 
 /** Lets work begin early. Its error is thrown only where the caller awaits it, after the errors of earlier checks. */

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
 import { isAppError } from '../../core/errors.ts';
@@ -9,17 +10,23 @@ import type { ChannelStates } from '../forecast/compare-channels.ts';
 export interface EarlierReleases {
   /** The newest release of the channel that is older; undefined for none. */
   readonly previous: Release | undefined;
+  /** The newest older releases of the channel, newest first. */
+  readonly older: readonly Release[];
   /** The last other release of the channel that has signed documents; undefined for none. */
   readonly signed: Release | undefined;
   /** The reasons for which releases could not be read, as sentences. */
   readonly problems: readonly string[];
 }
 
+/** Requests at the same time. */
+const READS_AT_ONCE = 8;
+
 /**
  * Reads releases that a channel offered before a release. A manifest that cannot be read is no error but an entry in
- * `problems`, because the release is published already.
+ * `problems`, because a corrupt old release must not stop a new one.
  *
  * @param published `before` has the channels before the release
+ * @param olderMax the number of older releases to read
  */
 export async function readEarlier(
   deps: ReaderDeps,
@@ -29,6 +36,7 @@ export async function readEarlier(
     readonly version: string;
     readonly before: ChannelStates['before'];
   },
+  olderMax = 1,
 ): Promise<EarlierReleases> {
   const { application, channel, version } = published;
   const own = parseVersion(version);
@@ -37,23 +45,28 @@ export async function readEarlier(
   );
   const older = others
     .filter((each) => compareVersions(parseVersion(each.version), own) < 0)
-    .sort((a, b) => newestTextFirst(a.version, b.version));
+    .sort((a, b) => newestTextFirst(a.version, b.version))
+    .slice(0, olderMax);
   const signed = others.findLast((offer) => offer.signed_documents === true);
   const problems: string[] = [];
-  const read = async (offer: OfferJson | undefined): Promise<Release | undefined> => {
-    if (offer === undefined) return undefined;
+  const limit = pLimit(READS_AT_ONCE);
+  const read = async (offer: OfferJson): Promise<readonly [OfferJson, Release][]> => {
     try {
-      return (await readManifest(deps, application, offer.version, offer.manifest)).release;
+      const found = await readManifest(deps, application, offer.version, offer.manifest);
+      return [[offer, found.release]];
     } catch (error) {
       if (!isAppError(error)) throw error;
       problems.push(`${version} was not compared with ${offer.version}: ${error.message}`);
-      return undefined;
+      return [];
     }
   };
-  const [before] = older;
-  const [previous, other] = await Promise.all([
-    read(before),
-    signed === before ? undefined : read(signed),
-  ]);
-  return { previous, signed: signed === before ? previous : other, problems };
+  const wanted = new Set(signed === undefined ? older : [...older, signed]);
+  const found = new Map((await limit.map(wanted, read)).flat());
+  const releaseOf = (offer: OfferJson | undefined) => offer && found.get(offer);
+  return {
+    previous: releaseOf(older[0]),
+    older: older.flatMap((offer) => found.get(offer) ?? []),
+    signed: releaseOf(signed),
+    problems,
+  };
 }

@@ -33,6 +33,7 @@ function artifactWith(hashed: HashedArtifact, objectOf: (file: HashedFile) => st
     format: built.format,
     ...stored(main),
     minimumOsVersion: built.minimumOsVersion,
+    ...(built.signing === undefined ? {} : { signing: built.signing }),
     ...(built.unsignedBuild === undefined ? {} : { unsignedBuild: built.unsignedBuild }),
     signatures: built.signatures,
     companions: hashed.companions.map((file) => ({

@@ -39,8 +39,8 @@ describe('slipway apps', () => {
     );
     expect(await lines('apps')).toEqual([
       'Applications in ./data:',
-      'APP      CHANNELS  NEWEST  ON      REVISION  DISPLAY NAME  TAURI PUBKEY  SPARKLE PUBKEY',
-      'desktop  1         1.0.0   stable  1         none          none          none',
+      'APP      CHANNELS  NEWEST  ON      REVISION  DISPLAY NAME  TAURI PUBKEY  SPARKLE PUBKEY  REQUIRE',
+      'desktop  1         1.0.0   stable  1         none          none          none            none',
     ]);
   });
 
@@ -176,6 +176,7 @@ describe('slipway apps', () => {
           tauri_pubkey: next.pubkey,
           tauri_key_id: next.keyId,
           sparkle_pubkey: null,
+          require: [],
         },
       },
     ]);
@@ -216,7 +217,7 @@ describe('slipway apps', () => {
       'display name  none    Acme Notes',
     ]);
     expect((await name('Acme Notes'))[0]).toMatch(/^Nothing to do: desktop /);
-    expect((await lines('apps'))[2]).toMatch(/ 7 +Acme Notes +none +none$/);
+    expect((await lines('apps'))[2]).toMatch(/ 7 +Acme Notes +none +none +none$/);
     expect((await lines('history'))[2]).toMatch(/ settings set display name Acme Notes /);
     const hostile = '<script>alert(1)</script> & "Söhne" \u{1f4dd}';
     expect((await name(hostile, '--dry-run')).at(-1)).toBe(`display name  Acme Notes  ${hostile}`);
@@ -256,7 +257,7 @@ describe('slipway apps', () => {
     [
       ['set'],
       2,
-      /^slipway: Say what to change: --display-name, --tauri-pubkey or --sparkle-pubkey\./,
+      /^slipway: Say what to change: --display-name, --tauri-pubkey, --sparkle-pubkey or --require\./,
     ],
     [
       ['set', '--display-name', ''],

@@ -1,0 +1,88 @@
+import type { X509Certificate } from 'node:crypto';
+import { openPlainFile } from '../../core/plain-file.ts';
+import { readSignedProgram } from './signed-program.ts';
+
+/** The facts that a Windows program states about itself. */
+export interface ProgramFacts {
+  /** The subject of the signer, as Windows writes it; null: not signed; undefined: the signature cannot be read. */
+  readonly publisher: string | null | undefined;
+  /** `ProductVersion` in its version resource; undefined when it has none. */
+  readonly productVersion: string | undefined;
+}
+
+/** @throws the system's error when the file cannot be read */
+export async function readProgramFacts(path: string): Promise<ProgramFacts> {
+  const program = await readSignedProgram(path);
+  const signer = typeof program === 'object' ? program.signatures[0]?.signer : undefined;
+  return {
+    publisher: program === undefined ? null : signer && subjectOf(signer),
+    productVersion: await readProductVersion(path),
+  };
+}
+
+/** The names that Windows writes for attributes, by the names that OpenSSL writes. */
+const WINDOWS_NAMES: Readonly<Record<string, string>> = {
+  ST: 'S',
+  emailAddress: 'E',
+  serialNumber: 'SERIALNUMBER',
+  postalCode: 'PostalCode',
+  street: 'STREET',
+  businessCategory: 'OID.2.5.4.15',
+  jurisdictionL: 'OID.1.3.6.1.4.1.311.60.2.1.1',
+  jurisdictionST: 'OID.1.3.6.1.4.1.311.60.2.1.2',
+  jurisdictionC: 'OID.1.3.6.1.4.1.311.60.2.1.3',
+};
+
+/** `CN=App GmbH, O=App GmbH, C=DE`: Windows writes the attributes in the opposite order, and quotes values. */
+function subjectOf({ subject }: X509Certificate): string {
+  const attributes = subject.split('\n').map((line) => {
+    const at = line.indexOf('=');
+    const [name, value] = [line.slice(0, at), line.slice(at + 1)];
+    const isPlain = !/[,+="<>#;]|^ | $/.test(value);
+    return `${WINDOWS_NAMES[name] ?? name}=${isPlain ? value : `"${value.replaceAll('"', '""')}"`}`;
+  });
+  return attributes.reverse().join(', ');
+}
+
+/** Some installers have large pictures in their resources, before the version. */
+const RESOURCES_BYTES_MAX = 8 * 1024 * 1024;
+const HEADER_BYTES = 4096;
+const SECTION_BYTES = 40;
+const VALUE_CHARACTERS_MAX = 64;
+const KEY = Buffer.from('ProductVersion\0', 'utf16le');
+
+/** Searches the resources for the key, because the structure around it has only this text before the value. */
+async function readProductVersion(path: string): Promise<string | undefined> {
+  const file = await openPlainFile(path);
+  try {
+    const header = Buffer.alloc(HEADER_BYTES);
+    await file.read(header, 0, HEADER_BYTES, 0);
+    const section = resourcesIn(header);
+    if (section === undefined) return undefined;
+    const bytes = Buffer.alloc(Math.min(section.size, RESOURCES_BYTES_MAX));
+    await file.read(bytes, 0, bytes.length, section.at);
+    const found = bytes.indexOf(KEY);
+    if (found < 0) return undefined;
+    const rest = bytes.toString('utf16le', found + KEY.length).slice(0, VALUE_CHARACTERS_MAX);
+    // Zeros fill the key up to a multiple of 4 bytes, and end the value.
+    return /^\0{0,2}([^\0]+)\0/.exec(rest)?.[1]?.trim();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The place of the section `.rsrc` in bytes; undefined for a file that is no program. */
+function resourcesIn(header: Buffer): { readonly at: number; readonly size: number } | undefined {
+  const start = header.readUInt32LE(0x3c);
+  const isProgram = header.toString('latin1', 0, 2) === 'MZ' && start + 24 <= header.length;
+  if (!isProgram || header.toString('latin1', start, start + 4) !== 'PE\0\0') return undefined;
+  const count = header.readUInt16LE(start + 6);
+  const first = start + 24 + header.readUInt16LE(start + 20);
+  for (let index = 0; index < count; index++) {
+    const at = first + index * SECTION_BYTES;
+    if (at + SECTION_BYTES > header.length) return undefined;
+    if (header.toString('latin1', at, at + 6) !== '.rsrc\0') continue;
+    return { size: header.readUInt32LE(at + 16), at: header.readUInt32LE(at + 20) };
+  }
+  return undefined;
+}

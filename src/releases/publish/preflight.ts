@@ -1,0 +1,240 @@
+// The code with which electron-updater itself compares publishers.
+import { parseDn } from 'builder-util-runtime/out/rfc2253Parser.js';
+import { formatBytes, listed } from '../../core/counted.ts';
+import { AppError } from '../../core/errors.ts';
+import { parseMinisignKey } from '../../domain/minisign.ts';
+import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
+import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
+import type { Requirement } from '../../domain/signing-facts.ts';
+import { SEEN_DAYS, type SeenChecks } from '../forecast/seen-checks.ts';
+
+/**
+ * Compares the files of a publish with the earlier releases of the channel, before anything is uploaded: clients may
+ * refuse an update that is signed in another way. Pure.
+ */
+
+export interface Finding {
+  /** A sentence, or several. */
+  readonly text: string;
+  /** The requirement of an application that refuses the file; null: publish only warns. */
+  readonly requirement: Requirement | null;
+  /** False for a file that is like the earlier releases: publish says nothing, unless the application requires more. */
+  readonly isNew: boolean;
+}
+
+export interface Preflight {
+  readonly version: string;
+  readonly files: readonly CheckedFile[];
+  /** The earlier releases of the channel, the newest first. */
+  readonly earlier: readonly Release[];
+  /** The key that verified the Sparkle signatures of the files; null: they were not verified. */
+  readonly sparkleKey: string | null;
+  /** The checks that clients made; empty: unknown. */
+  readonly seen: readonly SeenChecks[];
+}
+
+interface CheckedFile extends Artifact {
+  /** Absent: unknown. */
+  readonly versionInside?: string | undefined;
+}
+
+export function findDifferences(preflight: Preflight): readonly Finding[] {
+  return preflight.files.flatMap((file) => {
+    const before = preflight.earlier.find((release) => findArtifact(release, file) !== undefined);
+    const previous = before && { release: before, file: findArtifact(before, file) };
+    return [
+      ...versionFindings(preflight, file),
+      ...sizeFindings(file, previous),
+      ...publisherFindings(preflight, file, previous),
+      ...appleFindings(file, previous),
+      ...keyFindings(preflight, file),
+    ];
+  });
+}
+
+/** @throws AppError `invalid_artifact` for the first file that a requirement of the application refuses */
+export function refuseFindings(
+  application: string,
+  findings: readonly Finding[],
+  required: readonly Requirement[],
+): void {
+  const refused = findings.find(
+    ({ requirement }) => requirement !== null && required.includes(requirement),
+  );
+  if (refused === undefined) return;
+  throw new AppError(
+    'invalid_artifact',
+    `${refused.text} Nothing was published, because ${application} requires "${refused.requirement}": slipway apps set --require changes that.`,
+  );
+}
+
+/** The newest earlier release with a file of the same kind. */
+type Previous = { readonly release: Release; readonly file: Artifact | undefined } | undefined;
+
+function warning(text: string): Finding {
+  return { text, requirement: null, isNew: true };
+}
+
+/** Compares only major, minor and patch, because build tools write pre-releases and builds in their own ways. */
+function versionFindings({ version }: Preflight, { filename, versionInside }: CheckedFile) {
+  const inside = /^\d+\.\d+\.\d+/.exec(versionInside ?? '')?.[0];
+  const own = /^\d+\.\d+\.\d+/.exec(version)?.[0];
+  if (inside === undefined || inside === own) return [];
+  return [
+    warning(
+      `${filename} states the version ${versionInside} inside: the application may offer ${version} again after the update. Build ${version}, if this is another version.`,
+    ),
+  ];
+}
+
+function sizeFindings({ filename, size }: CheckedFile, previous: Previous): readonly Finding[] {
+  const before = previous?.file?.size;
+  if (before === undefined || (size >= before / 2 && size <= before * 1.5)) return [];
+  return [
+    warning(
+      `${filename} has ${formatBytes(size)}, and the one of ${previous?.release.version} had ${formatBytes(before)}. Check that the build is complete.`,
+    ),
+  ];
+}
+
+function publisherFindings(
+  preflight: Preflight,
+  file: CheckedFile,
+  previous: Previous,
+): readonly Finding[] {
+  const { filename, signing } = file;
+  const publisher = signing?.publisher;
+  if (publisher === undefined) return [];
+  const before = previous?.file?.signing?.publisher;
+  const requirement = 'publisher';
+  if (publisher === null) {
+    const text =
+      typeof before === 'string'
+        ? `${filename} is not signed, and the one of ${previous?.release.version} is signed by ${before}: Windows warns of it, and electron-updater with a publisherName refuses it. Sign it.`
+        : `${filename} is not signed. Sign it with Authenticode.`;
+    return [{ text, requirement, isNew: typeof before === 'string' }];
+  }
+  const known = preflight.earlier.flatMap((release) => {
+    const accepted = acceptedBy(release, file);
+    return accepted === undefined ? [] : [{ release, accepted }];
+  });
+  const refusing = known.filter(({ accepted }) => !acceptsPublisher(accepted, publisher));
+  const [first] = refusing;
+  if (first === undefined) return [];
+  const who = refusingText(
+    preflight,
+    file,
+    known.length,
+    refusing.map(({ release }) => release),
+  );
+  const text = `${filename} is signed by ${publisher}. ${who} accept only ${listed(first.accepted)}: electron-updater refuses the update there. Sign it with that certificate, or first publish a release that is signed with it and accepts both publishers.`;
+  return [{ text, requirement, isNew: true }];
+}
+
+/**
+ * The publishers that the installer of a release accepts. Without its configuration, its own publisher. Undefined: every
+ * publisher, or unknown.
+ */
+function acceptedBy(release: Release, file: Artifact): readonly string[] | undefined {
+  const { acceptedPublishers: accepted, publisher } = findArtifact(release, file)?.signing ?? {};
+  if (accepted !== undefined) return accepted.length === 0 ? undefined : accepted;
+  return typeof publisher === 'string' ? [publisher] : undefined;
+}
+
+/** As electron-updater decides: every attribute of a full name must be equal; a plain name is the common name. */
+function acceptsPublisher(accepted: readonly string[], subject: string): boolean {
+  const actual = parseDn(subject);
+  return accepted.some((name) => {
+    const wanted = parseDn(name);
+    if (wanted.size === 0) return name === actual.get('CN');
+    return [...wanted].every(([attribute, value]) => actual.get(attribute) === value);
+  });
+}
+
+function appleFindings({ filename, signing }: CheckedFile, previous: Previous): readonly Finding[] {
+  const before = previous?.file?.signing;
+  const version = previous?.release.version;
+  const findings: Finding[] = [];
+  if (signing?.team !== undefined) {
+    const by = (team: string | null) => (team === null ? 'no team' : `the team ${team}`);
+    if (typeof before?.team === 'string' && before.team !== signing.team) {
+      const text = `${filename} is signed by ${by(signing.team)}, and the one of ${version} by ${by(before.team)}: macOS and the updaters refuse an update of another team. Sign it with the certificate of ${before.team}.`;
+      findings.push({ text, requirement: 'team', isNew: true });
+    } else if (signing.team === null) {
+      const text = `${filename} is signed by no team. Sign it with a Developer ID.`;
+      findings.push({ text, requirement: 'team', isNew: false });
+    }
+  }
+  const lacks = (fact: 'hardenedRuntime' | 'ticket', text: string): void => {
+    if (signing?.[fact] !== false) return;
+    const isNew = before?.[fact] === true;
+    const compared = isNew ? `, and the one of ${version} has it` : '';
+    findings.push({ text: `${filename} has ${text}${compared}`, requirement: 'ticket', isNew });
+  };
+  lacks('hardenedRuntime', 'no hardened runtime, so Apple does not notarize it');
+  lacks('ticket', 'no ticket of Apple stapled to it, so a Mac without a network does not open it');
+  return findings.map((finding) => ({ ...finding, text: finding.text.replace(/(?<![.])$/, '.') }));
+}
+
+function keyFindings(preflight: Preflight, file: CheckedFile): readonly Finding[] {
+  return ([MINISIGN, SPARKLE_ED25519] as const).flatMap((scheme) => {
+    const signedWith = signingKey(preflight, file, scheme);
+    if (signedWith === undefined) return [];
+    const known = preflight.earlier.flatMap((release) => {
+      const keys = keysTrustedBy(release, file, scheme);
+      return keys.length === 0 ? [] : [{ release, keys }];
+    });
+    const refusing = known.filter(({ keys }) => !keys.includes(signedWith));
+    const [first] = refusing;
+    if (first === undefined) return [];
+    const who = refusingText(
+      preflight,
+      file,
+      known.length,
+      refusing.map(({ release }) => release),
+    );
+    const tool = scheme === MINISIGN ? 'Tauri' : 'Sparkle';
+    const text = `${file.filename} has a ${tool} signature of the key ${signedWith}. ${who} trust only the key ${listed(first.keys)}: they would refuse this. Sign it with that key. A release that is signed with the old key may bring the new one: publish it with --trusts KEY.`;
+    return [{ text, requirement: 'key' as const, isNew: true }];
+  });
+}
+
+/** The id of a Tauri key, or the text of a Sparkle key. */
+function signingKey(
+  { sparkleKey }: Preflight,
+  { signatures }: Artifact,
+  scheme: SignatureScheme,
+): string | undefined {
+  const signature = signatures.find((each) => each.scheme === scheme);
+  if (signature === undefined) return undefined;
+  return scheme === MINISIGN ? signature.keyId : (sparkleKey ?? undefined);
+}
+
+function keysTrustedBy(
+  release: Release,
+  { platform, arch }: Artifact,
+  scheme: SignatureScheme,
+): readonly string[] {
+  const keys = release.artifacts
+    .filter((each) => each.platform === platform && each.arch === arch)
+    .flatMap(({ signing }) => signing?.trustedKeys ?? [])
+    .filter((trusted) => trusted.scheme === scheme)
+    .map(({ key }) => (scheme === MINISIGN ? parseMinisignKey(key).keyId : key));
+  return [...new Set(keys)];
+}
+
+/** `3 of 4 earlier releases (41,000 checks in 30 days: 1.0.0, 1.1.0, 1.2.0)`. */
+function refusingText(
+  { seen }: Preflight,
+  { platform }: Artifact,
+  known: number,
+  refusing: readonly Release[],
+): string {
+  const versions = refusing.map(({ version }) => version);
+  const checks = seen
+    .filter((each) => each.platform === platform && versions.includes(each.version))
+    .reduce((sum, each) => sum + each.checks, 0);
+  const counted =
+    checks === 0 ? '' : `${checks.toLocaleString('en')} checks in ${SEEN_DAYS} days: `;
+  return `${refusing.length} of ${known} earlier releases (${counted}${listed(versions, 4)})`;
+}

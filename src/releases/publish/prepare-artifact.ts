@@ -1,0 +1,63 @@
+import type { BuiltArtifact } from '../../builds/build-output.ts';
+import { BLOCKMAP } from '../../domain/companion.ts';
+import { findArtifact } from '../../domain/release.ts';
+import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
+import type { TrustedKey } from '../../domain/signing-facts.ts';
+import type { PublicKeySettings } from '../applications/application-settings.ts';
+import type { EarlierReleases } from './read-earlier.ts';
+
+/** Pure functions that add what earlier releases and the settings tell about a file of a build. */
+
+/** The number of older releases whose clients may refuse a signed file. */
+const OLDER_MAX = 20;
+
+/** The number of older releases with which a publish compares its files. */
+export function olderWanted(artifacts: readonly BuiltArtifact[]): number {
+  const isSigned = artifacts.some(
+    ({ signatures, signing }) => signatures.length > 0 || typeof signing?.publisher === 'string',
+  );
+  return isSigned ? OLDER_MAX : 1;
+}
+
+/**
+ * @param keys the present keys of the application
+ * @param trusts the keys that the build trusts, as the publisher states them
+ */
+export function prepareArtifact(
+  built: BuiltArtifact,
+  { previous }: Pick<EarlierReleases, 'previous'>,
+  keys: PublicKeySettings,
+  trusts: readonly TrustedKey[],
+): BuiltArtifact {
+  const before = previous && findArtifact(previous, built);
+  // The clients of an earlier file with a block map look for one again.
+  const hadBlockmap = before?.companions.some(({ kind }) => kind === BLOCKMAP) ?? false;
+  const trustedKeys = trustedBy(built, keys, trusts);
+  return {
+    ...built,
+    needsBlockmap: built.needsBlockmap || hadBlockmap,
+    ...(trustedKeys.length === 0 ? {} : { signing: { ...built.signing, trustedKeys } }),
+  };
+}
+
+/**
+ * The keys with which the clients of a file verify the next update. A statement of the publisher counts first, then the
+ * file's own, then the application's key: without a change of keys, a build trusts the key that signs it.
+ */
+function trustedBy(
+  { signatures, signing }: BuiltArtifact,
+  { tauriPubkey, sparklePubkey }: PublicKeySettings,
+  trusts: readonly TrustedKey[],
+): readonly TrustedKey[] {
+  const present = { [MINISIGN]: tauriPubkey?.text, [SPARKLE_ED25519]: sparklePubkey?.text };
+  return ([MINISIGN, SPARKLE_ED25519] as const).flatMap((scheme) => {
+    const ofScheme = (keys: readonly TrustedKey[] = []) =>
+      keys.filter((each) => each.scheme === scheme);
+    const isSigned = signatures.some((each) => each.scheme === scheme);
+    const stated = isSigned ? ofScheme(trusts) : [];
+    if (stated.length > 0) return stated;
+    const own = ofScheme(signing?.trustedKeys);
+    const key = present[scheme];
+    return own.length > 0 || !isSigned || key === undefined ? own : [{ scheme, key }];
+  });
+}

@@ -1,0 +1,76 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
+import { makeTemporaryDirectory } from '../../support/release.ts';
+import { json, slipway } from '../support.ts';
+
+/** The comparison of a release with earlier releases, as a publisher sees it. */
+
+let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+const run = (...words: string[]) => slipway(words, { cwd: directory.path });
+
+beforeEach(async () => {
+  directory = await makeTemporaryDirectory();
+});
+afterEach(() => directory.remove());
+
+const write = (name: string, content: string) =>
+  writeFile(path.join(directory.path, name), content);
+
+it('refuses a release that the application forbids, and stores nothing of it', async () => {
+  await write('App-1.0.0.exe', 'program');
+  const publish = (version: string) =>
+    run(
+      'publish',
+      version,
+      `App-1.0.0.exe,os=windows,arch=x64,format=nsis,name=App-${version}.exe`,
+      '--create',
+    );
+  expect((await publish('1.0.0')).stderr).toBe('');
+  const set = await run('apps', 'set', '--require', 'key, publisher');
+  expect(set.stdout).toMatch(/require +none +publisher,key/);
+  const refused = await publish('2.0.0');
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(
+    /App-2\.0\.0\.exe is not signed\. Sign it with Authenticode\. Nothing was published, because desktop requires "publisher": slipway apps set --require changes that\./,
+  );
+  expect((await run('list', '--json')).stdout).not.toContain('2.0.0');
+  await run('apps', 'set', '--require', 'none');
+  expect((await publish('2.0.0')).code).toBe(0);
+});
+
+it('knows its rules', async () => {
+  const { code, stderr } = await run('apps', 'set', '--require', 'publisher,signed');
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    '--require has no rule "signed". Rules: publisher, team, ticket, key; "none" removes all.',
+  );
+});
+
+it('warns of a key that earlier releases do not trust, and knows the release that brought it', async () => {
+  const [old, next] = [makeMinisignKey(0x1111), makeMinisignKey(0x2222)];
+  await write('old.pub', old.pubkey);
+  await write('next.pub', next.pubkey);
+  const publish = async (version: string, key: typeof old, ...options: string[]) => {
+    const bundle = path.join(directory.path, 'bundle');
+    await rm(bundle, { recursive: true, force: true });
+    await mkdir(bundle);
+    const name = `App_${version}_x64-setup.exe`;
+    const comment = `timestamp:1\tfile:${name}\tversion:${version}`;
+    await writeFile(path.join(bundle, name), version);
+    await writeFile(path.join(bundle, `${name}.sig`), signMinisign(key, version, { comment }));
+    return run('publish', version, 'bundle', '--json', ...options);
+  };
+  await publish('0.9.0', old, '--create');
+  await run('apps', 'set', '--tauri-pubkey', 'old.pub');
+  expect(json(await publish('1.0.0', old)).warnings).toEqual([]);
+  expect(json(await publish('1.1.0', old, '--trusts', 'next.pub')).warnings).toEqual([]);
+  await run('apps', 'set', '--tauri-pubkey', 'next.pub');
+  const warning = `Warning: App_2.0.0_x64-setup.exe has a Tauri signature of the key ${next.keyId}. 1 of 2 earlier releases (1.0.0) trust only the key ${old.keyId}: they would refuse this.`;
+  expect(json(await publish('2.0.0', next)).warnings).toEqual([expect.stringContaining(warning)]);
+  await run('apps', 'set', '--require', 'key');
+  expect((await publish('2.1.0', next)).stderr).toMatch(/requires \\"key\\"/);
+  const stated = await publish('2.1.0', next, '--trusts', 'bundle');
+  expect(stated.stderr).toContain('bundle: it is a directory, and only plain files are read');
+});
