@@ -1,5 +1,5 @@
 import { type AdoptionQuery, daysFrom, selectRows } from './adoption.ts';
-import type { Counts, Row } from './counts.ts';
+import { addCounts, type Counts, noCounts, type Row } from './counts.ts';
 
 /** Counts by day, for a chart. Pure. */
 
@@ -16,15 +16,13 @@ export interface AdoptionDays {
 export function countByDay(rows: Iterable<Row>, query: AdoptionQuery): AdoptionDays {
   const days = daysFrom(query);
   const places = new Map(days.map((day, index) => [day, index]));
-  const totals = days.map(() => ({ checks: 0, offers: 0, links: 0 }));
+  const totals = days.map(noCounts);
   const checks = new Map<string, number[]>();
   for (const row of selectRows(rows, query).detailed) {
     const index = places.get(row.day);
     const total = index === undefined ? undefined : totals[index];
     if (index === undefined || total === undefined) continue;
-    total.checks += row.checks;
-    total.offers += row.offers;
-    total.links += row.links;
+    addCounts(total, row);
     const own = checks.get(row.version) ?? days.map(() => 0);
     own[index] = (own[index] ?? 0) + row.checks;
     checks.set(row.version, own);

@@ -1,5 +1,15 @@
 import { compareVersions, tryParseVersion } from '../domain/version.ts';
-import { type Counts, DAY_MS, dayOf, getOrCreate, OTHER, type Row, UNSTATED } from './counts.ts';
+import {
+  addCounts,
+  type Counts,
+  DAY_MS,
+  dayOf,
+  getOrCreate,
+  noCounts,
+  OTHER,
+  type Row,
+  UNSTATED,
+} from './counts.ts';
 
 /** Computes how clients adopt versions, from the counts of a period. Pure. */
 
@@ -161,12 +171,8 @@ function groupOf(name: string, counts: Counts, allChecks: number): Group {
 }
 
 function sum(rows: Iterable<Counts>): Counts {
-  const total = { checks: 0, offers: 0, links: 0 };
-  for (const { checks, offers, links } of rows) {
-    total.checks += checks;
-    total.offers += offers;
-    total.links += links;
-  }
+  const total = noCounts();
+  for (const row of rows) addCounts(total, row);
   return total;
 }
 

@@ -9,7 +9,21 @@ export interface Counts {
   readonly offers: number;
   /** Links to files of the version that clients received. The service does not see whether a client used them. */
   readonly links: number;
+  /** Absent: the service saw no download. */
+  readonly downloads?: Downloads | undefined;
 }
+
+/**
+ * The kinds of downloads. `differential`: the client asked for parts of the file, or for a delta. `resumed`: it asked for
+ * the end of the file. `fallback`: a differential download failed, and the client asked for the whole file; the download
+ * counts as `differential` too.
+ */
+export const DOWNLOAD_KINDS = ['whole', 'differential', 'resumed', 'fallback'] as const;
+export type DownloadKind = (typeof DOWNLOAD_KINDS)[number];
+/** How clients downloaded the files of a version, as far as the service saw their requests. */
+export type Downloads = Readonly<Record<DownloadKind, number>>;
+
+export const NO_DOWNLOADS: Downloads = { whole: 0, differential: 0, resumed: 0, fallback: 0 };
 
 export interface Row extends Counts {
   /** A UTC day, `2026-11-21`, or {@link EARLIER_DAYS}. */
@@ -66,13 +80,58 @@ export function* sumRowsInSteps(rows: Iterable<Row>): Steps<Row[]> {
   let done = 0;
   const sums = new Map<string, Writable<Row>>();
   for (const row of rows) {
-    const sum = getOrCreate(sums, groupOf(row), () => ({ ...row, checks: 0, offers: 0, links: 0 }));
-    sum.checks += row.checks;
-    sum.offers += row.offers;
-    sum.links += row.links;
+    addCounts(
+      getOrCreate(sums, groupOf(row), () => ({ ...namesOf(row), ...noCounts() })),
+      row,
+    );
     if (++done % ITEMS_PER_STEP === 0) yield;
   }
   return [...sums.values()];
+}
+
+export function noCounts(): Writable<Counts> {
+  return { checks: 0, offers: 0, links: 0 };
+}
+
+/** Adds counts to a sum. */
+export function addCounts(sum: Writable<Counts>, counts: Counts): void {
+  sum.checks += counts.checks;
+  sum.offers += counts.offers;
+  sum.links += counts.links;
+  const { downloads } = counts;
+  if (downloads === undefined) return;
+  const before = sum.downloads ?? NO_DOWNLOADS;
+  sum.downloads = combineDownloads((kind) => before[kind] + downloads[kind]);
+}
+
+/** The counts that `counts` has more than `before`; none of them is below 0. */
+export function subtractCounts(counts: Counts, before: Counts): Counts {
+  const { downloads } = counts;
+  const earlier = before.downloads ?? NO_DOWNLOADS;
+  return {
+    checks: Math.max(0, counts.checks - before.checks),
+    offers: Math.max(0, counts.offers - before.offers),
+    links: Math.max(0, counts.links - before.links),
+    ...(downloads === undefined
+      ? {}
+      : {
+          downloads: combineDownloads((kind) => Math.max(0, downloads[kind] - earlier[kind])),
+        }),
+  };
+}
+
+function combineDownloads(countOf: (kind: DownloadKind) => number): Downloads {
+  return {
+    whole: countOf('whole'),
+    differential: countOf('differential'),
+    resumed: countOf('resumed'),
+    fallback: countOf('fallback'),
+  };
+}
+
+export function hasCounts({ checks, offers, links, downloads = NO_DOWNLOADS }: Counts): boolean {
+  const { whole, differential, resumed, fallback } = downloads;
+  return checks + offers + links + whole + differential + resumed + fallback > 0;
 }
 
 /**
@@ -81,16 +140,16 @@ export function* sumRowsInSteps(rows: Iterable<Row>): Steps<Row[]> {
  */
 export function subtractRows(rows: readonly Row[], counted: readonly Row[]): Row[] {
   const known = new Map(counted.map((row) => [groupOf(row), row]));
-  const rest = rows.map((row) => {
-    const { checks, offers, links } = known.get(groupOf(row)) ?? { checks: 0, offers: 0, links: 0 };
-    return {
-      ...row,
-      checks: Math.max(0, row.checks - checks),
-      offers: Math.max(0, row.offers - offers),
-      links: Math.max(0, row.links - links),
-    };
-  });
-  return rest.filter(({ checks, offers, links }) => checks + offers + links > 0);
+  return rows
+    .map((row) => ({
+      ...namesOf(row),
+      ...subtractCounts(row, known.get(groupOf(row)) ?? noCounts()),
+    }))
+    .filter(hasCounts);
+}
+
+function namesOf({ day, application, channel, platform, version }: Row): Omit<Row, keyof Counts> {
+  return { day, application, channel, platform, version };
 }
 
 function groupOf({ day, application, channel, platform, version }: Row): string {

@@ -34,6 +34,12 @@ const rowSchema = z.object({
   checks: count.describe('Checks by clients that run the version.'),
   offers: count.describe('Answers that offered the version.'),
   links: count.describe('Links to files of the version that were handed out.'),
+  downloads: z
+    .object({ whole: count, differential: count, resumed: count, fallback: count })
+    .optional()
+    .describe(
+      'Downloads of its files that the service saw, by kind; fallback: differential downloads that failed, so that the client asked for the whole file; absent: none.',
+    ),
 });
 
 const minuteSchema = z.object({

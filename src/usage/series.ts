@@ -1,5 +1,14 @@
 import { compareVersions, tryParseVersion, type Version } from '../domain/version.ts';
-import { type Counts, getOrCreate, OTHER, type Row, UNSTATED, type Writable } from './counts.ts';
+import {
+  addCounts,
+  type Counts,
+  getOrCreate,
+  noCounts,
+  OTHER,
+  type Row,
+  UNSTATED,
+  type Writable,
+} from './counts.ts';
 
 /** The counts of one process since it began, for Prometheus. The counts of a series only grow. */
 export interface SeriesCounts {
@@ -72,7 +81,7 @@ export function createSeries({
     version: Version | undefined,
   ): Writable<Series> => {
     const names = { application, channel, platform, version: name };
-    const series = { ...names, checks: 0, offers: 0, links: 0 };
+    const series = { ...names, ...noCounts() };
     own.series.set(key, series);
     if (version !== undefined) own.versions.set(name, version);
     size++;
@@ -92,11 +101,8 @@ export function createSeries({
   };
 
   return {
-    add: (names, { checks, offers, links }) => {
-      const series = find(names);
-      series.checks += checks;
-      series.offers += offers;
-      series.links += links;
+    add: (names, counts) => {
+      addCounts(find(names), counts);
     },
     *all() {
       for (const { series } of applications.values()) yield* series.values();

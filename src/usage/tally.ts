@@ -2,14 +2,19 @@ import type { Clock } from '../core/clock.ts';
 import { ITEMS_PER_STEP, runAtOnce, type Steps } from '../core/steps.ts';
 import { PLATFORMS } from '../domain/platform.ts';
 import {
+  addCounts,
   type Counted,
   type Counts,
   dayOf,
   getOrCreate,
+  hasCounts,
   MINUTE_MS,
   type MinuteRow,
+  NO_DOWNLOADS,
+  noCounts,
   OTHER,
   type Row,
+  subtractCounts,
   UNSTATED,
   type Writable,
 } from './counts.ts';
@@ -51,7 +56,7 @@ interface Pulse {
   offers: number;
 }
 
-const NO_COUNTS: Counts = { checks: 0, offers: 0, links: 0 };
+const NO_COUNTS: Counts = noCounts();
 
 /** The counts of one application. */
 interface OwnRows {
@@ -90,7 +95,7 @@ export function createTally(deps: TallyDeps): Tally {
     const platforms = getOrCreate(named, channel, newMap<Map<string, Writable<Row>>>);
     const versions = getOrCreate(platforms, platform, newMap<Writable<Row>>);
     return getOrCreate(versions, version, () => {
-      const row = { day, application, channel, platform, version, checks: 0, offers: 0, links: 0 };
+      const row = { day, application, channel, platform, version, ...noCounts() };
       rows.push(row);
       return row;
     });
@@ -125,15 +130,12 @@ export function createTally(deps: TallyDeps): Tally {
     const known = settled;
     for (const [index, row] of [...rows].entries()) {
       if (index % ITEMS_PER_STEP === 0) yield;
-      const { checks, offers, links } = row;
-      const before = known.get(row) ?? NO_COUNTS;
-      if (checks === before.checks && offers === before.offers && links === before.links) continue;
-      deps.series.add(row, {
-        checks: checks - before.checks,
-        offers: offers - before.offers,
-        links: links - before.links,
-      });
-      known.set(row, { checks, offers, links });
+      const added = subtractCounts(row, known.get(row) ?? NO_COUNTS);
+      if (!hasCounts(added)) continue;
+      deps.series.add(row, added);
+      const settledNow = noCounts();
+      addCounts(settledNow, row);
+      known.set(row, settledNow);
     }
   };
 
@@ -150,9 +152,14 @@ export function createTally(deps: TallyDeps): Tally {
       own.pulse.offers++;
       find(own, channel, platform, offered).offers++;
     },
-    countLink: ({ application, channel, platform, version }) => {
+    countLink: ({ application, channel, platform, version }, kind) => {
       keepTime();
-      find(ownOf(application), channel, platform, version).links++;
+      const row = find(ownOf(application), channel, platform, version);
+      // A download that goes on in another way got its link before.
+      if (kind !== 'fallback') row.links++;
+      if (kind === undefined) return;
+      const downloads = row.downloads ?? NO_DOWNLOADS;
+      row.downloads = { ...downloads, [kind]: downloads[kind] + 1 };
     },
     peek,
     settleInSteps,

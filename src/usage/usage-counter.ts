@@ -1,3 +1,5 @@
+import type { DownloadKind } from './counts.ts';
+
 /** Counts how often clients check for updates and get links. Learns nothing about the clients. */
 export interface UsageCounter {
   /**
@@ -13,11 +15,18 @@ export interface UsageCounter {
     readonly version: string | null;
     readonly offered: string | null;
   }): void;
-  /** Counts a link to a file that a client got. Never throws. */
-  countLink(link: {
-    readonly application: string;
-    readonly channel: string;
-    readonly platform: string;
-    readonly version: string;
-  }): void;
+  /**
+   * Counts a link to a file that a client got. Never throws.
+   *
+   * @param kind the kind of the download; undefined when the service does not see the download
+   */
+  countLink(
+    link: {
+      readonly application: string;
+      readonly channel: string;
+      readonly platform: string;
+      readonly version: string;
+    },
+    kind?: DownloadKind,
+  ): void;
 }

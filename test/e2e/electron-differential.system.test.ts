@@ -196,6 +196,12 @@ describe('a build whose block maps are wrong', () => {
     const options = { kind, installed: old.file, client } as const;
     const updated = await update(await openClient(service, options));
     expectDifferential(updated, next.file);
+    expect(await countedDownloads()).toEqual({
+      differential: 1,
+      whole: 0,
+      resumed: 0,
+      fallback: 0,
+    });
     console.log(`${kind}, ${client}: ${updated.received} of ${next.file.length} bytes`);
   });
 
@@ -208,5 +214,28 @@ describe('a build whose block maps are wrong', () => {
     expect(next.result.repairs).toMatchObject([{ kind: 'blockmap_ignored' }]);
     const client = await openClient(service, { kind, installed: old.file });
     expectWhole(await update(client), next.file, /./);
+    expect(await countedDownloads()).toMatchObject({ whole: 1, fallback: 0 });
+  });
+
+  it('counts a differential download that failed as one that fell back to the whole file', async () => {
+    service = await createTestService({ store: 'directory' });
+    const { old, next } = await releaseTwo(service, 'nsis');
+    // The client has other bytes than its release, so the parts do not fit together.
+    const changed = seededBytes(old.file.length, 'changed on the disk');
+    const client = await openClient(service, { kind: 'nsis', installed: changed });
+    expectWhole(await update(client), next.file, /fallback to full download/);
+    expect(await countedDownloads()).toMatchObject({ differential: 1, fallback: 1, whole: 0 });
   });
 });
+
+/** The downloads of 2.0.0 by kind, as Prometheus gets them. */
+async function countedDownloads(): Promise<Record<string, number>> {
+  const counted: Record<string, number> = {};
+  for (const line of (await service.app.metrics.metrics()).split('\n')) {
+    const found = /^slipway_downloads_total\{.*version="2\.0\.0".*kind="(\w+)".*\} (\d+)$/.exec(
+      line,
+    );
+    if (found?.[1] !== undefined) counted[found[1]] = Number(found[2]);
+  }
+  return counted;
+}

@@ -231,13 +231,16 @@ describeS3('on a real S3 server', (server) => {
     expect((await client.download()).bytes.toString()).toBe('2.0.0');
     const store = client.requests.filter(({ url }) => url.startsWith(server.endpoint));
     expect(store.map(({ status, hasToken }) => [status, hasToken])).toEqual(
-      // The block map and the file.
-      [1, 2].map(() => [200, false]),
+      // The block maps of both versions, and the file.
+      [1, 2, 3].map(() => [200, false]),
     );
     const maps = client.requests.filter(
       (each) => /blockmap/.test(each.url) && !store.includes(each),
     );
-    expect(maps.map(({ status, hasToken }) => [status, hasToken])).toEqual([[302, true]]);
+    expect(maps.map(({ status, hasToken }) => [status, hasToken])).toEqual([
+      [302, true],
+      [302, true],
+    ]);
   });
 
   it('redirects to a presigned URL of the bucket', async () => {

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import { DELTA } from '../../domain/companion.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ProtocolRequest } from '../../updaters/protocol.ts';
@@ -49,6 +50,7 @@ interface CountedDownload {
   /** Identifies the file. */
   readonly file: string;
   readonly link: CountedLink;
+  readonly isDelta: boolean;
 }
 
 const REDIRECT_HEADERS = uncached({});
@@ -125,16 +127,18 @@ function decideKind(
 }
 
 /**
- * Only the download of an artifact is counted. The companions that a client downloads with the artifact are not
- * counted.
+ * Only the download of an artifact, or of a delta instead of it, is counted. The other companions that a client
+ * downloads with the artifact are not counted.
  */
 function downloadOf(
   { application, method }: AskedFile,
   { channel, version, artifact, file }: FoundFile,
 ): CountedDownload | undefined {
-  if (file !== artifact || method === 'HEAD') return undefined;
+  const isDelta = 'kind' in file && file.kind === DELTA;
+  if ((file !== artifact && !isDelta) || method === 'HEAD') return undefined;
   return {
-    file: `${application} ${artifact.object}`,
+    isDelta,
+    file: `${application} ${file.object}`,
     link: { application, channel, platform: artifact.platform, version },
   };
 }

@@ -11,12 +11,13 @@ import {
   summarizeUsage,
   type UsageSummary,
 } from '../../usage/adoption.ts';
-import type { Counts, Row } from '../../usage/counts.ts';
+import { type Counts, NO_DOWNLOADS, type Row } from '../../usage/counts.ts';
 import { type ReadUsage, readUsage } from '../../usage/read-usage.ts';
 import { type Context, openContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import type { Terminal } from '../terminal.ts';
+import { readListedFiles } from './downloads-report.ts';
 import {
   printAdoption,
   printNoCounts,
@@ -54,7 +55,7 @@ export async function stats(
   const answer =
     version === undefined
       ? ofAllVersions(report, counted, signed)
-      : ofVersion(report, counted, signed, version);
+      : await ofVersion(report, counted, signed, version);
   if (options.json) {
     printJson(terminal, { ...factsJsonOf(report), ...answer.json });
     return;
@@ -79,12 +80,12 @@ function ofAllVersions(report: StatsReport, rows: readonly Row[], revision: Revi
 }
 
 /** @throws AppError `unknown_version` */
-function ofVersion(
+async function ofVersion(
   report: StatsReport,
   rows: readonly Row[],
   revision: RevisionJson,
   version: string,
-): Answer {
+): Promise<Answer> {
   const { query, context } = report;
   const release = listVersion(revision, version);
   const isListed = release.listed.length + release.retiredFrom.length > 0;
@@ -93,7 +94,8 @@ function ofVersion(
     throw unknownVersion(query.application, version, revision.channels);
   }
   const adoption = describeAdoption(rows, { ...query, version });
-  const shown = { version, release, adoption };
+  const files = await readListedFiles(context, query.application, release);
+  const shown = { version, release, adoption, files };
   return {
     json: adoptionJsonOf(shown, context.clock.now()),
     print: (terminal) => printAdoption(terminal, report, shown),
@@ -174,8 +176,8 @@ function groupJsonOf(noun: string, group: Group): object {
   return { [noun]: group.name, ...countsOf(group), percent: percentOf(group.share) };
 }
 
-function countsOf({ checks, offers, links }: Counts): Counts {
-  return { checks, offers, links };
+function countsOf({ checks, offers, links, downloads = NO_DOWNLOADS }: Counts): Counts {
+  return { checks, offers, links, downloads };
 }
 
 function percentOf(share: number | null): number | null {

@@ -1,5 +1,6 @@
 import { offeredTo, plannedShares } from '../../catalog/rollout-text.ts';
 import { counted } from '../../core/counted.ts';
+import type { Release } from '../../domain/release.ts';
 import { percentText } from '../../releases/forecast/clients-text.ts';
 import type { ListedVersion } from '../../releases/list/list-version.ts';
 import type {
@@ -16,6 +17,7 @@ import { barsFor } from '../bars.ts';
 import type { Context } from '../context.ts';
 import { formatTime, printableText, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
+import { downloadLines } from './downloads-report.ts';
 
 /** The text that `slipway stats` prints without `--json`. */
 
@@ -32,6 +34,7 @@ export interface VersionReport {
   readonly version: string;
   readonly release: ListedVersion;
   readonly adoption: VersionAdoption;
+  readonly files: Pick<Release, 'artifacts'>;
 }
 
 const BAR_WIDTH = 20;
@@ -74,7 +77,7 @@ export function printSummary(
 export function printAdoption(
   terminal: Terminal,
   report: StatsReport,
-  { version, release, adoption }: VersionReport,
+  { version, release, adoption, files }: VersionReport,
 ): void {
   const { context, query, usage } = report;
   print(
@@ -86,6 +89,7 @@ export function printAdoption(
     own.share === null ? '' : `: ${percentText(own.share)} of all ${whole.checks} checks`;
   print(terminal, `${countsText(own)}${share}.`);
   printRelease(terminal, release, context.clock.now());
+  for (const line of downloadLines(version, adoption, files)) print(terminal, line);
   print(terminal);
   printDays(terminal, adoption.days.filter(hasBegun(usage)));
   print(terminal);

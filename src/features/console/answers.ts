@@ -1,4 +1,5 @@
 import type { ExplanationJson } from '../../answers/explain/explanation-schema.ts';
+import type { DownloadOutcomes } from '../../usage/download-shares.ts';
 
 /**
  * The answers that the console's server sends to the console in the browser, as JSON. Server and console come from one
@@ -215,6 +216,10 @@ export interface RolloutCounts {
   readonly recentChecksOnVersion: number;
   readonly offers: number;
   readonly links: number;
+  /** Null: the service saw no download. */
+  readonly downloads: DownloadOutcomes | null;
+  /** The platforms on which most clients downloaded whole files, although there is a block map or a delta. */
+  readonly mostlyWhole: readonly string[];
   readonly countedUntil: string | null;
 }
 

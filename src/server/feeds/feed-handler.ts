@@ -99,7 +99,8 @@ function countDownload(
   download: Exclude<FileAnswer, { kind: 'unsatisfiable' }>['download'],
   request: FastifyRequest,
 ): void {
-  if (download !== undefined && downloads.isNew(request, download.file)) {
-    usage.countLink(download.link);
-  }
+  const begun = download && downloads.note(request, download.file);
+  if (download === undefined || begun === undefined) return;
+  // A client that downloads a delta does not download the whole file.
+  usage.countLink(download.link, download.isDelta ? 'differential' : begun);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { installationIdOf } from '../../answers/feeds/installation-id.ts';
 import type { Clock } from '../../core/clock.ts';
+import type { DownloadKind } from '../../usage/counts.ts';
 
 /** Recognizes the requests of one download, so that it is counted once. */
 
@@ -15,11 +16,12 @@ const DOWNLOADS_MAX = 20_000;
 
 export interface RecentDownloads {
   /**
-   * Notes a GET of a file. False when the request belongs to a download that was noted already.
+   * Notes a GET of a file, and returns the kind of the download that it begins. Undefined when the request belongs to a
+   * download that was noted already.
    *
    * A request with ranges belongs to the same download as all earlier requests of the same client for the same file. A
    * request for the whole file counts each time, except after ranges: electron-updater asks for the whole file when a
-   * differential download fails.
+   * differential download fails, which is a `fallback`.
    *
    * The service recognizes a client by its access token, else by its installation id, else by its network address. So
    * the count is inexact. Another process does not know these downloads. Installations behind one address that send
@@ -27,11 +29,16 @@ export interface RecentDownloads {
    *
    * @param file identifies the file
    */
-  isNew(request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>, file: string): boolean;
+  note(
+    request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>,
+    file: string,
+  ): DownloadKind | undefined;
 }
 
 interface Download {
   readonly seenAt: number;
+  /** The kind that was counted. */
+  readonly kind: DownloadKind;
   readonly hadRanges: boolean;
 }
 
@@ -50,7 +57,7 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
   };
 
   return {
-    isNew: (request, file) => {
+    note: (request, file) => {
       const now = clock.now();
       // The key is a hash, because no token may stay in memory. Also, a substring of a header or of an address would
       // keep the whole text in memory.
@@ -59,12 +66,23 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
         .digest('base64url');
       const known = downloads.get(id);
       const isRecent = known !== undefined && now - known.seenAt < FORGOTTEN_AFTER_MS;
-      const isRange = request.headers.range !== undefined;
+      const kind = kindOf(request.headers.range);
+      const isRange = kind !== 'whole';
+      if (!isRecent || (!isRange && !known.hadRanges)) {
+        note(id, { seenAt: now, kind, hadRanges: isRange });
+        return kind;
+      }
       // A request for the whole file completes the ranges before it; a second such request is another download.
-      note(id, { seenAt: now, hadRanges: isRange });
-      return !(isRecent && (isRange || known.hadRanges));
+      note(id, { seenAt: now, kind: isRange ? known.kind : kind, hadRanges: isRange });
+      return !isRange && known.kind === 'differential' ? 'fallback' : undefined;
     },
   };
+}
+
+/** A client that continues a download asks for all bytes from a position on. Updaters ask for parts with an end. */
+function kindOf(range: string | undefined): DownloadKind {
+  if (range === undefined || /^bytes=0*-$/i.test(range.trim())) return 'whole';
+  return /^bytes=\d+-$/i.test(range.trim()) ? 'resumed' : 'differential';
 }
 
 function clientOf(request: Pick<FastifyRequest, 'headers' | 'query' | 'ip'>): string {

@@ -1,10 +1,12 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Counts } from '../../usage/counts.ts';
+import { type Counts, DOWNLOAD_KINDS } from '../../usage/counts.ts';
 import type { Usage } from '../../usage/usage.ts';
 
 /** Checks, offers and links by version, for Prometheus. The names and the number of series are bounded: see `Usage`. */
 
-const METRICS: Readonly<Record<keyof Counts, { readonly name: string; readonly help: string }>> = {
+const METRICS: Readonly<
+  Record<Exclude<keyof Counts, 'downloads'>, { readonly name: string; readonly help: string }>
+> = {
   checks: {
     name: 'slipway_checks_total',
     help: 'Checks for updates that were answered, by the version that the client runs.',
@@ -20,6 +22,22 @@ const METRICS: Readonly<Record<keyof Counts, { readonly name: string; readonly h
 };
 
 export function measureUsage(registry: Registry, usage: Pick<Usage, 'series'>): void {
+  new Counter({
+    name: 'slipway_downloads_total',
+    help: 'Downloads that the service saw, by kind and by the version of the file. A fallback is a differential download that failed, so that the client asked for the whole file.',
+    labelNames: ['app', 'channel', 'platform', 'version', 'kind'],
+    registers: [registry],
+    async collect() {
+      const series = await usage.series();
+      this.reset();
+      for (const { application: app, channel, platform, version, downloads } of series) {
+        if (downloads === undefined) continue;
+        for (const kind of DOWNLOAD_KINDS) {
+          this.inc({ app, channel, platform, version, kind }, downloads[kind]);
+        }
+      }
+    },
+  });
   for (const kind of ['checks', 'offers', 'links'] as const) {
     new Counter({
       ...METRICS[kind],

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { renderEnvelope } from '../../../src/store/sequence/envelope.ts';
-import { dayOf } from '../../../src/usage/counts.ts';
+import { type DownloadKind, dayOf } from '../../../src/usage/counts.ts';
 import { totalKey } from '../../../src/usage/keys.ts';
 import { createFixedClock } from '../../support/clock.ts';
 import { openDirectoryStore } from '../../support/directory-store.ts';
@@ -126,6 +126,7 @@ describe('slipway stats', () => {
       checks: 80,
       offers: 0,
       links: 0,
+      downloads: { whole: 0, differential: 0, resumed: 0, fallback: 0 },
       percent: 80,
     });
     expect(all.versions.at(-1)).toMatchObject({ version: 'other', checks: 5 });
@@ -185,5 +186,34 @@ describe('slipway stats', () => {
     const [first, , problem] = await lines();
     expect(first).toBe('No counts of desktop in ./data can be read.');
     expect(problem).toContain('usage/totals/00000900.json is left out');
+  });
+
+  it('says how clients downloaded a version, and warns when its block maps do not help', async () => {
+    await writeFile(path.join(directory.path, 'builder-debug.yml'), '');
+    await writeFile(path.join(directory.path, 'App-Setup-1.3.0.exe'), 'program');
+    await run(['publish', '1.3.0', 'App-Setup-1.3.0.exe,arch=x64']);
+    const usage = createProcess(store, createFixedClock(NOW));
+    const link = { application: 'desktop', channel: 'stable', platform: 'windows' };
+    const download = (kind: DownloadKind, count: number) => {
+      for (let n = 0; n < count; n++) usage.countLink({ ...link, version: '1.3.0' }, kind);
+    };
+    download('differential', 10);
+    download('whole', 9);
+    download('resumed', 1);
+    await usage.refresh();
+    const text = '20 downloads: 10 differential, 9 whole, 1 resumed';
+    expect((await lines('1.3.0'))[4]).toBe(
+      `Downloads that the service saw: ${text}. Downloads through a CDN or an export are not counted.`,
+    );
+    expect((await lines('1.3.0')).join('\n')).not.toContain('Warning');
+    download('fallback', 2);
+    await usage.refresh();
+    expect((await lines('1.3.0'))[5]).toMatch(
+      /^Warning: on windows, clients mostly downloaded the whole file of 1\.3\.0, although .* 8 differential, 11 whole \(2 after a failed difference\), 1 resumed\)\. Check that/,
+    );
+    expect(json(await run(['stats', '1.3.0', '--json']))).toMatchObject({
+      links: 20,
+      downloads: { whole: 9, differential: 10, resumed: 1, fallback: 2 },
+    });
   });
 });

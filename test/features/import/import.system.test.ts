@@ -12,8 +12,8 @@ import { githubFolder, writeSource } from './sources/fixtures.ts';
 /** An import that is killed again and again, and run again. */
 
 const RELEASES = 30;
-/** Five files of each release, and the zsync file that publish makes for an AppImage. */
-const OBJECTS = 6;
+/** Five files, the zsync file of the AppImage, and the block maps of the two zips. */
+const OBJECTS = 8;
 const KILLED_AFTER = [3, 11, 20];
 
 let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;

@@ -9,36 +9,56 @@ describe('recent downloads', () => {
     const clock = createFixedClock();
     const downloads = createRecentDownloads(clock);
     const ask = (headers: Record<string, string> = {}, file = 'a', ip = '192.0.2.1', query = {}) =>
-      downloads.isNew({ headers, query, ip }, file);
+      downloads.note({ headers, query, ip }, file);
     return { clock, ask };
   };
   const range = 'bytes=0-1';
 
   it('count a download once, however many ranges it asks for', () => {
     const { ask, clock } = open();
-    expect(ask({ range })).toBe(true);
+    expect(ask({ range })).toBe('differential');
     for (let n = 0; n < 300; n++) {
       clock.advance(1_000);
-      expect(ask({ range })).toBe(false);
+      expect(ask({ range })).toBeUndefined();
     }
   });
 
   it('count it again after ten minutes without a request', () => {
     const { ask, clock } = open();
-    expect(ask({ range })).toBe(true);
+    expect(ask({ range })).toBe('differential');
     clock.advance(9 * MINUTES);
-    expect(ask({ range })).toBe(false);
+    expect(ask({ range })).toBeUndefined();
     clock.advance(9 * MINUTES);
-    expect(ask({ range })).toBe(false);
+    expect(ask({ range })).toBeUndefined();
     clock.advance(10 * MINUTES);
-    expect(ask({ range })).toBe(true);
+    expect(ask({ range })).toBe('differential');
   });
 
   it('count every request for a whole file, except one after ranges', () => {
     const { ask } = open();
-    expect([ask(), ask()]).toEqual([true, true]);
-    expect(ask({ range })).toBe(false);
-    expect([ask(), ask()]).toEqual([false, true]);
+    expect([ask(), ask()]).toEqual(['whole', 'whole']);
+    expect(ask({ range })).toBeUndefined();
+    expect([ask(), ask()]).toEqual([undefined, 'whole']);
+  });
+
+  it('say that the client fell back to the whole file, once for each differential download', () => {
+    const { ask } = open();
+    expect([ask({ range }), ask({ range }), ask(), ask()]).toEqual([
+      'differential',
+      undefined,
+      'fallback',
+      'whole',
+    ]);
+  });
+
+  it.each([
+    ['bytes=0-', 'whole'],
+    ['bytes=100-', 'resumed'],
+    ['bytes=100-199', 'differential'],
+    ['bytes=0-1,5-9', 'differential'],
+    ['bytes=-100', 'differential'],
+  ])('know the kind of a download by its range %s', (range, kind) => {
+    expect(open().ask({ range })).toBe(kind);
   });
 
   it.each([
@@ -47,28 +67,28 @@ describe('recent downloads', () => {
     ['an id of another client', { 'x-installation-id': 'a' }, { 'x-installation-id': 'b' }],
   ])('know a client by %s, wherever it is', (_what, one, other) => {
     const { ask } = open();
-    expect(ask({ range, ...one })).toBe(true);
-    expect(ask({ range, ...other })).toBe(true);
-    expect(ask({ range, ...one }, 'a', '192.0.2.9')).toBe(false);
-    expect(ask({ range, ...one }, 'b')).toBe(true);
-    expect(ask({ range })).toBe(true);
+    expect(ask({ range, ...one })).toBe('differential');
+    expect(ask({ range, ...other })).toBe('differential');
+    expect(ask({ range, ...one }, 'a', '192.0.2.9')).toBeUndefined();
+    expect(ask({ range, ...one }, 'b')).toBe('differential');
+    expect(ask({ range })).toBe('differential');
   });
 
   it('know a client by the id in its address, else by its network address', () => {
     const { ask } = open();
-    expect(ask({ range }, 'a', '192.0.2.1', { installation_id: 'a' })).toBe(true);
-    expect(ask({ range }, 'a', '192.0.2.2', { installation_id: 'a' })).toBe(false);
-    expect(ask({ range }, 'a', '192.0.2.1')).toBe(true);
-    expect(ask({ range }, 'a', '192.0.2.2')).toBe(true);
-    expect(ask({ range }, 'a', '192.0.2.1')).toBe(false);
+    expect(ask({ range }, 'a', '192.0.2.1', { installation_id: 'a' })).toBe('differential');
+    expect(ask({ range }, 'a', '192.0.2.2', { installation_id: 'a' })).toBeUndefined();
+    expect(ask({ range }, 'a', '192.0.2.1')).toBe('differential');
+    expect(ask({ range }, 'a', '192.0.2.2')).toBe('differential');
+    expect(ask({ range }, 'a', '192.0.2.1')).toBeUndefined();
   });
 
   it('keep few downloads: the one seen longest ago is forgotten first', () => {
     const { ask } = open();
     for (let n = 0; n < 20_000; n++) ask({ range, 'x-installation-id': `${n}` });
-    expect(ask({ range, 'x-installation-id': '0' })).toBe(false);
-    expect(ask({ range, 'x-installation-id': 'one more' })).toBe(true);
-    expect(ask({ range, 'x-installation-id': '0' })).toBe(false);
-    expect(ask({ range, 'x-installation-id': '1' })).toBe(true);
+    expect(ask({ range, 'x-installation-id': '0' })).toBeUndefined();
+    expect(ask({ range, 'x-installation-id': 'one more' })).toBe('differential');
+    expect(ask({ range, 'x-installation-id': '0' })).toBeUndefined();
+    expect(ask({ range, 'x-installation-id': '1' })).toBe('differential');
   });
 });

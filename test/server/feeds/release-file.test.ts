@@ -147,18 +147,21 @@ describe('the stable address of a file', () => {
   });
 
   describe('is counted', () => {
-    it('once, however many ranges the client asks for, and not again for the fall-back', async () => {
+    it('once, however many ranges the client asks for, with the fall-back to the whole file', async () => {
       const client = { 'x-user-staging-id': 'an installation' };
       for (const range of ['bytes=0-1,2-3', 'bytes=4-5', 'bytes=6-7', 'bytes=-1']) {
         await ask(FILE, { ...client, range });
       }
       await ask(FILE, client);
       await ask(`${FILE}.blockmap`, client);
+      const file = { application: 'desktop', channel: 'stable', platform: 'windows' };
+      const link = { ...file, version: '1.0.0' };
       expect(countLink.mock.calls).toEqual([
-        [{ application: 'desktop', channel: 'stable', platform: 'windows', version: '1.0.0' }],
+        [link, 'differential'],
+        [link, 'fallback'],
       ]);
-      await ask(FILE, { 'x-user-staging-id': 'another one', range: 'bytes=0-1' });
-      expect(countLink).toHaveBeenCalledTimes(2);
+      await ask(FILE, { 'x-user-staging-id': 'another one', range: 'bytes=5-' });
+      expect(countLink).toHaveBeenLastCalledWith(link, 'resumed');
     });
   });
 

@@ -5,7 +5,8 @@ import type { Artifact, Release } from '../../../domain/release.ts';
 import { targetName } from '../../../domain/target.ts';
 import { newestTextFirst, versionText } from '../../../domain/version.ts';
 import { showRelease } from '../../../releases/list/list-releases.ts';
-import { periodOf, summarizeUsage } from '../../../usage/adoption.ts';
+import { describeAdoption, periodOf, summarizeUsage } from '../../../usage/adoption.ts';
+import { findMostlyWhole, outcomesOf } from '../../../usage/download-shares.ts';
 import { renderMarkdown } from '../../../web/markdown.ts';
 import type { ArtifactDetail, ReleaseDetail, RolloutCounts, RolloutDetail } from '../answers.ts';
 import { isoOf, type SeenCatalog, seenOf } from '../catalog-source.ts';
@@ -39,7 +40,7 @@ export async function releaseOf(
     signedDocuments: release.carried.map(({ name }) => name),
     isOfferedNow: offeredNow(signed.channels, seen.now).has(version),
     cells: releasesOnChannels(signed, seen.now).get(version) ?? [],
-    rollouts: rolloutsOf(application, version, signed, seen.now, usage),
+    rollouts: rolloutsOf(application, release, signed, seen.now, usage),
     rollbackTargets: rollbackTargetsOf(version, signed, seen.now),
   };
 }
@@ -76,11 +77,12 @@ function artifactOf(artifact: Artifact): ArtifactDetail {
 
 function rolloutsOf(
   application: string,
-  version: string,
+  release: Release,
   { channels }: RevisionJson,
   now: number,
   usage: SeenUsage,
 ): readonly RolloutDetail[] {
+  const { version } = release;
   return channelEntries(channels).flatMap(([channel, { offers }]) => {
     const offer = offers.find((each) => each.version === version);
     if (offer === undefined) return [];
@@ -101,7 +103,7 @@ function rolloutsOf(
         freezeWindows: rollout?.freeze_windows ?? [],
         points: points.map((point) => ({ at: isoOf(point.at), share: point.share })),
         interruptedAt: rollout && rollout.clock.elapsed_ms > 0 ? rollout.clock.at : null,
-        counts: countsOf({ application, channel, version }, now, usage),
+        counts: countsOf({ application, channel, version }, release, now, usage),
       },
     ];
   });
@@ -114,6 +116,7 @@ export const RECENT_DAYS = 2;
 
 function countsOf(
   query: { readonly application: string; readonly channel: string; readonly version: string },
+  release: Release,
   now: number,
   { rows, newestAt }: SeenUsage,
 ): RolloutCounts | null {
@@ -125,6 +128,8 @@ function countsOf(
   };
   const { whole, own } = inLast(COUNTED_DAYS);
   const recent = inLast(RECENT_DAYS);
+  const period = periodOf(now, COUNTED_DAYS);
+  const { platforms } = describeAdoption(rows, { ...query, ...period });
   if (whole.checks === 0 && own === undefined) return null;
   return {
     days: COUNTED_DAYS,
@@ -134,6 +139,8 @@ function countsOf(
     recentChecksOnVersion: recent.own?.checks ?? 0,
     offers: own?.offers ?? 0,
     links: own?.links ?? 0,
+    downloads: own?.downloads === undefined ? null : outcomesOf(own.downloads),
+    mostlyWhole: findMostlyWhole(release, platforms),
     countedUntil: newestAt === undefined ? null : isoOf(newestAt),
   };
 }

@@ -150,16 +150,24 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
   if (counts === null) {
     return <p class="hint">There are no counts yet. Services store their counts once a minute.</p>;
   }
-  const { days, checks, checksOnVersion, offers, links, countedUntil } = counts;
-  const numbers = [
+  const { days, checks, checksOnVersion, offers, links, downloads, mostlyWhole, countedUntil } =
+    counts;
+  const numbers: readonly (readonly [string, number])[] = [
     ['Offers', offers],
     ['Download links', links],
+    ...(downloads === null ? [] : downloadNumbers(downloads)),
     ['Checks by clients that have it', checksOnVersion],
     ['Checks on this channel', checks],
-  ] as const;
+  ];
   return (
     <>
       <Numbers numbers={numbers} />
+      {mostlyWhole.length > 0 && (
+        <Notice tone="warning">
+          On {mostlyWhole.join(', ')}, clients mostly downloaded whole files, although the release
+          has block maps or deltas. <code>slipway stats</code> says what to check.
+        </Notice>
+      )}
       <p class="hint">
         Counted in the last {days} days
         {countedUntil !== null && (
@@ -171,6 +179,16 @@ function Counts({ rollout: { counts } }: { readonly rollout: RolloutDetail }) {
       </p>
     </>
   );
+}
+
+type Downloads = NonNullable<NonNullable<RolloutDetail['counts']>['downloads']>;
+
+function downloadNumbers({ differential, whole, resumed }: Downloads) {
+  return [
+    ['Differential downloads', differential],
+    ['Whole downloads', whole],
+    ['Resumed downloads', resumed],
+  ] as const;
 }
 
 const WIDTH = 720;

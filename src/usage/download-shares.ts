@@ -1,0 +1,57 @@
+import { DELTA, isDifferential } from '../domain/companion.ts';
+import type { Release } from '../domain/release.ts';
+import { type Downloads, NO_DOWNLOADS } from './counts.ts';
+
+/** Computes how many downloads of a release fetched only what changed. Pure. */
+
+/** Fewer downloads say little about a release. */
+const DOWNLOADS_MIN = 20;
+
+/** The downloads of a release, each once. */
+export interface DownloadOutcomes {
+  readonly all: number;
+  /** The client fetched only what changed. */
+  readonly differential: number;
+  /** The client fetched the whole file. */
+  readonly whole: number;
+  /** Those of `whole` that began as differential downloads. */
+  readonly fallback: number;
+  readonly resumed: number;
+}
+
+export function outcomesOf({
+  whole,
+  differential,
+  resumed,
+  fallback,
+}: Downloads): DownloadOutcomes {
+  return {
+    all: whole + differential + resumed,
+    differential: Math.max(0, differential - fallback),
+    whole: whole + fallback,
+    fallback,
+    resumed,
+  };
+}
+
+/**
+ * The platforms on which most clients downloaded the whole file of a release, although it has a block map or a delta. A
+ * platform with few downloads is not among them.
+ *
+ * @param platforms the downloads of the release by platform
+ */
+export function findMostlyWhole(
+  { artifacts }: Pick<Release, 'artifacts'>,
+  platforms: readonly { readonly name: string; readonly downloads?: Downloads | undefined }[],
+): readonly string[] {
+  const mapped = artifacts.filter(
+    (each) => isDifferential(each) || each.companions.some(({ kind }) => kind === DELTA),
+  );
+  return platforms
+    .filter(({ name, downloads }) => {
+      const { all, whole } = outcomesOf(downloads ?? NO_DOWNLOADS);
+      const isMapped = mapped.some(({ platform }) => platform === name);
+      return isMapped && all >= DOWNLOADS_MIN && whole > all / 2;
+    })
+    .map(({ name }) => name);
+}
