@@ -18,16 +18,16 @@ function checkOn(version: string): string | undefined {
   return said[0];
 }
 
-it.each(['18.20.8', '20.20.2', '22.17.1'])(
+it.each(['18.20.8', '20.20.2', '22.18.0'])(
   'Node %s gets a message that says what to install',
   (version) => {
     expect(checkOn(version)).toContain(
-      `slipway: Node ${version} is too old: Slipway needs Node 22.18 or newer. Install Node 24`,
+      `slipway: Node ${version} is too old: Slipway needs Node 22.19 or newer. Install Node 24`,
     );
   },
 );
 
-it.each(['22.18.0', '24.21.0', '26.0.0'])('Node %s may run it', (version) => {
+it.each(['22.19.0', '24.21.0', '26.0.0'])('Node %s may run it', (version) => {
   expect(checkOn(version)).toBeUndefined();
 });
 

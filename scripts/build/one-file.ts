@@ -32,7 +32,7 @@ export async function buildOneFile(): Promise<OneFile> {
     splitting: true,
     format: 'esm',
     platform: 'node',
-    target: 'node22.18',
+    target: 'node22.19',
     // Uses the ES modules of a package, because esbuild can leave out the unused code of ES modules.
     mainFields: ['module', 'main'],
     define: {
@@ -73,7 +73,7 @@ async function asCommonJs(text: string): Promise<string> {
   const { code } = await transform(text, {
     format: 'cjs',
     platform: 'node',
-    target: 'node22.18',
+    target: 'node22.19',
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
     legalComments: 'none',

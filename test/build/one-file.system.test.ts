@@ -196,7 +196,7 @@ describe('credentials that expire, as a job gets them for its identity', () => {
 });
 
 describe('an older Node', () => {
-  const SENTENCE = /^slipway: Node \S+ is too old: Slipway needs Node 22\.18 or newer\..*\n$/;
+  const SENTENCE = /^slipway: Node \S+ is too old: Slipway needs Node 22\.19 or newer\..*\n$/;
 
   it('is refused, whatever it supports of the rest', async () => {
     const older = path.join(directory.path, 'older.mjs');

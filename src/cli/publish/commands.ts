@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { AppError } from '../../core/errors.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
 import { parseTarget, type Target } from '../../domain/target.ts';
 import {
@@ -84,6 +85,12 @@ function addPublish(program: Command, run: Runner): void {
         String,
       ),
     )
+    .option(
+      '--deltas <count>',
+      'make deltas of Velopack packages from this many earlier releases, those that most clients run; 0 to 10',
+      parseDeltaCount,
+      3,
+    )
     .option('--draft', 'add the files to a draft, which "slipway publish VERSION" opens', false)
     .addOption(
       new RepeatableOption(
@@ -96,6 +103,12 @@ function addPublish(program: Command, run: Runner): void {
     .option('--rollout <share>', ROLLOUT_OPTION)
     .action(run(async () => (await import('./run-publish.ts')).publish));
   addChangeOptions(addConsentOption(addFreezeWindowOption(publish)));
+}
+
+/** @throws AppError `invalid_request` */
+function parseDeltaCount(text: string): number {
+  if (/^(\d|10)$/.test(text)) return Number(text);
+  throw new AppError('invalid_request', `--deltas ${text} is not a number from 0 to 10.`);
 }
 
 /** @throws AppError `unknown_platform`, `unknown_arch` */

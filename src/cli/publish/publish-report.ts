@@ -60,6 +60,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     signatures: signaturesJson(result),
     sparkle_signatures: edSignaturesJson(result),
     repairs: result.repairs,
+    deltas_not_made: result.deltaRemarks,
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -99,7 +100,9 @@ export async function printPublished(
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
-  for (const sentence of repairSentences(result)) print(terminal, sentence);
+  for (const sentence of [...repairSentences(result), ...result.deltaRemarks]) {
+    print(terminal, sentence);
+  }
   for (const sentence of signedSentences(build)) print(terminal, sentence);
   const skipped = build.skipped.filter(({ isLoss }) => !isLoss);
   if (skipped.length > 0) print(terminal, skippedSentence(skipped));

@@ -41,6 +41,7 @@ export interface PublishOptions extends ChangeOptions {
   readonly endNative?: readonly Target[];
   readonly rehash?: readonly string[];
   readonly trusts?: readonly string[];
+  readonly deltas: number;
   readonly draft: boolean;
   readonly expect?: readonly (readonly Target[])[];
   readonly releasePartial: boolean;
@@ -89,6 +90,7 @@ export async function publish(
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
     trusts: await trustedKeys(options.trusts ?? []),
+    deltas: options.deltas,
   };
   const deps = {
     ...context,
@@ -184,8 +186,10 @@ function refuseMistyped(argument: string): void {
   }
 }
 
+const DOING = { hash: 'hashing', delta: 'making', upload: 'uploading' } as const;
+
 function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
-  const label = `${phase === 'hash' ? 'hashing' : 'uploading'} ${filename}`;
+  const label = `${DOING[phase]} ${filename}`;
   progress.show(label, bytesDone, bytesTotal, 'bytes');
 }
 

@@ -50,6 +50,7 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     artifacts: [],
     repairs: [],
     findings: [],
+    deltaRemarks: [],
     earlier: await readEarlier(deps, {
       application,
       channel,

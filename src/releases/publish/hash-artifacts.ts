@@ -23,7 +23,7 @@ import { hasZsync, makeZsync } from './make-zsync.ts';
 /** The first step of publishing: hash the files of a build, and make or mend the files beside them. */
 
 export interface PublishProgress {
-  readonly phase: 'hash' | 'upload';
+  readonly phase: 'hash' | 'delta' | 'upload';
   /** The name of the file, or `10 files` while several are uploaded at the same time. */
   readonly filename: string;
   readonly bytesDone: number;

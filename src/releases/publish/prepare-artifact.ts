@@ -8,15 +8,16 @@ import type { EarlierReleases } from './read-earlier.ts';
 
 /** Pure functions that add what earlier releases and the settings tell about a file of a build. */
 
-/** The number of older releases whose clients may refuse a signed file. */
+/** The number of older releases whose clients may refuse a signed file, or update with a delta. */
 const OLDER_MAX = 20;
 
 /** The number of older releases with which a publish compares its files. */
 export function olderWanted(artifacts: readonly BuiltArtifact[]): number {
-  const isSigned = artifacts.some(
-    ({ signatures, signing }) => signatures.length > 0 || typeof signing?.publisher === 'string',
+  const needsMany = artifacts.some(
+    ({ format, signatures, signing }) =>
+      format === 'velopack' || signatures.length > 0 || typeof signing?.publisher === 'string',
   );
-  return isSigned ? OLDER_MAX : 1;
+  return needsMany ? OLDER_MAX : 1;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts'
 import { type Channels, catalogState } from '../../catalog/change.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import {
+  type ManifestReference,
   namedAbove,
   readApplications,
   readNewestManifest,
@@ -19,6 +20,7 @@ import type { TrustedKey } from '../../domain/signing-facts.ts';
 import type { Target } from '../../domain/target.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';
 import {
+  type ApplicationSettings,
   applicationSettingsOf,
   type PublicKeySettings,
 } from '../applications/application-settings.ts';
@@ -38,9 +40,16 @@ import { type Publish, planPublish } from './plan-publish.ts';
 import { type Finding, findDifferences, type Preflight, refuseFindings } from './preflight.ts';
 import { olderWanted, prepareArtifact } from './prepare-artifact.ts';
 import { type EarlierReleases, readEarlier } from './read-earlier.ts';
-import { admit, fixedReleases, type PublishState, readPublishState } from './read-publish-state.ts';
+import {
+  type Admitted,
+  admit,
+  fixedReleases,
+  type PublishState,
+  readPublishState,
+} from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
 import { type UploadDeps, uploadArtifacts, withPlannedObjects } from './upload-artifacts.ts';
+import { makeDeltas } from './velopack/make-deltas.ts';
 
 export interface PublishRequest extends Admission, Holding {
   readonly application: string;
@@ -59,6 +68,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly provenance: Release['provenance'];
   /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
+  /** The most deltas that are made for each Velopack package; absent: none. */
+  readonly deltas?: number;
   /** The public keys that the builds trust for their next update; absent: see `prepareArtifact`. */
   readonly trusts?: readonly TrustedKey[];
 }
@@ -86,6 +97,8 @@ export interface PublishResult extends CommittedRelease {
   readonly channel: string;
   readonly artifacts: readonly { readonly artifact: Artifact; readonly uploaded: boolean }[];
   readonly repairs: readonly Repair[];
+  /** Sentences about deltas that could not be made. */
+  readonly deltaRemarks: readonly string[];
   /** The differences from earlier releases that clients may refuse. */
   readonly findings: readonly Finding[];
   /** The releases that the channel offered before. */
@@ -129,22 +142,74 @@ export async function publishRelease(
   const readingEarlier = ahead(readEarlier(deps, compared, olderWanted(request.artifacts)));
   await deps.ensureConforming();
   const keys = applicationSettingsOf(admitted.settings);
-  const { tauriPubkey, sparklePubkey } = keys;
   const earlier = await readingEarlier;
-  const built = request.artifacts.map((each) =>
-    prepareArtifact(each, earlier, keys, request.trusts ?? []),
-  );
+  const newest = await readingManifest;
+  const lost = namedAbove(revision, application, request.version, newest);
+  await refuseLost(deps, application, lost);
+  const deltas = await makeDeltas(deps, {
+    application,
+    artifacts: request.artifacts.map((each) =>
+      prepareArtifact(each, earlier, keys, request.trusts ?? []),
+    ),
+    older: earlier.older,
+    known: newest?.release,
+    seen: await readChecks(deps, publishing),
+    countMax: request.deltas ?? 0,
+  });
+  try {
+    const published = await publishArtifacts(deps, deltas.artifacts, {
+      request: publishing,
+      uploadsBegan,
+      isListed,
+      admitted,
+      keys,
+      earlier,
+      newest,
+      lost,
+    });
+    return { ...published, earlier, deltaRemarks: deltas.remarks };
+  } finally {
+    await deltas.remove();
+  }
+}
+
+/** Reads the counts of checks when deltas are made, because reading them takes many requests. */
+async function readChecks(
+  { readSeenChecks }: PublishDeps,
+  { application, artifacts, deltas = 0 }: PublishRequest,
+): Promise<readonly SeenChecks[]> {
+  const makesDeltas = deltas > 0 && artifacts.some(({ format }) => format === 'velopack');
+  return makesDeltas && readSeenChecks !== undefined ? readSeenChecks(application) : [];
+}
+
+/** The state of the catalog before a publish, which admits the version to the channel. */
+interface Begun {
+  readonly request: PublishRequest;
+  readonly uploadsBegan: number;
+  readonly isListed: boolean;
+  readonly admitted: Admitted;
+  readonly keys: ApplicationSettings;
+  readonly earlier: EarlierReleases;
+  readonly newest: ManifestReference | undefined;
+  readonly lost: ReturnType<typeof namedAbove>;
+}
+
+async function publishArtifacts(
+  deps: PublishDeps,
+  built: readonly BuiltArtifact[],
+  begun: Begun,
+): Promise<Omit<PublishResult, 'earlier' | 'deltaRemarks'>> {
+  const { request, uploadsBegan, isListed, admitted, keys, earlier, newest, lost } = begun;
+  const { application, channel } = request;
+  const { tauriPubkey, sparklePubkey } = keys;
   const hashed = await hashArtifacts(deps, built, tauriPubkey !== null);
   const repairs = hashed.flatMap((each) => each.repairs);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
   const edSignatures = await verifySparkleSignatures(application, hashed, signed, sparklePubkey);
   const ensureSigned = createSignatureCheck(deps, verifiedSignatures(keys, hashed, signed));
-  const newest = await readingManifest;
-  const lost = namedAbove(revision, application, request.version, newest);
-  await refuseLost(deps, application, lost);
   const publish = (files: Pick<Release, 'artifacts' | 'carried'>): Publish => ({
-    ...publishOf(deps, publishing, files),
+    ...publishOf(deps, request, files),
     rehashed: repairs.filter(({ kind }) => kind === 'rehashed').map(({ filename }) => filename),
     uploadsBegan,
     verifiedWith: {
@@ -198,7 +263,6 @@ export async function publishRelease(
     artifacts: uploaded,
     repairs,
     findings: findings.filter(({ isNew }) => isNew),
-    earlier,
     signatures,
     edSignatures,
   };

@@ -22,7 +22,7 @@ export function describeVelopackSetUp({ url, isRestricted }: ChannelFeed): SetUp
       { into: 'a JavaScript application', text: `const manager = new UpdateManager('${url}');` },
     ],
     notes: [
-      `Run "vpk download http --url ${url}" before "vpk pack", with the same --channel and --outputDir: vpk then makes a delta from the newest release. Without it, every client downloads full packages.`,
+      '"slipway publish" makes deltas from the releases that most clients run. vpk needs no earlier packages for that.',
       'The client adds the name of its Velopack channel to the address: win, osx, linux, or that of vpk pack --channel. Begin such a name with the platform, and with the architecture when you build several: win-x64, osx-arm64-beta. The JavaScript and Rust libraries state their platform in no other way.',
       'The feed cannot list a release that an older version of publish stored without SHA-1. Publish the same files again.',
       ...(isRestricted
