@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import {
   type ElectronBuild,
   editedBytes,

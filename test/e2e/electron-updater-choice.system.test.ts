@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
-import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import {
   createElectronClient,

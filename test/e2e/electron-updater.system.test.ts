@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactKey } from '../../src/catalog/keys.ts';
-import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { pathOf } from '../../src/store/filesystem/names.ts';
 import { signIn } from '../features/accounts/routes/account-support.ts';
 import {

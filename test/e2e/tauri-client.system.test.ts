@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { changeSettings } from '../../src/releases/applications/change-settings.ts';
-import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { machO, tar } from '../builds/materialize.ts';
 import { generateTauriKey, signWithTauri, type TauriKey } from '../support/minisign.ts';

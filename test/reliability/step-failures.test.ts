@@ -3,7 +3,7 @@ import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { parseTarget } from '../../src/domain/target.ts';
 import { openDraft } from '../../src/releases/drafts/open-draft.ts';
-import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../support/clock.ts';
 import { createFaultyStore, failFrom } from '../support/faulty-store.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { AppError, type ErrorCode } from '../../src/core/errors.ts';
 import type { Arch, Format, Platform } from '../../src/domain/platform.ts';
 import { changeSettings } from '../../src/releases/applications/change-settings.ts';
-import type { PublishRequest } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../src/releases/withdraw/change-status.ts';
 import { problemSchema } from '../../src/server/http/error-responses.ts';
 import type { Load } from '../../src/server/limits/load.ts';

@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { renderBlockmap } from '../../src/domain/blockmap.ts';
 import { createBlockCutter } from '../../src/releases/publish/make-blockmap.ts';
-import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
 import { type PublisherParts, publish } from './release.ts';
 
 /** Builds as electron-builder leaves them on disk: large files whose block maps match their bytes. */

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
 import { squirrelTextOf } from '../../src/domain/squirrel-version.ts';
-import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
 import { pe, zip } from '../builds/materialize.ts';
 import { seededBytes } from './electron-build.ts';
 import { type PublisherParts, publish } from './release.ts';

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { BuiltArtifact } from '../../src/builds/build-output.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
-import {
-  type PublishRequest,
-  type PublishResult,
-  publishRelease,
-} from '../../src/releases/publish/publish-release.ts';
+import { publishRelease } from '../../src/releases/publish/publish-release.ts';
+import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** Creates a temporary directory. The test calls `remove` at its end. */

@@ -6,7 +6,7 @@ import { compareSparkleVersions } from '../../domain/sparkle-version.ts';
 import { type Target, targetName } from '../../domain/target.ts';
 import { checkCommonRelease } from '../../releases/publish/check-common-release.ts';
 import type { Repair } from '../../releases/publish/hash-artifacts.ts';
-import type { PublishResult } from '../../releases/publish/publish-release.ts';
+import type { PublishResult } from '../../releases/publish/publish-request.ts';
 import type { EarlierReleases } from '../../releases/publish/read-earlier.ts';
 import { sparkleVersionOf } from '../../updaters/appcast/appcast.ts';
 import { isServed, PROTOCOLS } from '../../updaters/registry.ts';

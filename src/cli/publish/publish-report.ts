@@ -10,7 +10,7 @@ import { deltaBases, isDifferential, ZSYNC } from '../../domain/companion.ts';
 import { findNativeBuild } from '../../domain/compatible-arches.ts';
 import type { Artifact } from '../../domain/release.ts';
 import type { Target } from '../../domain/target.ts';
-import type { PublishResult } from '../../releases/publish/publish-release.ts';
+import type { PublishResult } from '../../releases/publish/publish-request.ts';
 import { appOption } from '../arguments.ts';
 import { droppedSentence, mistypedChannel } from '../channels/channel-report.ts';
 import type { Context } from '../context.ts';

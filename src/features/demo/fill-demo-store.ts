@@ -4,7 +4,7 @@ import path from 'node:path';
 import { channelEntries } from '../../catalog/documents/revision-document.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import type { PublishDeps } from '../../releases/publish/publish-release.ts';
+import type { PublishDeps } from '../../releases/publish/publish-request.ts';
 import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
 import { type Counts, dayOf } from '../../usage/counts.ts';
 import { readUsage } from '../../usage/read-usage.ts';

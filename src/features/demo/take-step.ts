@@ -4,11 +4,8 @@ import { changeChannel } from '../../releases/channels/change-channel.ts';
 import type { ChangedChannels } from '../../releases/channels/view-channels.ts';
 import { correctNotes } from '../../releases/publish/correct-notes.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
-import {
-  type PublishDeps,
-  type PublishResult,
-  publishRelease,
-} from '../../releases/publish/publish-release.ts';
+import { publishRelease } from '../../releases/publish/publish-release.ts';
+import type { PublishDeps, PublishResult } from '../../releases/publish/publish-request.ts';
 import { changeRollout } from '../../releases/rollouts/change-rollout.ts';
 import { changeStatus } from '../../releases/withdraw/change-status.ts';
 import { planRollback, rollBack } from '../../releases/withdraw/roll-back.ts';

@@ -7,12 +7,12 @@ import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts';
 import { known } from '../../core/name-hint.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
 import type { ChannelStates } from '../../releases/forecast/compare-channels.ts';
-import {
-  type PublishDeps,
-  type PublishRequest,
-  type PublishResult,
-  publishRelease,
-} from '../../releases/publish/publish-release.ts';
+import { publishRelease } from '../../releases/publish/publish-release.ts';
+import type {
+  PublishDeps,
+  PublishRequest,
+  PublishResult,
+} from '../../releases/publish/publish-request.ts';
 import { findPresence, type Presence } from '../../releases/publish/release-presence.ts';
 import type { RequestedRollout } from '../../releases/rollouts/start-rollout.ts';
 import { type PlacedRelease, placeReleases } from './place-releases.ts';

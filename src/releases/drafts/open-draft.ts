@@ -4,7 +4,7 @@ import { parseApplicationName, parseChannelName } from '../../domain/channel.ts'
 import { parseVersion } from '../../domain/version.ts';
 import type { Admission } from '../channels/channel-rules.ts';
 import { commitRelease, planVerified } from '../publish/commit-release.ts';
-import { type PublishResult, publishOf } from '../publish/publish-release.ts';
+import { type PublishResult, publishOf } from '../publish/publish-request.ts';
 import { readEarlier } from '../publish/read-earlier.ts';
 import { admit } from '../publish/read-publish-state.ts';
 import { NO_SIGNATURES } from '../verify/verify-signatures.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
 import type { ConsoleWriter } from '../../../src/features/console/console.ts';
 import { type Console, createConsole } from '../../../src/features/console/console.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { createDryRunStore } from '../../../src/store/dry-run-store.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';

@@ -9,7 +9,7 @@ import { parseTarget } from '../../../src/domain/target.ts';
 import type { Holding } from '../../../src/releases/drafts/draft-rules.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { commitRelease } from '../../../src/releases/publish/commit-release.ts';
-import { publishOf } from '../../../src/releases/publish/publish-release.ts';
+import { publishOf } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

@@ -7,7 +7,7 @@ import type { Arch, Format, Platform } from '../../../src/domain/platform.ts';
 import { parseTarget, targetName } from '../../../src/domain/target.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';

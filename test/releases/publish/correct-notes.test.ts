@@ -5,7 +5,7 @@ import type { AppError } from '../../../src/core/errors.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { check, LATEST_VERSION, release as publishTo } from '../../server/support.ts';

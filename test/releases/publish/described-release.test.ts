@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { createFixedClock, createSeededRandomness } from '../../support/clock.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';

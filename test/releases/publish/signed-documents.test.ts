@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BuiltArtifact, BuiltDocument } from '../../../src/builds/build-output.ts';
 import { carriedObject } from '../../../src/catalog/keys.ts';
 import { showRelease } from '../../../src/releases/list/list-releases.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { collectGarbage } from '../../../src/releases/verify/collect-garbage.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseTarget } from '../../../src/domain/target.ts';
 import { changeSettings } from '../../../src/releases/applications/change-settings.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { verifyCatalog } from '../../../src/releases/verify/verify-catalog.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { ObjectStore } from '../../../src/store/object-store.ts';

@@ -6,7 +6,7 @@ import { REASON_BYTES_MAX } from '../../../src/domain/reason.ts';
 import { compareVersions, parseVersion } from '../../../src/domain/version.ts';
 import { installedText } from '../../../src/releases/forecast/clients-text.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { planRollback, rollBack } from '../../../src/releases/withdraw/roll-back.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AppcastItem, readAppcast } from '../../../src/builds/appcast/appcast.ts';
 import type { Artifact, Release } from '../../../src/domain/release.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeRollout } from '../../../src/releases/rollouts/change-rollout.ts';
 import { renderAppcast } from '../../../src/updaters/appcast/appcast.ts';
 import { release as releaseFiles, setStatus } from '../../server/support.ts';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { setStatus } from '../../server/support.ts';
 import { publish } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';

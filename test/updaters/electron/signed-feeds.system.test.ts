@@ -4,7 +4,7 @@ import { listChannel } from '../../../src/answers/feeds/list-channel.ts';
 import { artifactKey, carriedObject } from '../../../src/catalog/keys.ts';
 import { parseTierTable } from '../../../src/domain/tier.ts';
 import type { UpdateQuery } from '../../../src/domain/update-query.ts';
-import type { PublishRequest } from '../../../src/releases/publish/publish-release.ts';
+import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus, type StatusVerb } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { electron } from '../../../src/updaters/electron/electron.ts';
