@@ -127,6 +127,24 @@ describe('an application for macOS states', () => {
     expect(await read('App-1.0.0.zip', zip(signed).subarray(0, 5_000))).toEqual(nothing);
   });
 
+  it.each([1_000, 60_000, 65_000, 65_536, 70_000, 200_000])(
+    'its team, wherever its signature begins: after %i bytes',
+    async (at) => {
+      const program = machO('ABCDE12345', FLAG_RUNTIME, at);
+      const files = app({ 'Info.plist': PLIST, 'MacOS/App': program });
+      for (const archive of [
+        zip(files),
+        zip(
+          app({ 'Info.plist': PLIST, 'MacOS/App': Buffer.concat([program, Buffer.alloc(90_000)]) }),
+        ),
+      ]) {
+        expect((await read('App-1.0.0.zip', archive)).signing).toMatchObject({
+          team: 'ABCDE12345',
+        });
+      }
+    },
+  );
+
   it('nothing of its signature when that is cut off', async () => {
     const cut = machO('ABCDE12345', FLAG_RUNTIME).subarray(0, 70_010);
     const files = app({ 'Info.plist': PLIST, 'MacOS/App': cut });

@@ -34,20 +34,22 @@ interface SignatureReader {
 /** Keeps only the parts of the program that it needs. In a universal program, it reads the first architecture. */
 export function createSignatureReader(): SignatureReader {
   let header = Buffer.alloc(0);
-  let signature = Buffer.alloc(0);
+  let signature: Buffer = Buffer.alloc(0);
   let position = 0;
   let range: { readonly start: number; readonly end: number } | undefined;
   return {
     update: (chunk) => {
+      const at = position;
+      position += chunk.length;
       if (header.length < HEADER_BYTES) {
         header = Buffer.concat([header, chunk]).subarray(0, HEADER_BYTES);
+        if (header.length < HEADER_BYTES) return false;
+        range = findSignature(header);
+        if (range !== undefined) signature = partOf(header, 0, range);
       }
-      const start = position;
-      position += chunk.length;
-      if (header.length < HEADER_BYTES) return false;
-      range ??= findSignature(header);
       if (range === undefined) return true;
-      signature = Buffer.concat([signature, partOf(chunk, start, range)]);
+      const rest = { start: Math.max(range.start, HEADER_BYTES), end: range.end };
+      signature = Buffer.concat([signature, partOf(chunk, at, rest)]);
       return position >= range.end;
     },
     finish: () => {

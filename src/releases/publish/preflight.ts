@@ -3,6 +3,7 @@ import { parseDn } from 'builder-util-runtime/out/rfc2253Parser.js';
 import { formatBytes, listed } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseMinisignKey } from '../../domain/minisign.ts';
+import type { Format } from '../../domain/platform.ts';
 import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { Requirement } from '../../domain/signing-facts.ts';
@@ -75,8 +76,15 @@ function warning(text: string): Finding {
   return { text, requirement: null, isNew: true };
 }
 
+/** A setup program of Squirrel or Velopack may state the version of the tool. */
+const STUBS: readonly Format[] = ['squirrel-setup', 'velopack-setup'];
+
 /** Compares only major, minor and patch, because build tools write pre-releases and builds in their own ways. */
-function versionFindings({ version }: Preflight, { filename, versionInside }: CheckedFile) {
+function versionFindings(
+  { version }: Preflight,
+  { filename, format, versionInside }: CheckedFile,
+): readonly Finding[] {
+  if (STUBS.includes(format)) return [];
   const inside = /^\d+\.\d+\.\d+/.exec(versionInside ?? '')?.[0];
   const own = /^\d+\.\d+\.\d+/.exec(version)?.[0];
   if (inside === undefined || inside === own) return [];

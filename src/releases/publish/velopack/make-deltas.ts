@@ -8,6 +8,7 @@ import type { BuiltArtifact, BuiltCompanion } from '../../../builds/build-output
 import { artifactKey } from '../../../catalog/keys.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import { formatBytes } from '../../../core/counted.ts';
+import { isAppError } from '../../../core/errors.ts';
 import { DELTA } from '../../../domain/companion.ts';
 import { type Artifact, findArtifact, type Release } from '../../../domain/release.ts';
 import type { SeenChecks } from '../../forecast/seen-checks.ts';
@@ -51,7 +52,7 @@ const NOTHING: Omit<MadeDeltas, 'artifacts'> = { remarks: [], remove: async () =
 /**
  * A delta that cannot be made is left out, because clients then download the full package.
  *
- * @throws AppError `store_unavailable`, `store_denied`; the system's error when the disk is full
+ * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function makeDeltas(deps: DeltaDeps, request: DeltaRequest): Promise<MadeDeltas> {
   const { artifacts } = request;
@@ -135,15 +136,15 @@ async function makeOne(
       yield chunk;
     }
   };
-  await pipeline(object.stream, hashed, createWriteStream(from));
-  if (hash.digest('hex') !== base.file.sha256) {
-    return { problem: `the stored package of ${base.version} is corrupt (slipway verify)` };
-  }
   let size: number;
   try {
+    await pipeline(object.stream, hashed, createWriteStream(from));
+    if (hash.digest('hex') !== base.file.sha256) {
+      return { problem: `the stored package of ${base.version} is corrupt (slipway verify)` };
+    }
     size = await makeDelta({ from, to: artifact.path }, folder, out);
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (isAppError(error) || !(error instanceof Error)) throw error;
     return { problem: error.message };
   } finally {
     await rm(folder, { recursive: true, force: true });
