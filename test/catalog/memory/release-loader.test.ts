@@ -15,7 +15,7 @@ import { parseVersion, versionText } from '../../../src/domain/version.ts';
 import { createRefusals } from '../../../src/store/sequence/read-checked.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { bulkPublish } from '../bulk-publish.ts';
-import { createWorld, POLL_MS } from './live-catalog.ts';
+import { createWorld, POLL_MS, untilSaved } from './live-catalog.ts';
 
 const temporary = await makeTemporaryDirectory();
 afterAll(() => temporary.remove());
@@ -49,9 +49,11 @@ it.each([
   const { world, catalog, application, offers } = await setUp(PARSED_MAX + 1, state);
   const [first, ...others] = offers;
   if (first === undefined) throw new Error('No offer.');
+  // The saved state is written once, and not again while the directory is removed.
+  if (state !== undefined) await untilSaved(world, state);
   world.store.goDown();
   // The process still has its own file, which has no name.
-  if (state !== undefined) await rm(state, { recursive: true });
+  if (state !== undefined) await rm(state, { recursive: true, maxRetries: 10 });
   const release = await application.release(first);
   expect(application.release(first)).toBe(release);
   for (const offer of others) {
