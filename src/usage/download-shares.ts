@@ -14,7 +14,7 @@ export interface DownloadOutcomes {
   readonly differential: number;
   /** The client fetched the whole file. */
   readonly whole: number;
-  /** Those of `whole` that began as differential downloads. */
+  /** The part of `whole` that began as differential downloads. */
   readonly fallback: number;
   readonly resumed: number;
 }

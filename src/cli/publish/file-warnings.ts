@@ -121,7 +121,7 @@ const REPAIRS: Readonly<Partial<Record<Repair['kind'], (filename: string) => str
   blockmap_made: (filename) =>
     `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`,
   blockmap_replaced: (filename) =>
-    `Made ${filename}.blockmap again: the one of the build is for other bytes, because the file was changed after it was built.`,
+    `Made ${filename}.blockmap again: the map that the build wrote is for other bytes, because the file was changed after it was built.`,
 };
 
 /** Warns of maps that publishing cannot make again, because they are inside a file whose hash others state. */

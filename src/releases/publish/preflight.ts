@@ -100,7 +100,7 @@ function sizeFindings({ filename, size }: CheckedFile, previous: Previous): read
   if (before === undefined || (size >= before / 2 && size <= before * 1.5)) return [];
   return [
     warning(
-      `${filename} has ${formatBytes(size)}, and the one of ${previous?.release.version} had ${formatBytes(before)}. Check that the build is complete.`,
+      `${filename} has ${formatBytes(size)}, and the file of ${previous?.release.version} has ${formatBytes(before)}. Check that the build is complete.`,
     ),
   ];
 }
@@ -118,7 +118,7 @@ function publisherFindings(
   if (publisher === null) {
     const text =
       typeof before === 'string'
-        ? `${filename} is not signed, and the one of ${previous?.release.version} is signed by ${before}: Windows warns of it, and electron-updater with a publisherName refuses it. Sign it.`
+        ? `${filename} is not signed, and the file of ${previous?.release.version} is signed by ${before}. Windows warns of an unsigned program, and electron-updater with a publisherName refuses it. Sign it.`
         : `${filename} is not signed. Sign it with Authenticode.`;
     return [{ text, requirement, isNew: typeof before === 'string' }];
   }
@@ -166,7 +166,7 @@ function appleFindings({ filename, signing }: CheckedFile, previous: Previous): 
   if (signing?.team !== undefined) {
     const by = (team: string | null) => (team === null ? 'no team' : `the team ${team}`);
     if (typeof before?.team === 'string' && before.team !== signing.team) {
-      const text = `${filename} is signed by ${by(signing.team)}, and the one of ${version} by ${by(before.team)}: macOS and the updaters refuse an update of another team. Sign it with the certificate of ${before.team}.`;
+      const text = `${filename} is signed by ${by(signing.team)}, and the file of ${version} by ${by(before.team)}: macOS and the updaters refuse an update of another team. Sign it with the certificate of ${before.team}.`;
       findings.push({ text, requirement: 'team', isNew: true });
     } else if (signing.team === null) {
       const text = `${filename} is signed by no team. Sign it with a Developer ID.`;
@@ -176,12 +176,12 @@ function appleFindings({ filename, signing }: CheckedFile, previous: Previous): 
   const lacks = (fact: 'hardenedRuntime' | 'ticket', text: string): void => {
     if (signing?.[fact] !== false) return;
     const isNew = before?.[fact] === true;
-    const compared = isNew ? `, and the one of ${version} has it` : '';
-    findings.push({ text: `${filename} has ${text}${compared}`, requirement: 'ticket', isNew });
+    const compared = isNew ? `. The file of ${version} has it` : '';
+    findings.push({ text: `${filename} has ${text}${compared}.`, requirement: 'ticket', isNew });
   };
   lacks('hardenedRuntime', 'no hardened runtime, so Apple does not notarize it');
   lacks('ticket', 'no ticket of Apple stapled to it, so a Mac without a network does not open it');
-  return findings.map((finding) => ({ ...finding, text: finding.text.replace(/(?<![.])$/, '.') }));
+  return findings;
 }
 
 function keyFindings(preflight: Preflight, file: CheckedFile): readonly Finding[] {

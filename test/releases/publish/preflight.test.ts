@@ -104,7 +104,7 @@ describe('a publisher', () => {
 
   it('that is missing is said after a signed release, and is refused when it is required', () => {
     const [after] = texts(windows({ publisher: null }), earlier());
-    expect(after).toMatch(/is not signed, and the one of 1\.0\.0 is signed by CN=Acme GmbH/);
+    expect(after).toMatch(/is not signed, and the file of 1\.0\.0 is signed by CN=Acme GmbH/);
     const first = compare(windows({ publisher: null }), []);
     expect(first).toMatchObject([{ isNew: false, requirement: 'publisher' }]);
     expect(() => refuseFindings('desktop', first, ['team'])).not.toThrow();
@@ -120,10 +120,10 @@ describe('an application for macOS', () => {
   ];
 
   it.each([
-    [{ team: 'ZZZZZ12345' }, /by the team ZZZZZ12345, and the one of 1\.0\.0 by the team ABCDE/],
+    [{ team: 'ZZZZZ12345' }, /by the team ZZZZZ12345, and the file of 1\.0\.0 by the team ABCDE/],
     [{ team: null }, /is signed by no team, and/],
-    [{ hardenedRuntime: false }, /no hardened runtime.*and the one of 1\.0\.0 has it\./],
-    [{ ticket: false }, /no ticket of Apple stapled.*and the one of 1\.0\.0 has it\./],
+    [{ hardenedRuntime: false }, /no hardened runtime.*The file of 1\.0\.0 has it\./],
+    [{ ticket: false }, /no ticket of Apple stapled.*The file of 1\.0\.0 has it\./],
   ])('that differs by %j is said', (signing, expected) => {
     const found = texts(mac(signing), before);
     expect(found).toHaveLength(1);
