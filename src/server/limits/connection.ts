@@ -62,6 +62,8 @@ export class Connection implements Holder {
   heldBytes = 0;
   /** Set by the check for slow readers. */
   isStalled = false;
+  /** See `Sender`. */
+  stalledMs = 0;
   /** The number of answered requests. It distinguishes an idle connection from a connection in use. */
   answeredCount = 0;
   /** True when there is no memory left for the body of the current request. */
@@ -174,6 +176,7 @@ export class Connection implements Holder {
   #begin(request: IncomingMessage, response: ServerResponse): void {
     this.#current = response;
     this.isStalled = false;
+    this.stalledMs = 0;
     const bodyBytes = this.#bodyBytesOf(request);
     this.isRefused =
       this.isSurplus || (bodyBytes > 0 && !this.#deps.budget.reserve(this, bodyBytes));

@@ -84,6 +84,7 @@ export function createSlowReaders(
     seen.set(connection, { answeredCount, takenBytes, creditMs, stalledMs });
     // Without the kernel's numbers, a client seems to read whole megabytes at once.
     const stalledAfterMs = isSeen ? rules.stalledAfterMs : rules.pauseMaxMs;
+    connection.stalledMs = stalledMs;
     connection.isStalled = stalledMs >= stalledAfterMs;
     if (creditMs < 0) connection.cut(isWaitedFor ? 'slow_reader' : 'idle');
   };

@@ -7,6 +7,8 @@
 export interface Sender {
   /** True when the client stopped reading the answer. */
   readonly isStalled: boolean;
+  /** The time for which the client has read less of its answer than the lowest rate; 0 while it keeps that rate. */
+  readonly stalledMs: number;
   /** True when the server waits until the client sends a request, or the rest of a request. */
   readonly isAwaited: boolean;
   /** Bytes per second that the client sends; undefined until it was measured. */
@@ -43,7 +45,8 @@ export function measureSending(
 
 /**
  * The clients that the server waits for, in the order in which it cuts them when there is no room for all:
- * 1. the clients that stopped reading their answers;
+ * 1. the clients that stopped reading their answers, the longest ago first; of several that stopped together, the newest
+ *    first. A client that reads in steps is cut only after the clients that read nothing;
  * 2. the slow senders, the slowest first;
  * 3. the older half of the clients whose rate is unknown, the newest of this half first: so an attacker that opens many
  *    connections quickly displaces its own connections, and not the clients that the server measures soon;
@@ -61,7 +64,10 @@ export function inCutOrder<T extends Sender>(senders: Iterable<T>): readonly T[]
     .sort((a, b) => rateOf(a) - rateOf(b));
   const older = Math.floor(unknown.length / 2);
   return [
-    ...all.filter(({ isStalled }) => isStalled),
+    ...all
+      .filter(({ isStalled }) => isStalled)
+      .reverse()
+      .sort((a, b) => b.stalledMs - a.stalledMs),
     ...known.filter((sender) => rateOf(sender) < SLOW_RATE),
     ...unknown.slice(0, older).reverse(),
     ...known.filter((sender) => rateOf(sender) >= SLOW_RATE),

@@ -7,6 +7,7 @@ describe('the memory budget', () => {
     const holder = (name: string, sendingRate?: number) => ({
       heldBytes: 0,
       isStalled: false,
+      stalledMs: 0,
       isAwaited: sendingRate !== undefined,
       sendingRate,
       cut: () => void cut.push(name),

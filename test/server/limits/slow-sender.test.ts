@@ -44,11 +44,17 @@ describe('how fast a client sends its request', () => {
 });
 
 describe('which client loses its place', () => {
-  const sender = (name: string, sendingRate: number | undefined, isAwaited = true) => ({
+  const sender = (
+    name: string,
+    sendingRate: number | undefined,
+    isAwaited = true,
+    stalledMs = 0,
+  ) => ({
     name,
     sendingRate,
     isAwaited,
     isStalled: name.startsWith('stalled'),
+    stalledMs,
   });
 
   it('one that stopped reading, the slowest, then clients that were not measured yet, then those that make progress', () => {
@@ -66,8 +72,8 @@ describe('which client loses its place', () => {
       sender('stalled with a body', undefined),
     ]);
     expect(order.map(({ name }) => name)).toEqual([
-      'stalled',
       'stalled with a body',
+      'stalled',
       'idle',
       'drip',
       'old 2',
@@ -79,12 +85,29 @@ describe('which client loses its place', () => {
     ]);
   });
 
+  it('of clients that stopped reading, the longest ago; of several that stopped together, the newest', () => {
+    const stalled = (name: string, ms: number) => sender(`stalled ${name}`, undefined, false, ms);
+    const order = inCutOrder([
+      stalled('reads in steps', 10_000),
+      stalled('attacker 1', 20_000),
+      stalled('attacker 2', 20_000),
+      stalled('attacker 3', 15_000),
+    ]);
+    expect(order.map(({ name }) => name)).toEqual([
+      'stalled attacker 2',
+      'stalled attacker 1',
+      'stalled attacker 3',
+      'stalled reads in steps',
+    ]);
+  });
+
   it('a measured client is never before one that is slower, and none is lost or answered', () => {
     const senders = fc.array(
       fc.record({
         sendingRate: fc.option(fc.nat(10_000), { nil: undefined }),
         isAwaited: fc.boolean(),
         isStalled: fc.boolean(),
+        stalledMs: fc.nat(100_000),
       }),
     );
     fc.assert(
