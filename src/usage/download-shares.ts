@@ -19,15 +19,13 @@ export interface DownloadOutcomes {
   readonly resumed: number;
 }
 
-export function outcomesOf({
-  whole,
-  differential,
-  resumed,
-  fallback,
-}: Downloads): DownloadOutcomes {
+/** A fallback may be counted on the day after its differential download: then it does not count here. */
+export function outcomesOf(downloads: Downloads): DownloadOutcomes {
+  const { whole, differential, resumed } = downloads;
+  const fallback = Math.min(downloads.fallback, differential);
   return {
     all: whole + differential + resumed,
-    differential: Math.max(0, differential - fallback),
+    differential: differential - fallback,
     whole: whole + fallback,
     fallback,
     resumed,

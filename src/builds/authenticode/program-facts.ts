@@ -37,11 +37,19 @@ const WINDOWS_NAMES: Readonly<Record<string, string>> = {
 function subjectOf({ subject }: X509Certificate): string {
   const attributes = subject.split('\n').map((line) => {
     const at = line.indexOf('=');
-    const [name, value] = [line.slice(0, at), line.slice(at + 1)];
+    const name = line.slice(0, at);
+    const value = unescaped(line.slice(at + 1));
     const isPlain = !/[,+="<>#;]|^ | $/.test(value);
     return `${WINDOWS_NAMES[name] ?? name}=${isPlain ? value : `"${value.replaceAll('"', '""')}"`}`;
   });
   return attributes.reverse().join(', ');
+}
+
+/** Node escapes some characters as in RFC 2253: `Acme\, Inc.`. */
+function unescaped(value: string): string {
+  return value.replace(/\\([0-9A-F]{2}|.)/g, (_, character: string) =>
+    character.length === 1 ? character : String.fromCharCode(Number.parseInt(character, 16)),
+  );
 }
 
 /** Some installers have large pictures in their resources, before the version. */

@@ -103,7 +103,7 @@ async function readUnsigned(
       sha512: hashes.map((hash) => hash.digest('hex')),
       digests: new Map([...digests].map(([name, digest]) => [name, digest.digest('hex')])),
       padding,
-      checksum: sum + size,
+      checksum: (sum + size) >>> 0,
     };
   } finally {
     await file.close();

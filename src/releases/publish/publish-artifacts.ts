@@ -1,6 +1,7 @@
 import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import type { ManifestReference, namedAbove } from '../../catalog/read.ts';
+import { AppError } from '../../core/errors.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -87,6 +88,7 @@ export async function publishArtifacts(
     sparkleKey: sparklePubkey?.text ?? null,
     seen: [],
   });
+  refuseUncompared(application, earlier, keys);
   refuseFindings(application, findings, keys.require);
   const known = namedFiles(state, request.version);
   await refuseRelabelled(deps, {
@@ -120,6 +122,20 @@ export async function publishArtifacts(
     signatures,
     edSignatures,
   };
+}
+
+/** An earlier release that could not be read could have refused the files, so a required comparison is incomplete. */
+function refuseUncompared(
+  application: string,
+  { problems }: EarlierReleases,
+  { require }: ApplicationSettings,
+): void {
+  const [problem] = problems;
+  if (problem === undefined || require.length === 0) return;
+  throw new AppError(
+    'store_unavailable',
+    `${problem} Nothing was published, because ${application} requires "${require.join(',')}". Run the same command again, or slipway apps set --require none.`,
+  );
 }
 
 /** Reads the counts of checks only when a sentence needs them, because reading them takes many requests. */

@@ -101,6 +101,7 @@ function countDownload(
 ): void {
   const begun = download && downloads.note(request, download.file);
   if (download === undefined || begun === undefined) return;
+  if (download.isDelta && begun === 'fallback') return;
   // A client that downloads a delta does not download the whole file.
   usage.countLink(download.link, download.isDelta ? 'differential' : begun);
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseDn } from 'builder-util-runtime/out/rfc2253Parser.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readProgramFacts } from '../../../src/builds/authenticode/program-facts.ts';
 import { whyNotSignedLater } from '../../../src/builds/authenticode/signed-later.ts';
 import { readSignedProgram } from '../../../src/builds/authenticode/signed-program.ts';
 import { json, slipway } from '../../cli/support.ts';
@@ -32,7 +34,7 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
 
   beforeAll(async () => {
     directory = await makeTemporaryDirectory();
-    own = await makeCertificate(directory.path, '/C=DE/O=App GmbH/CN=App GmbH');
+    own = await makeCertificate(directory.path, '/C=DE/O=App, Inc./CN=App, Inc.');
   });
   afterAll(() => directory.remove());
 
@@ -64,7 +66,9 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
       const program = await readSignedProgram(at('twice.exe'));
       if (typeof program !== 'object') throw new Error(program);
       expect(program.signatures.map(({ algorithm }) => algorithm)).toEqual(['sha256', 'sha384']);
-      expect(program.signatures[0]?.signer?.subject).toBe('C=DE\nO=App GmbH\nCN=App GmbH');
+      const { publisher } = await readProgramFacts(at('twice.exe'));
+      expect(publisher).toBe('CN="App, Inc.", O="App, Inc.", C=DE');
+      expect(parseDn(publisher ?? '').get('CN')).toBe('App, Inc.');
     }
     expect(lengths.size).toBe(8);
   });

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 // Writes the archive of a delta as a stream; yauzl only reads archives.
 import { ZipFile } from 'yazl';
@@ -43,10 +44,17 @@ export async function makeDelta(
   const before = await unpackPackage(from, path.join(directory, 'from'));
   const after = await unpackPackage(to, path.join(directory, 'to'));
   const patches: (FilePatch & { readonly name: string })[] = [];
+  /** Added after the patches are made: the archive opens its files from then on. */
+  const entries: (() => void)[] = [];
   const zip = new ZipFile();
+  zip.on('error', (error: Error) => (zip.outputStream as Readable).destroy(error));
   const options = { mtime: ENTRY_TIME };
-  const addWhole = ({ name, path: file, mode }: UnpackedFile): void =>
-    zip.addFile(file, name, { ...options, mode, compress: true });
+  const addWhole = ({ name, path: file, mode }: UnpackedFile): void => {
+    entries.push(() => zip.addFile(file, name, { ...options, mode, compress: true }));
+  };
+  const addBytes = (bytes: Buffer, name: string): void => {
+    entries.push(() => zip.addBuffer(bytes, name, options));
+  };
   for (const file of after.values()) {
     if (!file.name.startsWith(LIBRARY)) {
       addWhole(file);
@@ -55,17 +63,18 @@ export async function makeDelta(
     if (RESERVED.test(file.name)) throw new Error(`its file ${file.name} has a name of a delta`);
     const old = before.get(file.name);
     if (old?.sha256 === file.sha256) {
-      zip.addBuffer(Buffer.alloc(0), `${file.name}.diff`, options);
-      zip.addBuffer(Buffer.alloc(0), `${file.name}.shasum`, options);
+      addBytes(Buffer.alloc(0), `${file.name}.diff`);
+      addBytes(Buffer.alloc(0), `${file.name}.shasum`);
     } else if (old !== undefined && isPatched(old) && isPatched(file)) {
       const patch = `${file.path}.zsdiff`;
       patches.push({ name: `${file.name}.zsdiff`, from: old.path, to: file.path, patch });
-      zip.addBuffer(shasumOf(file), `${file.name}.shasum`, options);
+      addBytes(shasumOf(file), `${file.name}.shasum`);
     } else {
       addWhole(file);
     }
   }
   await makePatches(patches);
+  for (const add of entries) add();
   // A patch is compressed already.
   for (const { name, patch } of patches) zip.addFile(patch, name, { ...options, compress: false });
   zip.end();

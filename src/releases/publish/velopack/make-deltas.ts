@@ -100,7 +100,9 @@ function basesOf(
 ): readonly Base[] {
   if (artifact.format !== 'velopack') return [];
   const stored = known && findArtifact(known, artifact);
-  const present = [...artifact.companions, ...(stored?.companions ?? [])]
+  // A draft replaces a file of other bytes, and its deltas.
+  const kept = stored?.size === artifact.size ? stored.companions : [];
+  const present = [...artifact.companions, ...kept]
     .filter(({ kind }) => kind === DELTA)
     .map(({ base }) => base);
   const bases = older.flatMap((release): readonly Base[] => {
@@ -114,8 +116,8 @@ function basesOf(
   // Sorting keeps the order of equal elements, so without counts the newest release comes first.
   return bases
     .toSorted((a, b) => checksOf(b) - checksOf(a))
-    .slice(0, countMax)
-    .filter(({ version }) => !present.includes(version));
+    .filter(({ version }) => !present.includes(version))
+    .slice(0, Math.max(0, countMax - present.length));
 }
 
 async function makeOne(
