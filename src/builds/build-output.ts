@@ -15,6 +15,8 @@ export interface StatedDigest {
   readonly statedIn: string;
   /** Set when the publisher accepts other bytes: publishing then reports the difference, and publishes the file. */
   readonly isAccepted?: true;
+  /** Set for a feed with a signature: only a new signature can state other bytes. */
+  readonly isSigned?: true;
 }
 
 export interface BuiltFile {
@@ -28,10 +30,12 @@ export interface BuiltFile {
   /** Absent: no facts are known. */
   readonly facts?: UpdaterFacts;
   /**
-   * The block map that the build tool wrote for the file, beside the file or at its end. Publishing compares it with the
-   * bytes. Absent: there is none.
+   * Reads the block map that the build tool wrote for the file, beside the file or at its end. Publishing compares it
+   * with the bytes. Absent: there is none. Undefined: the map was changed after the build was read.
+   *
+   * A parsed map takes much memory, so it is read only when the file is published.
    */
-  readonly blockmap?: Blockmap;
+  readonly readBlockmap?: () => Promise<Blockmap | undefined>;
 }
 
 export interface BuiltCompanion extends BuiltFile {
@@ -56,14 +60,31 @@ export interface BuiltArtifact extends BuiltFile {
   /** True when clients look for a block map beside the file. Publishing makes a missing one. */
   readonly needsBlockmap: boolean;
   readonly minimumOsVersion: string | null;
-  /** The code signature of the file, and what its updater accepts; absent: unknown. */
-  readonly signing?: SigningFacts | undefined;
-  /** The version that the program or application inside states; absent: unknown. */
-  readonly versionInside?: string | undefined;
+  /**
+   * Reads the facts that the file states inside. An import calls it only for a release that it publishes.
+   *
+   * @throws the system's error when the file cannot be read
+   */
+  readonly readInside: () => Promise<InsideFacts>;
   /** Set when the file was signed after the build tool stated its size and hash. */
   readonly unsignedBuild?: UnsignedBuild | undefined;
   readonly signatures: readonly ArtifactSignature[];
   readonly companions: readonly BuiltCompanion[];
+}
+
+/** The facts inside a package that its name does not state. */
+export interface InsideFacts {
+  /** The code signature of the file, and what its updater accepts; absent: unknown. */
+  readonly signing?: SigningFacts | undefined;
+  /** The version that the program or the application states; absent: unknown. */
+  readonly versionInside?: string | undefined;
+  /**
+   * Makes a check of the code signature, which gets all bytes of the file in order. It ends with false when the
+   * signature does not fit the bytes. Absent: there is no signature that can be checked.
+   */
+  readonly createSignatureCheck?:
+    | (() => { update(chunk: Uint8Array): void; finish(): boolean })
+    | undefined;
 }
 
 /** A document that the build tool signed, such as `latest.yml`. The service stores the small document byte for byte. */

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ARCHES, type Arch, type Format, type Platform } from '../domain/platform.ts';
 import { type Machine, machineOfFile } from './archive/file-magic.ts';
-import { type ApplicationArch, readAppTar, readAppZip } from './archive/mac-application.ts';
+import { type ApplicationArch, readMacArch } from './archive/mac-application.ts';
 import { isBundle, readMsix } from './archive/msix.ts';
 import { type NupkgClues, readNupkg } from './archive/nupkg.ts';
 import { fileByProduct } from './by-product.ts';
@@ -94,8 +94,8 @@ async function readInside(
   }
   if (format === 'appimage') return { arch: (await machineOfFile(file.path))?.arch };
   if (format === 'msix') return readMsix(file.path);
-  if (platform === 'macos' && format === 'tar.gz') return readAppTar(file.path);
-  if (platform === 'macos' && format === 'zip') return readAppZip(file.path);
+  const isArchive = format === 'tar.gz' || format === 'zip';
+  if (platform === 'macos' && isArchive) return readMacArch(file.path, format);
   return {};
 }
 

@@ -1,4 +1,3 @@
-import type { Blockmap } from '../domain/blockmap.ts';
 import type { UpdaterFacts } from '../domain/companion.ts';
 import type { Arch } from '../domain/platform.ts';
 import type { UnsignedBuild } from '../domain/release.ts';
@@ -6,6 +5,7 @@ import type { ArtifactSignature } from '../domain/signature.ts';
 import type { BuiltArtifact, BuiltCompanion, StatedDigest } from './build-output.ts';
 import { needsBlockmap } from './electron/electron-builder.ts';
 import type { Package } from './identify.ts';
+import { readInsideFacts } from './inside-facts.ts';
 import { containsVersion } from './name-version.ts';
 import { isAppArchive } from './tauri/tauri.ts';
 
@@ -17,8 +17,8 @@ export interface Draft {
   readonly signatures: ArtifactSignature[];
   readonly companions: DraftCompanion[];
   facts: UpdaterFacts;
-  /** See {@link BuiltArtifact.blockmap}. */
-  blockmap?: Blockmap | undefined;
+  /** See {@link BuiltArtifact.readBlockmap}. */
+  readBlockmap?: BuiltArtifact['readBlockmap'] | undefined;
   unsignedBuild?: UnsignedBuild | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createDraft(identified: Package): Draft {
 /** @param version the version that is published */
 export function finishDraft(draft: Draft, version: string): BuiltArtifact {
   const { file, platform, arch, format, filename } = draft.package;
-  const { minimumOsVersion, stated, signatures, companions, facts, blockmap, unsignedBuild } =
+  const { minimumOsVersion, stated, signatures, companions, facts, readBlockmap, unsignedBuild } =
     draft;
   return {
     path: file.path,
@@ -61,6 +61,7 @@ export function finishDraft(draft: Draft, version: string): BuiltArtifact {
     signatures,
     companions,
     facts,
-    ...(blockmap === undefined ? {} : { blockmap }),
+    readInside: () => readInsideFacts(draft.package),
+    ...(readBlockmap === undefined ? {} : { readBlockmap }),
   };
 }

@@ -1,25 +1,18 @@
 import { SPARKLE_ED25519 } from '../domain/signature.ts';
-import type { SigningFacts } from '../domain/signing-facts.ts';
 import { readMacFacts } from './archive/mac-facts.ts';
 import { readProgramFacts } from './authenticode/program-facts.ts';
+import type { InsideFacts } from './build-output.ts';
 import { readAcceptedPublishers } from './electron/app-update.ts';
 import type { Package } from './identify.ts';
-
-/** The facts inside a package that its name does not state. */
-interface InsideFacts {
-  readonly signing: SigningFacts | undefined;
-  /** The version that the program or the application states; undefined: none. */
-  readonly versionInside: string | undefined;
-}
 
 /** @throws the system's error when the file cannot be read */
 export async function readInsideFacts(found: Package): Promise<InsideFacts> {
   const { file, platform, format } = found;
   if (platform === 'windows' && /\.exe$/i.test(file.name)) return readProgram(found);
   const isArchive = format === 'zip' || format === 'tar.gz';
-  if (platform !== 'macos' || !isArchive) return { signing: undefined, versionInside: undefined };
-  const facts = await readMacFacts(file.path, format);
-  if (facts === undefined) return { signing: undefined, versionInside: undefined };
+  const facts =
+    platform === 'macos' && isArchive ? await readMacFacts(file.path, format) : undefined;
+  if (facts === undefined) return {};
   const { team, hardenedRuntime, ticket, sparkleKey, version } = facts;
   return {
     versionInside: version,
@@ -35,12 +28,16 @@ export async function readInsideFacts(found: Package): Promise<InsideFacts> {
 }
 
 async function readProgram({ file, arch }: Package): Promise<InsideFacts> {
-  const { publisher, productVersion: versionInside } = await readProgramFacts(file.path);
+  const {
+    publisher,
+    productVersion: versionInside,
+    createSignatureCheck,
+  } = await readProgramFacts(file.path);
   const acceptedPublishers = await readAcceptedPublishers(file, arch);
   const isUnknown = publisher === undefined && acceptedPublishers === undefined;
   const signing = {
     ...(publisher === undefined ? {} : { publisher }),
     ...(acceptedPublishers === undefined ? {} : { acceptedPublishers }),
   };
-  return { versionInside, signing: isUnknown ? undefined : signing };
+  return { versionInside, createSignatureCheck, signing: isUnknown ? undefined : signing };
 }

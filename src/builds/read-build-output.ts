@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { listed } from '../core/counted.ts';
 import { AppError } from '../core/errors.ts';
 import { BLOCKMAP } from '../domain/companion.ts';
@@ -28,8 +28,8 @@ import { createDraft, type Draft, finishDraft } from './draft.ts';
 import { attachFeed } from './electron/attach-feed.ts';
 import { isFeedName } from './electron/feed.ts';
 import { identify } from './identify.ts';
-import { readInsideFacts } from './inside-facts.ts';
 import { refusal } from './refusal.ts';
+import { isRehashed } from './rehash.ts';
 import { scanDirectory } from './scan-directory.ts';
 import {
   attachSidecar,
@@ -88,16 +88,14 @@ export async function readBuildOutput(request: {
     } else {
       const draft = createDraft(identified);
       if (identified.format === 'appimage') {
-        const { facts, blockmap } = await readEmbeddedFacts(source.path);
-        draft.facts = facts;
-        draft.blockmap = blockmap;
+        Object.assign(draft, await readEmbeddedFacts(source.path));
       }
       drafts.set(source.path, draft);
     }
   }
   refuseForgottenVersion(sources, [...drafts.values()], version);
   for (const source of sources.filter(({ name }) => isSidecarName(name))) {
-    const unused = await attachSidecar(source, drafts, version);
+    const unused = await attachSidecar(source, drafts, version, rehash);
     if (unused !== undefined) skipped.push(unused);
   }
   refuseUnknownNames(rehash, [...drafts.values()]);
@@ -118,10 +116,7 @@ export async function readBuildOutput(request: {
   described = { ...described, notes: described.notes ?? fromAppcasts.releaseNotes ?? null };
   skipped.push(...dropOlderPackages(drafts));
   for (const draft of drafts.values()) refuseEmptyInstaller(draft);
-  const artifacts: BuiltArtifact[] = [];
-  for (const draft of drafts.values()) {
-    artifacts.push({ ...finishDraft(draft, version), ...(await readInsideFacts(draft.package)) });
-  }
+  const artifacts = [...drafts.values()].map((draft) => finishDraft(draft, version));
   checkSomething(request.paths, artifacts, skipped);
   checkUnique(artifacts);
   refuseTwoOfOneName(signed);
@@ -155,15 +150,18 @@ function findWithoutFeed(
 
 /** @throws AppError `invalid_request` for a file of `--rehash` that is not published */
 function refuseUnknownNames(rehash: readonly string[], drafts: readonly Draft[]): void {
-  const names = drafts.flatMap(({ package: { file }, companions }) => [
-    file.name,
-    ...companions.map(({ filename }) => filename),
+  const paths = drafts.flatMap(({ package: { file }, companions }) => [
+    file.path,
+    ...companions.map(({ path }) => path),
   ]);
-  const unknown = rehash.find((name) => !names.includes(name));
+  const unknown = rehash.find((name) => !paths.some((path) => isRehashed([name], path)));
   if (unknown === undefined) return;
   throw new AppError(
     'invalid_request',
-    `--rehash ${JSON.stringify(unknown)} names no file of this build. Files: ${listed(names, SKIPPED_SHOWN_MAX)}.`,
+    `--rehash ${JSON.stringify(unknown)} names no file of this build. Files: ${listed(
+      paths.map((path) => basename(path)),
+      SKIPPED_SHOWN_MAX,
+    )}.`,
   );
 }
 

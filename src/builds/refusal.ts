@@ -28,10 +28,10 @@ export function brokenFile(path: string, reason: string, otherwise?: string): Ap
  * @param file the path of the file
  */
 export function changedFile(path: string, reason: string, file: string): AppError {
-  return brokenFile(
-    path,
-    reason,
-    `add --rehash ${JSON.stringify(basename(file))} to publish its present bytes`,
+  return new AppError(
+    'invalid_artifact',
+    `${path}: ${reason}. Build again, or add --rehash ${JSON.stringify(basename(file))} to publish its present bytes.`,
+    { importDetail: `${path}: ${reason}. Copy it again from the other server.` },
   );
 }
 

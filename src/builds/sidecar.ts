@@ -1,9 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Blockmap } from '../domain/blockmap.ts';
 import { BLOCKMAP, type UpdaterFacts, WEB_PACKAGE } from '../domain/companion.ts';
 import { addEdSignature, readEdSignature } from './appcast/ed-signature.ts';
-import type { SkippedFile } from './build-output.ts';
+import type { BuiltFile, SkippedFile } from './build-output.ts';
 import { attachDelta, deltaNamesOf, isDeltaName } from './delta.ts';
 import type { Draft } from './draft.ts';
 import { readBlockmap, readEmbeddedBlockmap } from './electron/blockmap.ts';
@@ -11,6 +10,7 @@ import { checkFilename } from './filename.ts';
 import { archInName, isWebInstaller, isWebPackage } from './infer.ts';
 import { otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
+import { isRehashed } from './rehash.ts';
 import { LINK_REASON, OTHER_REASON } from './scan-directory.ts';
 import { beside, describeFile, type SourceFile } from './source-file.ts';
 import { readTauriSignature } from './tauri/tauri-signature.ts';
@@ -59,6 +59,7 @@ export async function findSidecars(
 /**
  * Adds a sidecar to the draft of its package.
  *
+ * @param rehash the names of files whose bytes the publisher accepts although a feed states others
  * @returns why the sidecar was not used; undefined when it was
  * @throws AppError `invalid_artifact` for a sidecar that is malformed or belongs to other bytes
  */
@@ -66,6 +67,7 @@ export async function attachSidecar(
   sidecar: SourceFile,
   drafts: ReadonlyMap<string, Draft>,
   version: string,
+  rehash: readonly string[],
 ): Promise<SkippedFile | undefined> {
   const { path, name, statement } = sidecar;
   if (isWebPackage(name)) return attachWebPackage(sidecar, drafts, version);
@@ -81,8 +83,8 @@ export async function attachSidecar(
     return { path, reason };
   }
   if (/\.blockmap$/i.test(name)) return attachBlockmap(draft, sidecar);
-  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar);
   const { file } = draft.package;
+  if (/\.zsync$/i.test(name)) return attachZsync(draft, sidecar, isRehashed(rehash, file.path));
   if (/\.edSignature$/i.test(name)) {
     addEdSignature(path, file.name, draft.signatures, await readEdSignature(path, file));
     return undefined;
@@ -136,9 +138,11 @@ export function refuseEmptyInstaller({ package: { format, file }, companions }: 
 async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<SkippedFile | undefined> {
   const { path, size } = sidecar;
   const { filename } = draft.package;
-  const blockmap = await readBlockmap(path);
-  if (blockmap === undefined) return { path, reason: 'it is not a block map' };
-  draft.blockmap = blockmap;
+  if (draft.facts.blockMapSize !== undefined) {
+    return { path, reason: `${filename} has its block map inside, and clients use that one` };
+  }
+  if ((await readBlockmap(path)) === undefined) return { path, reason: 'it is not a block map' };
+  draft.readBlockmap = () => readBlockmap(path);
   draft.companions.push({
     kind: BLOCKMAP,
     path,
@@ -157,8 +161,11 @@ async function attachBlockmap(draft: Draft, sidecar: SourceFile): Promise<Skippe
  */
 export async function readEmbeddedFacts(
   path: string,
-): Promise<{ readonly facts: UpdaterFacts; readonly blockmap?: Blockmap }> {
+): Promise<{ readonly facts: UpdaterFacts } & Pick<BuiltFile, 'readBlockmap'>> {
   const embedded = await readEmbeddedBlockmap(path);
   if (embedded === undefined) return { facts: {} };
-  return { facts: { blockMapSize: embedded.packedSize }, blockmap: embedded.blockmap };
+  return {
+    facts: { blockMapSize: embedded.packedSize },
+    readBlockmap: async () => (await readEmbeddedBlockmap(path))?.blockmap,
+  };
 }

@@ -11,6 +11,7 @@ import type { SourceFile } from './source-file.ts';
  * Adds `FILE.AppImage.zsync`, as appimagetool writes it, to the draft of its AppImage. Publishing compares the SHA-1 in
  * the zsync file with the AppImage.
  *
+ * @param isRehashed true when the publisher accepts the present bytes of the AppImage
  * @returns why the zsync file was not used; undefined when it was used
  * @throws AppError `invalid_artifact` for a zsync file of other bytes: clients would download the whole AppImage, and
  *   then refuse it
@@ -18,10 +19,14 @@ import type { SourceFile } from './source-file.ts';
 export async function attachZsync(
   draft: Draft,
   sidecar: SourceFile,
+  isRehashed: boolean,
 ): Promise<SkippedFile | undefined> {
   const { path, size } = sidecar;
   const { file, filename, format } = draft.package;
   if (format !== 'appimage') return { path, reason: 'zsync files are served for AppImages only' };
+  if (isRehashed) {
+    return { path, reason: `publish makes its own, because of --rehash ${file.name}` };
+  }
   const bytes = await readPlainFile(path, ZSYNC_BYTES_MAX);
   if (bytes === undefined) {
     return { path, reason: `it has ${size} bytes, and at most ${ZSYNC_BYTES_MAX} can be served` };

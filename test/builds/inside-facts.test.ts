@@ -51,15 +51,18 @@ function unsignedProgram(): Buffer {
 const PLIST = `<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x"><plist><dict>
 <key>CFBundleShortVersionString</key>
 <string>1.0.0</string>
-<key>SUPublicEDKey</key><string>KEY=</string></dict></plist>`;
+<key>CFBundleExecutable</key><string>App</string><key>SUPublicEDKey</key><string>KEY=</string></dict></plist>`;
 
-/** `{ CFBundleShortVersionString: '1.0.0' }` as a binary property list. */
+/** `{ CFBundleShortVersionString: '1.0.0', CFBundleExecutable: 'App' }` as a binary property list. */
 function binaryPlist(): Buffer {
-  const key = Buffer.from('CFBundleShortVersionString');
+  const text = (value: string) =>
+    Buffer.concat([Buffer.from([0x5f, 0x10, value.length]), Buffer.from(value)]);
   const objects = [
-    Buffer.from([0xd1, 1, 2]),
-    Buffer.concat([Buffer.from([0x5f, 0x10, key.length]), key]),
-    Buffer.from('\x551.0.0', 'latin1'),
+    Buffer.from([0xd2, 1, 2, 3, 4]),
+    text('CFBundleShortVersionString'),
+    text('CFBundleExecutable'),
+    text('1.0.0'),
+    text('App'),
   ];
   const magic = Buffer.from('bplist00');
   const offsets = objects.map((_, index) =>
@@ -69,7 +72,7 @@ function binaryPlist(): Buffer {
   const trailer = Buffer.alloc(32);
   trailer[6] = 1;
   trailer[7] = 1;
-  trailer.writeBigUInt64BE(3n, 8);
+  trailer.writeBigUInt64BE(5n, 8);
   trailer.writeBigUInt64BE(BigInt(body.length), 24);
   return Buffer.concat([body, Buffer.from(offsets), trailer]);
 }
@@ -86,7 +89,7 @@ async function read(name: string, content: Buffer) {
     paths: [`${path.join(root, name)},os=macos,arch=arm64`],
     version: '1.0.0',
   });
-  return { signing: artifacts[0]?.signing, versionInside: artifacts[0]?.versionInside };
+  return artifacts[0]?.readInside();
 }
 
 describe('an application for macOS states', () => {
@@ -122,7 +125,7 @@ describe('an application for macOS states', () => {
   });
 
   it('nothing in an archive without an application, or one that is cut off', async () => {
-    const nothing = { signing: undefined, versionInside: undefined };
+    const nothing = {};
     expect(await read('App-1.0.0.zip', zip(app({ 'a.txt': 'x' })))).toEqual(nothing);
     expect(await read('App-1.0.0.zip', zip(signed).subarray(0, 5_000))).toEqual(nothing);
   });
@@ -138,7 +141,7 @@ describe('an application for macOS states', () => {
           app({ 'Info.plist': PLIST, 'MacOS/App': Buffer.concat([program, Buffer.alloc(90_000)]) }),
         ),
       ]) {
-        expect((await read('App-1.0.0.zip', archive)).signing).toMatchObject({
+        expect((await read('App-1.0.0.zip', archive))?.signing).toMatchObject({
           team: 'ABCDE12345',
         });
       }
@@ -148,8 +151,8 @@ describe('an application for macOS states', () => {
   it('nothing of its signature when that is cut off', async () => {
     const cut = machO('ABCDE12345', FLAG_RUNTIME).subarray(0, 70_010);
     const files = app({ 'Info.plist': PLIST, 'MacOS/App': cut });
-    const { signing } = await read('App-1.0.0.zip', zip(files));
-    expect(signing).toEqual({ ticket: false, trustedKeys: facts.signing.trustedKeys });
+    const inside = await read('App-1.0.0.zip', zip(files));
+    expect(inside?.signing).toEqual({ ticket: false, trustedKeys: facts.signing.trustedKeys });
   });
 });
 
@@ -167,7 +170,7 @@ describe('an installer of electron-builder states', () => {
       paths: [root, `${path.join(root, NAME)},arch=x64`],
       version: '1.0.0',
     });
-    return artifacts[0]?.signing;
+    return (await artifacts[0]?.readInside())?.signing;
   };
 
   it.each([

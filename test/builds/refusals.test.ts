@@ -450,7 +450,7 @@ describe('a web installer', () => {
   test('of other bytes than the feed states is refused', async () => {
     const stated = `${yml(version, installer, 5)}packages:\n  x64:\n    path: ${payload}\n    sha512: ${Buffer.alloc(64).toString('base64')}\n    size: 99\n`;
     const root = await files({ [installer]: 'small', [payload]: 'payload', 'latest.yml': stated });
-    expect(await refused(root)).toMatch(/states 99 bytes for .*nsis\.7z, which has 7/);
+    expect(await refused(root)).toMatch(/states 99 bytes for .*nsis\.7z, and the file has 7/);
   });
 
   test('that is missing leaves its package out', async () => {

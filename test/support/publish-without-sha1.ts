@@ -12,7 +12,7 @@ export async function publishWithoutSha1(
   built: readonly BuiltArtifact[],
 ): Promise<void> {
   const deps = { ...parts, actor: 'test', onProgress: () => {} };
-  const hashed = await hashArtifacts(deps, built, false);
+  const hashed = await hashArtifacts(deps, built, false, []);
   const uploaded = await uploadArtifacts(deps, 'desktop', hashed, []);
   const artifacts = uploaded.map(({ artifact: { sha1: _sha1, ...artifact } }) => ({
     ...artifact,

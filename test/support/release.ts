@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { BuiltArtifact } from '../../src/builds/build-output.ts';
+import type { BuiltArtifact, InsideFacts } from '../../src/builds/build-output.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
 import { publishRelease } from '../../src/releases/publish/publish-release.ts';
 import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
@@ -18,9 +18,9 @@ export async function makeTemporaryDirectory(): Promise<{ path: string; remove()
 /** Writes a file, and describes it as `readBuildOutput` does. */
 export async function makeArtifact(
   directory: string,
-  artifact: Partial<BuiltArtifact> & { content?: string | Uint8Array } = {},
+  artifact: Partial<BuiltArtifact> & InsideFacts & { content?: string | Uint8Array } = {},
 ): Promise<BuiltArtifact> {
-  const { content = 'the program', ...stated } = artifact;
+  const { content = 'the program', signing, versionInside, ...stated } = artifact;
   const filename = stated.filename ?? 'App-Setup.exe';
   const file = path.join(directory, filename);
   await mkdir(directory, { recursive: true });
@@ -38,6 +38,7 @@ export async function makeArtifact(
     minimumOsVersion: null,
     signatures: [],
     companions: [],
+    readInside: async () => ({ signing, versionInside }),
     ...stated,
   };
 }

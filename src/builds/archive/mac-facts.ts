@@ -1,12 +1,6 @@
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { extract } from 'tar-stream';
-import { fromFdPromise } from 'yauzl';
-import { systemCode } from '../../core/errors.ts';
-import { openPlainFile } from '../../core/plain-file.ts';
 import { textInPlist } from '../property-list.ts';
-import { limitScan } from './mac-application.ts';
 import { createSignatureReader, type MachOSignature } from './mach-o-signature.ts';
+import { type EntryReader, visitArchive } from './visit-archive.ts';
 
 /** The facts that a macOS application in an archive states about itself. */
 export interface MacFacts extends Partial<MachOSignature> {
@@ -18,19 +12,23 @@ export interface MacFacts extends Partial<MachOSignature> {
   readonly sparkleKey: string | undefined;
 }
 
-const PLIST = /^(?:\.\/)?[^/]+\.app\/Contents\/Info\.plist$/;
-const PROGRAM = /^(?:\.\/)?[^/]+\.app\/Contents\/MacOS\/[^/]+$/;
-/** `stapler` writes the ticket here. */
-const TICKET = /^(?:\.\/)?[^/]+\.app\/Contents\/CodeResources$/;
+/** The files of an application in the root of the archive. `stapler` writes the ticket to `CodeResources`. */
+const FILE = /^(?:\.\/)?([^/]+)\.app\/Contents\/(?:(Info\.plist)|(CodeResources)|MacOS\/([^/]+))$/;
 const PLIST_BYTES_MAX = 256 * 1024;
+/** Limits the memory: the reader of a program keeps up to 128 KiB. */
+const PROGRAMS_MAX = 32;
 
-/** Gets the bytes of one file. Returns true when it needs no more. */
-type Reader = (chunk: Buffer) => boolean;
-/** Returns undefined for a file whose bytes are not needed. */
-type Visit = (name: string) => Reader | undefined;
+/** The parts of one application, as they stand in the archive. */
+interface Application {
+  plist: Buffer;
+  hasTicket: boolean;
+  /** By name: only the property list says which of them is the application's program. */
+  readonly programs: Map<string, ReturnType<typeof createSignatureReader>>;
+}
 
 /**
- * Reads an application in a `.zip` or `.tar.gz`; undefined for an archive that cannot be read or has no application.
+ * Reads the application in a `.zip` or `.tar.gz`; undefined for an archive that cannot be read, or does not have exactly
+ * one application.
  *
  * @throws the system's error when the file itself cannot be read
  */
@@ -38,67 +36,37 @@ export async function readMacFacts(
   path: string,
   format: 'zip' | 'tar.gz',
 ): Promise<MacFacts | undefined> {
-  let plist: Buffer | undefined;
-  let ticket = false;
-  let program: ReturnType<typeof createSignatureReader> | undefined;
-  const visit: Visit = (name) => {
-    if (TICKET.test(name)) ticket = true;
-    if (PROGRAM.test(name) && program === undefined) {
-      program = createSignatureReader();
-      return program.update;
-    }
-    if (!PLIST.test(name)) return undefined;
-    return (chunk) => {
-      plist = Buffer.concat([plist ?? Buffer.alloc(0), chunk]).subarray(0, PLIST_BYTES_MAX);
-      return plist.length === PLIST_BYTES_MAX;
-    };
-  };
-  try {
-    await (format === 'zip' ? visitZip(path, visit) : visitTar(path, visit));
-  } catch (error) {
-    if (!(error instanceof Error) || systemCode(error) !== undefined) throw error;
-    return undefined;
-  }
-  if (plist === undefined) return undefined;
+  const applications = new Map<string, Application>();
+  const problem = await visitArchive(path, format, (file) => {
+    const [, name, isPlist, isTicket, program] = FILE.exec(file) ?? [];
+    if (name === undefined) return undefined;
+    const known = applications.get(name);
+    const application = known ?? { plist: Buffer.alloc(0), hasTicket: false, programs: new Map() };
+    applications.set(name, application);
+    if (isTicket !== undefined) application.hasTicket = true;
+    if (isPlist !== undefined) return readPlist(application);
+    if (program === undefined || application.programs.size === PROGRAMS_MAX) return undefined;
+    const reader = createSignatureReader();
+    application.programs.set(program, reader);
+    return reader.update;
+  });
+  const [application, ...others] = [...applications.values()].filter(
+    ({ plist }) => plist.length > 0,
+  );
+  if (problem !== undefined || application === undefined || others.length > 0) return undefined;
+  const { plist, programs, hasTicket } = application;
+  const program = programs.get(textInPlist(plist, 'CFBundleExecutable') ?? '');
   return {
     ...program?.finish(),
-    ticket,
+    ticket: hasTicket,
     version: textInPlist(plist, 'CFBundleShortVersionString'),
     sparkleKey: textInPlist(plist, 'SUPublicEDKey'),
   };
 }
 
-async function visitZip(path: string, visit: Visit): Promise<void> {
-  const file = await openPlainFile(path);
-  try {
-    const zip = await fromFdPromise(file.fd, { autoClose: false });
-    for await (const entry of zip.eachEntry()) {
-      const read = visit(entry.fileName);
-      if (read === undefined) continue;
-      for await (const chunk of limitScan(await zip.openReadStreamPromise(entry))) {
-        if (read(chunk)) break;
-      }
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-async function visitTar(path: string, visit: Visit): Promise<void> {
-  const archive = extract();
-  const file = await openPlainFile(path);
-  // The stream closes the file. The callback does nothing, because the loop below receives every error.
-  pipeline(file.createReadStream(), createGunzip(), limitScan, archive, () => {});
-  for await (const entry of archive) {
-    const read = entry.header.type === 'file' ? visit(entry.header.name) : undefined;
-    if (read === undefined) {
-      entry.resume();
-      continue;
-    }
-    // Reads the entry to its end. When a reader leaves an entry early, tar-stream ends the whole archive.
-    let isDone = false;
-    for await (const chunk of entry) {
-      if (!isDone && chunk instanceof Uint8Array) isDone = read(Buffer.from(chunk));
-    }
-  }
+function readPlist(application: Application): EntryReader {
+  return (chunk) => {
+    application.plist = Buffer.concat([application.plist, chunk]).subarray(0, PLIST_BYTES_MAX);
+    return application.plist.length === PLIST_BYTES_MAX;
+  };
 }

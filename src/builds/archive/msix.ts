@@ -2,7 +2,7 @@ import { isAppError } from '../../core/errors.ts';
 import { childrenOf, parseXml, type XmlElement } from '../../core/xml.ts';
 import { type Arch, archOf } from '../../domain/platform.ts';
 import type { ApplicationArch } from './mac-application.ts';
-import { readZip } from './zip.ts';
+import { readStarts } from './read-starts.ts';
 
 /** Reads the manifest of an MSIX package, or of a bundle of several packages. An `.appx` has the same manifests. */
 
@@ -22,7 +22,7 @@ export function isBundle(name: string): boolean {
  */
 export async function readMsix(path: string): Promise<ApplicationArch> {
   const wanted = isBundle(path) ? BUNDLE : PACKAGE;
-  const entries = await readZip(path, (name) =>
+  const entries = await readStarts(path, 'zip', (name) =>
     name.toLowerCase() === wanted.toLowerCase() ? MANIFEST_BYTES_MAX : 0,
   );
   if ('problem' in entries) return { arch: undefined, problem: entries.problem };

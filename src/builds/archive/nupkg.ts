@@ -5,7 +5,7 @@ import {
 } from '../../domain/squirrel-version.ts';
 import { HEADER_BYTES, type Machine, machineOfHeader } from './file-magic.ts';
 import { isMacProgram } from './mac-application.ts';
-import { readZip } from './zip.ts';
+import { readStarts } from './read-starts.ts';
 
 /** The facts that a NuGet package of Squirrel or Velopack states about itself. */
 export interface NupkgClues {
@@ -25,7 +25,7 @@ const ELEMENT_LENGTH_MAX = 128;
 /** @returns undefined for a file that is not a NuGet package */
 export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
   let programs = 0;
-  const entries = await readZip(path, (name) => {
+  const entries = await readStarts(path, 'zip', (name) => {
     if (isNuspec(name)) return NUSPEC_BYTES_MAX;
     return isProgram(name) && programs++ < PROGRAMS_MAX ? HEADER_BYTES : 0;
   });

@@ -1,11 +1,14 @@
 import type { X509Certificate } from 'node:crypto';
 import { openPlainFile } from '../../core/plain-file.ts';
+import { createSignatureCheck, type SignatureCheck } from './program-digest.ts';
 import { readSignedProgram } from './signed-program.ts';
 
 /** The facts that a Windows program states about itself. */
 export interface ProgramFacts {
   /** The subject of the signer, as Windows writes it; null: not signed; undefined: the signature cannot be read. */
   readonly publisher: string | null | undefined;
+  /** Makes a check of the signature; undefined for a program without a signature that can be read. */
+  readonly createSignatureCheck: (() => SignatureCheck) | undefined;
   /** `ProductVersion` in its version resource; undefined when it has none. */
   readonly productVersion: string | undefined;
 }
@@ -13,9 +16,10 @@ export interface ProgramFacts {
 /** @throws the system's error when the file cannot be read */
 export async function readProgramFacts(path: string): Promise<ProgramFacts> {
   const program = await readSignedProgram(path);
-  const signer = typeof program === 'object' ? program.signatures[0]?.signer : undefined;
+  const signed = typeof program === 'object' ? program : undefined;
   return {
-    publisher: program === undefined ? null : signer && subjectOf(signer),
+    publisher: program === undefined ? null : subjectOf(signed?.signatures[0]?.signer),
+    createSignatureCheck: signed && (() => createSignatureCheck(signed)),
     productVersion: await readProductVersion(path),
   };
 }
@@ -33,16 +37,29 @@ const WINDOWS_NAMES: Readonly<Record<string, string>> = {
   jurisdictionC: 'OID.1.3.6.1.4.1.311.60.2.1.3',
 };
 
-/** `CN=App GmbH, O=App GmbH, C=DE`: Windows writes the attributes in the opposite order, and quotes values. */
-function subjectOf({ subject }: X509Certificate): string {
-  const attributes = subject.split('\n').map((line) => {
-    const at = line.indexOf('=');
-    const name = line.slice(0, at);
-    const value = unescaped(line.slice(at + 1));
-    const isPlain = !/[,+="<>#;]|^ | $/.test(value);
-    return `${WINDOWS_NAMES[name] ?? name}=${isPlain ? value : `"${value.replaceAll('"', '""')}"`}`;
-  });
-  return attributes.reverse().join(', ');
+/**
+ * `CN=App GmbH, O=App GmbH, C=DE`: Windows writes the attributes in the opposite order, and quotes values. A part of a
+ * name may have several attributes: `CN=App + O=App`. Undefined for a certificate with an empty subject.
+ */
+function subjectOf(signer: X509Certificate | undefined): string | undefined {
+  // Node's types do not say that the subject may be missing.
+  const subject = signer?.subject as string | undefined;
+  const parts = subject?.split('\n').map((line) =>
+    line
+      .split(/ \+ (?=[^ =]+=)/)
+      .map(attributeText)
+      .join(' + '),
+  );
+  return parts?.reverse().join(', ');
+}
+
+/** @param text as OpenSSL writes an attribute, such as `emailAddress=a@example.com` */
+function attributeText(text: string): string {
+  const at = text.indexOf('=');
+  const name = text.slice(0, at);
+  const value = unescaped(text.slice(at + 1));
+  const isPlain = !/[,+="<>#;]|^ | $/.test(value);
+  return `${WINDOWS_NAMES[name] ?? name}=${isPlain ? value : `"${value.replaceAll('"', '""')}"`}`;
 }
 
 /** Node escapes some characters as in RFC 2253: `Acme\, Inc.`. */

@@ -1,5 +1,6 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { openPlainFile } from '../../core/plain-file.ts';
+import { createSignatureCheck } from './program-digest.ts';
 import { readSignedProgram, type SignedProgram } from './signed-program.ts';
 
 /**
@@ -18,38 +19,42 @@ interface Build {
 const ALIGNMENT = 8;
 const CHUNK_BYTES = 1024 * 1024;
 
+/** A program that was signed later. */
+export interface SignedLater {
+  /** SHA-512 of the whole signed file, in hex, from the read that proved it. */
+  readonly signedSha512: string;
+}
+
 /**
- * The reason why the file at `path` is not `build`, signed later; undefined when it is.
+ * Proves that the file at `path` is `build`, signed later.
  *
- * A signature of other bytes is refused, because Windows refuses the program too.
+ * A program whose signature does not fit its bytes is refused, because Windows refuses it too.
  *
+ * @returns the reason, as a part of a sentence, when it is another file
  * @throws the system's error when the file cannot be read
  */
-export async function whyNotSignedLater(path: string, build: Build): Promise<string | undefined> {
+export async function proveSignedLater(path: string, build: Build): Promise<SignedLater | string> {
   const program = await readSignedProgram(path);
   if (program === undefined) return 'it has no signature that was added later';
   if (typeof program === 'string') return program;
   const padding = program.tableAt - build.size;
   if (padding < 0 || padding >= ALIGNMENT) return 'without its signature, it has another size';
-  const read = await readUnsigned(path, program, build.size);
+  const first = await readUnsigned(path, program, build.size);
+  const isFirst = first.sha512.includes(build.sha512);
+  const read = isFirst ? first : await readUnsigned(path, program, build.size, first.checksum);
   if (!read.padding.every((byte) => byte === 0)) {
-    return 'between the build and its signature are bytes that no signer writes';
+    return 'there are bytes before its signature that no signing tool adds';
   }
-  const isBuild =
-    read.sha512.includes(build.sha512) ||
-    (await readUnsigned(path, program, build.size, read.checksum)).sha512.includes(build.sha512);
-  if (!isBuild) return 'without its signature, it has another hash';
-  const isSound = program.signatures.every(
-    ({ algorithm, digest }) => read.digests.get(algorithm) === digest,
-  );
-  return isSound ? undefined : 'its signature is of other bytes';
+  if (!read.sha512.includes(build.sha512)) return 'without its signature, it has another hash';
+  if (!read.isSound) return 'its signature does not fit its bytes';
+  return { signedSha512: read.signedSha512 };
 }
 
-interface Unsigned {
+interface Unsigned extends SignedLater {
   /** The possible hashes of the program before it was signed. Signing changes the checksum in the header. */
   readonly sha512: readonly string[];
-  /** The digests of the signed bytes, by algorithm. */
-  readonly digests: ReadonlyMap<string, string>;
+  /** True when the digests of the signatures fit the bytes. */
+  readonly isSound: boolean;
   /** The bytes between the build and the certificate table. */
   readonly padding: Buffer;
   /** The right checksum of the unsigned program. */
@@ -57,28 +62,26 @@ interface Unsigned {
 }
 
 /**
- * Reads the program once, through one buffer.
+ * Reads the file once, through one buffer.
  *
  * @param checksum the checksum in the header before the program was signed; undefined tries 0, which makensis writes, and
  *   the present checksum
  */
 async function readUnsigned(
   path: string,
-  { checksumAt, directoryAt, tableAt, signatures }: SignedProgram,
+  program: SignedProgram,
   size: number,
   checksum?: number,
 ): Promise<Unsigned> {
+  const { checksumAt, directoryAt, tableAt } = program;
   const file = await openPlainFile(path);
   try {
     const header = Buffer.alloc(directoryAt + 8);
     await file.read(header, 0, header.length, 0);
+    const check = createSignatureCheck(program);
+    const signed = createHash('sha512').update(header);
+    check.update(header);
     const present = header.readUInt32LE(checksumAt);
-    const digests = new Map<string, Hash>();
-    for (const { algorithm } of signatures) digests.set(algorithm, createHash(algorithm));
-    for (const digest of digests.values()) {
-      digest.update(header.subarray(0, checksumAt));
-      digest.update(header.subarray(checksumAt + 4, directoryAt));
-    }
     header.fill(0, directoryAt);
     const hashes = (checksum === undefined ? [0, present] : [checksum]).map((each) => {
       header.writeUInt32LE(each, checksumAt);
@@ -86,23 +89,25 @@ async function readUnsigned(
     });
     header.writeUInt32LE(0, checksumAt);
     let sum = addWords(0, header);
+    const padding: Buffer[] = [];
     const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    for (let at = header.length; at < size; ) {
-      const wanted = Math.min(buffer.length, size - at);
-      const { bytesRead } = await file.read(buffer, 0, wanted, at);
+    for (let at = header.length; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
       if (bytesRead === 0) break;
       const chunk = buffer.subarray(0, bytesRead);
-      for (const hash of [...hashes, ...digests.values()]) hash.update(chunk);
-      sum = addWords(sum, chunk);
+      signed.update(chunk);
+      check.update(chunk);
+      const own = chunk.subarray(0, Math.max(0, size - at));
+      for (const hash of hashes) hash.update(own);
+      sum = addWords(sum, own);
+      padding.push(Buffer.from(chunk.subarray(own.length, Math.max(0, tableAt - at))));
       at += bytesRead;
     }
-    const padding = Buffer.alloc(tableAt - size);
-    await file.read(padding, 0, padding.length, size);
-    for (const digest of digests.values()) digest.update(padding);
     return {
       sha512: hashes.map((hash) => hash.digest('hex')),
-      digests: new Map([...digests].map(([name, digest]) => [name, digest.digest('hex')])),
-      padding,
+      signedSha512: signed.digest('hex'),
+      isSound: check.finish(),
+      padding: Buffer.concat(padding),
       checksum: (sum + size) >>> 0,
     };
   } finally {

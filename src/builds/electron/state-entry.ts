@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { UpdaterFacts } from '../../domain/companion.ts';
 import { macosVersionOfDarwin, parseOsVersion } from '../../domain/os-version.ts';
-import { whyNotSignedLater } from '../authenticode/signed-later.ts';
+import { proveSignedLater } from '../authenticode/signed-later.ts';
 import type { StatedDigest } from '../build-output.ts';
 import type { Draft, DraftCompanion } from '../draft.ts';
 import { brokenFile, changedFile, refusal } from '../refusal.ts';
-import type { SourceFile } from '../source-file.ts';
+import { isRehashed } from '../rehash.ts';
 import type { Feed, FeedEntry } from './feed.ts';
 
 /** Adds the statements of a feed's entry to the file that the entry describes. */
@@ -24,10 +25,10 @@ interface Stating {
 export async function stateDraft(stating: Stating, entry: FeedEntry, draft: Draft): Promise<void> {
   const { path, feed } = stating;
   const { file, format } = draft.package;
-  const digests = digestsOf(stating, entry, file.name);
-  if (hasStatedSize(entry, file) || isAccepted(stating, file.name)) draft.stated.push(...digests);
-  else draft.unsignedBuild = await findUnsignedBuild(stating, entry, file);
-  if (format === 'appimage' && !isAccepted(stating, file.name)) {
+  const digests = digestsOf(stating, entry, file.path);
+  if (hasStatedSize(entry, file) || isAccepted(stating, file.path)) draft.stated.push(...digests);
+  else await stateUnsignedBuild(stating, entry, draft);
+  if (format === 'appimage' && !isAccepted(stating, file.path)) {
     checkMapSize(path, entry, file.path, draft.facts.blockMapSize);
   }
   draft.facts = { ...draft.facts, ...rightsOf(entry) };
@@ -46,12 +47,13 @@ export function stateCompanion(
   companion: DraftCompanion,
 ): void {
   const { path } = stating;
-  const { filename } = companion;
-  const isRehashed = isAccepted(stating, filename);
-  if (!hasStatedSize(entry, companion) && !isRehashed) throw otherBuild(stating, entry, companion);
-  companion.stated.push(...digestsOf(stating, entry, filename));
+  const isAcceptedFile = isAccepted(stating, companion.path);
+  if (!hasStatedSize(entry, companion) && !isAcceptedFile) {
+    throw otherBuild(stating, entry, companion);
+  }
+  companion.stated.push(...digestsOf(stating, entry, companion.path));
   if (entry.packageArch !== undefined) companion.arch = entry.packageArch;
-  if (!isRehashed) checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
+  if (!isAcceptedFile) checkMapSize(path, entry, companion.path, companion.facts.blockMapSize);
   companion.facts = { ...companion.facts, ...rightsOf(entry) };
 }
 
@@ -60,31 +62,39 @@ function hasStatedSize(entry: FeedEntry, file: { readonly size: number }): boole
 }
 
 /** A signed feed states the hashes to its clients, so the publisher cannot accept others. */
-function isAccepted({ feed, rehash }: Stating, name: string): boolean {
-  return feed.signed === undefined && rehash.includes(name);
+function isAccepted({ feed, rehash }: Stating, file: string): boolean {
+  return feed.signed === undefined && isRehashed(rehash, file);
 }
 
-function digestsOf(stating: Stating, entry: FeedEntry, name: string): readonly StatedDigest[] {
-  const accepted = isAccepted(stating, name) ? { isAccepted: true as const } : {};
-  const { path: statedIn } = stating;
-  return entry.digests.map((digest) => ({ ...digest, statedIn, ...accepted }));
+function digestsOf(stating: Stating, entry: FeedEntry, file: string): readonly StatedDigest[] {
+  const { path: statedIn, feed } = stating;
+  const facts = {
+    ...(isAccepted(stating, file) ? { isAccepted: true as const } : {}),
+    ...(feed.signed === undefined ? {} : { isSigned: true as const }),
+  };
+  return entry.digests.map((digest) => ({ ...digest, statedIn, ...facts }));
 }
 
-/** @returns the build that was signed later; @throws AppError `invalid_artifact` for another file */
-async function findUnsignedBuild(
-  stating: Stating,
-  entry: FeedEntry,
-  file: SourceFile,
-): Promise<Draft['unsignedBuild']> {
+/** @throws AppError `invalid_artifact` for a file that is not the stated build, signed later */
+async function stateUnsignedBuild(stating: Stating, entry: FeedEntry, draft: Draft): Promise<void> {
+  const { file } = draft.package;
   const sha512 = entry.digests.find(({ algorithm }) => algorithm === 'sha512')?.hex.toLowerCase();
   const isProgram = /\.exe$/i.test(file.name) && stating.feed.signed === undefined;
   if (entry.size === undefined || sha512 === undefined || !isProgram) {
     throw otherBuild(stating, entry, file);
   }
   const build = { size: entry.size, sha512 };
-  const reason = await whyNotSignedLater(file.path, build);
-  if (reason !== undefined) throw otherBuild(stating, entry, file, reason);
-  return build;
+  // Another channel's document states the same build.
+  if (isDeepStrictEqual(draft.unsignedBuild, build)) return;
+  const proof = await proveSignedLater(file.path, build);
+  if (typeof proof === 'string') throw otherBuild(stating, entry, file, proof);
+  draft.unsignedBuild = build;
+  // Publishing reads the file again, and refuses it when it changed after the proof.
+  draft.stated.push({
+    algorithm: 'sha512',
+    hex: proof.signedSha512,
+    statedIn: stating.path,
+  });
 }
 
 /** @param reason says why the file is not the stated build that was signed later */
@@ -94,10 +104,10 @@ function otherBuild(
   file: { readonly path: string; readonly size: number },
   reason?: string,
 ) {
-  const differs = `it states ${size} bytes for ${file.path}, which has ${file.size}`;
-  const why = reason === undefined ? '' : `, and ${reason}`;
+  const differs = `it states ${size} bytes for ${file.path}, and the file has ${file.size}`;
+  const why = reason === undefined ? '' : `. Signing does not explain the difference: ${reason}`;
   return feed.signed === undefined
-    ? changedFile(path, `${differs}${why}. They come from different builds`, file.path)
+    ? changedFile(path, `${differs}${why}`, file.path)
     : brokenFile(
         path,
         `${differs}. The file was changed after ${path} was signed`,

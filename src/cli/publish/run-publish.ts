@@ -91,7 +91,10 @@ export async function publish(
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
     trusts: await trustedKeys(options.trusts ?? []),
-    deltas: options.deltas,
+    deltas: {
+      countMax: options.deltas,
+      areOnlyNamed: terminal.session?.isDryRun === true,
+    },
   };
   const deps = {
     ...context,

@@ -19,6 +19,7 @@ import {
   planPublish,
 } from './plan-publish.ts';
 import { type Admitted, admit, type PublishState, readPublishState } from './read-publish-state.ts';
+import { refuseRequired } from './refuse-required.ts';
 
 export interface CommittedRelease extends Committed, ChannelFacts {
   readonly manifest: number;
@@ -37,7 +38,8 @@ interface CommitOptions {
  *
  * @param newest the newest manifest of the version
  * @throws AppError the codes of {@link planPublish} and {@link readPublishState}; `invalid_artifact` and
- *   `artifact_mismatch` for files that clients with the application's key would refuse
+ *   `artifact_mismatch` for files that clients with the application's key would refuse; the codes of {@link
+ *   refuseRequired}
  */
 export async function planVerified(
   deps: WriterDeps,
@@ -48,8 +50,19 @@ export async function planVerified(
 ): Promise<{ readonly state: PublishState; readonly plan: PublishPlan }> {
   const state = await readPublishState(deps, admitted, publish, newest);
   const plan = planPublish(state, publish);
-  if (plan.firstOffered !== undefined) await ensureSigned(plan.firstOffered, state.settings);
+  if (plan.firstOffered !== undefined) {
+    await ensureSigned(plan.firstOffered, state.settings);
+    await refuseRequired(deps, publish, plan.firstOffered, withOwnChannel(state, publish));
+  }
   return { state, plan };
+}
+
+/** The state with the channel that the publish creates, because that channel may inherit earlier releases. */
+export function withOwnChannel(
+  { channels, channel, settings }: Admitted,
+  { channel: name }: Pick<Publish, 'channel'>,
+): Pick<Admitted, 'channels' | 'settings'> {
+  return { channels: { ...channels, [name]: channel }, settings };
 }
 
 /** Enough for publishers of every platform that commit at the same moment. */

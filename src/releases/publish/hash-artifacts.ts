@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { BuiltArtifact, BuiltFile } from '../../builds/build-output.ts';
-import { coverageOf } from '../../domain/blockmap.ts';
+import type { BuiltCompanion, BuiltFile, InsideFacts } from '../../builds/build-output.ts';
+import { type Blockmap, coverageOf } from '../../domain/blockmap.ts';
 import {
   BLOCKMAP,
   type Companion,
@@ -10,6 +10,7 @@ import {
   ZSYNC,
 } from '../../domain/companion.ts';
 import type { Format } from '../../domain/platform.ts';
+import type { Artifact } from '../../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
 import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
 import {
@@ -19,6 +20,7 @@ import {
   packBlockmap,
 } from './make-blockmap.ts';
 import { hasZsync, makeZsync } from './make-zsync.ts';
+import type { PreparedArtifact } from './prepare-artifact.ts';
 
 /** The first step of publishing: hash the files of a build, and make or mend the files beside them. */
 
@@ -44,13 +46,15 @@ export interface HashedFile extends Pick<UpdaterFacts, 'sha1'> {
 }
 
 export interface HashedArtifact {
-  readonly built: BuiltArtifact;
+  readonly built: PreparedArtifact;
   readonly main: HashedFile;
   readonly companions: readonly HashedCompanion[];
   readonly repairs: readonly Repair[];
+  /** True when the code signature does not fit the bytes. Then `built` does not state who signed the file. */
+  readonly hasBrokenSignature: boolean;
 }
 
-type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
+export type HashedCompanion = HashedFile & Pick<Companion, 'kind' | 'arch' | 'base' | 'signatures'>;
 
 /** A difference between the build and what is published. */
 export interface Repair {
@@ -58,8 +62,8 @@ export interface Repair {
   readonly filename: string;
   /**
    * `signed_later`: the file is the stated build with a signature. `rehashed`: the file differs from the statement of a
-   * feed, and the publisher accepts that. `blockmap_made`: the file had no block map. `blockmap_replaced`: its map was of other bytes. `blockmap_ignored`: the
-   * map at its end is of other bytes, and publishing changes no file.
+   * feed, and the publisher accepts that. `blockmap_made`: the file had no block map. `blockmap_replaced`: its map did
+   * not fit its bytes. `blockmap_ignored`: the map at its end does not fit, and publishing changes no file.
    */
   readonly kind:
     | 'signed_later'
@@ -77,49 +81,96 @@ const WITH_SHA1: readonly Format[] = ['squirrel', 'velopack', 'appimage'];
  * block map, and the zsync file of an AppImage.
  *
  * @param verifies true when the signatures will be verified
+ * @param known the files of the newest manifest, whose block maps are used again
  * @throws AppError `invalid_artifact`
  */
 export async function hashArtifacts(
-  { onProgress }: { readonly onProgress: (progress: PublishProgress) => void },
-  artifacts: readonly BuiltArtifact[],
+  { onProgress }: HashDeps,
+  artifacts: readonly PreparedArtifact[],
   verifies: boolean,
+  known: readonly Artifact[],
 ): Promise<readonly HashedArtifact[]> {
   const hashed: HashedArtifact[] = [];
   for (const built of artifacts) {
-    const compared: readonly FurtherAlgorithm[] = WITH_SHA1.includes(built.format) ? ['sha1'] : [];
+    const compared = comparedBy(built);
     const isSigned = verifies && built.signatures.some(({ scheme }) => scheme === MINISIGN);
+    const check = built.createSignatureCheck?.();
     const own = await hashMapped(
       built,
       isSigned ? [...compared, SIGNED_HASH] : compared,
       onProgress,
       built.needsBlockmap,
+      check,
     );
+    const hasBrokenSignature = check?.finish() === false;
     const repairs = [
       ...(built.unsignedBuild ? [repairOf(built, 'signed_later')] : []),
-      ...own.repairs,
+      // Compressed bytes may differ from the stored map, so a second map would be another file without any use.
+      ...own.repairs.filter(({ kind }) => !(isMade(kind) && hasStoredMap(known, own.file))),
     ];
     const companions: HashedCompanion[] = [];
     for (const companion of built.companions) {
-      const { kind, arch, base, signatures } = companion;
-      if (kind === BLOCKMAP && own.blockmap !== undefined) continue;
-      const hashes = kind === DELTA ? compared : [];
-      const hashedFile = await hashMapped(companion, hashes, onProgress, false);
-      repairs.push(...hashedFile.repairs);
-      companions.push({
-        ...hashedFile.file,
-        kind,
-        ...(arch === undefined ? {} : { arch }),
-        ...(base === undefined ? {} : { base }),
-        ...(signatures === undefined ? {} : { signatures }),
-      });
+      if (companion.kind === BLOCKMAP && own.blockmap !== undefined) continue;
+      const found = await hashCompanion({ onProgress }, built, companion);
+      repairs.push(...found.repairs);
+      companions.push(found.companion);
     }
-    if (own.blockmap !== undefined) companions.push(own.blockmap);
+    if (own.blockmap !== undefined && !hasStoredMap(known, own.file)) companions.push(own.blockmap);
     const zsync = await makeMissingZsync(built, own.file);
     if (zsync !== undefined) companions.push(zsync);
-    hashed.push({ built, main: own.file, companions, repairs });
+    hashed.push({
+      built: hasBrokenSignature ? { ...built, signing: withoutSigner(built) } : built,
+      main: own.file,
+      companions,
+      repairs,
+      hasBrokenSignature,
+    });
   }
   return hashed;
 }
+
+interface HashDeps {
+  readonly onProgress: (progress: PublishProgress) => void;
+}
+
+/** @throws AppError `invalid_artifact` */
+export async function hashCompanion(
+  { onProgress }: HashDeps,
+  artifact: Pick<PreparedArtifact, 'format'>,
+  companion: BuiltCompanion,
+): Promise<{ readonly companion: HashedCompanion; readonly repairs: readonly Repair[] }> {
+  const { kind, arch, base, signatures } = companion;
+  const hashes = kind === DELTA ? comparedBy(artifact) : [];
+  const { file, repairs } = await hashMapped(companion, hashes, onProgress, false);
+  const facts = {
+    ...(arch === undefined ? {} : { arch }),
+    ...(base === undefined ? {} : { base }),
+    ...(signatures === undefined ? {} : { signatures }),
+  };
+  return { companion: { ...file, kind, ...facts }, repairs };
+}
+
+function comparedBy({ format }: Pick<PreparedArtifact, 'format'>): readonly FurtherAlgorithm[] {
+  return WITH_SHA1.includes(format) ? ['sha1'] : [];
+}
+
+function isMade(kind: Repair['kind']): boolean {
+  return kind === 'blockmap_made' || kind === 'blockmap_replaced';
+}
+
+function hasStoredMap(known: readonly Artifact[], { sha256 }: HashedFile): boolean {
+  return known.some(
+    (each) => each.sha256 === sha256 && each.companions.some(({ kind }) => kind === BLOCKMAP),
+  );
+}
+
+function withoutSigner({ signing = {} }: PreparedArtifact): InsideFacts['signing'] {
+  const { publisher: _, ...others } = signing;
+  return others;
+}
+
+/** The map of a file whose map was changed after the build was read. */
+const NO_BLOCKS: Blockmap = { sizes: [], checksums: [] };
 
 interface MappedFile {
   readonly file: HashedFile;
@@ -132,18 +183,21 @@ interface MappedFile {
  * Hashes a file, and compares it with its block map.
  *
  * @param needsBlockmap true makes a missing map
+ * @param check gets the bytes too
  */
 async function hashMapped(
   built: BuiltFile,
   further: readonly FurtherAlgorithm[],
   report: (progress: PublishProgress) => void,
   needsBlockmap: boolean,
+  check?: ByteReader,
 ): Promise<MappedFile> {
-  const { path, filename, size, blockmap: stated, facts = {} } = built;
-  const hash = async (reader?: ByteReader): Promise<MappedFile> => {
+  const { path, filename, size, readBlockmap, facts = {} } = built;
+  const hash = async (mapped?: ByteReader): Promise<MappedFile> => {
+    const readers = { mapped, check };
     const onProgress = (bytesDone: number): void =>
       report({ phase: 'hash', filename, bytesDone, bytesTotal: size });
-    const { isRehashed, ...digests } = await hashFile(built, onProgress, further, reader);
+    const { isRehashed, ...digests } = await hashFile(built, onProgress, further, readers);
     const file = { content: path, facts, filename, size, ...digests };
     const repairs = isRehashed ? [repairOf(built, 'rehashed')] : [];
     return { file, blockmap: undefined, repairs };
@@ -155,12 +209,13 @@ async function hashMapped(
     const blockmap = madeFile(BLOCKMAP, `${filename}.blockmap`, map);
     return { file, blockmap, repairs: [...repairs, repairOf(built, kind)] };
   };
-  if (stated === undefined) return needsBlockmap ? hashAndCut('blockmap_made') : hash();
+  if (readBlockmap === undefined) return needsBlockmap ? hashAndCut('blockmap_made') : hash();
+  const stated = (await readBlockmap()) ?? NO_BLOCKS;
   const isInside = facts.blockMapSize !== undefined;
   if (!isInside && coverageOf(stated) !== size) return hashAndCut('blockmap_replaced');
-  const check = await createBlockCheck(stated);
-  const hashed = await hash(check);
-  if (check.finish()) return hashed;
+  const blocks = await createBlockCheck(stated);
+  const hashed = await hash(blocks);
+  if (coverageOf(stated) > 0 && blocks.finish()) return hashed;
   if (!isInside) return hashAndCut('blockmap_replaced');
   const { blockMapSize: _, ...others } = facts;
   return {
@@ -176,7 +231,7 @@ function repairOf({ filename }: BuiltFile, kind: Repair['kind']): Repair {
 
 /** @returns undefined when the artifact needs no zsync file, or is too large for a zsync file */
 async function makeMissingZsync(
-  built: BuiltArtifact,
+  built: PreparedArtifact,
   { sha1 }: HashedFile,
 ): Promise<HashedCompanion | undefined> {
   const { format, companions, path, filename, size } = built;

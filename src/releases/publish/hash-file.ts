@@ -28,11 +28,18 @@ interface FileDigests {
 export type FurtherAlgorithm = 'sha1' | typeof SIGNED_HASH;
 type Algorithm = DigestAlgorithm | FurtherAlgorithm;
 
+/** They get the same bytes. */
+interface FileReaders {
+  /** Compares or makes a block map. */
+  readonly mapped?: ByteReader | undefined;
+  /** Checks a code signature. */
+  readonly check?: Pick<ByteReader, 'update'> | undefined;
+}
+
 /**
  * Hashes a built file, and compares it with the digests that feeds state.
  *
  * @param further the algorithms beside SHA-256 and SHA-512
- * @param reader gets the same bytes
  * @throws AppError `invalid_artifact` when a feed states another digest, the file changed meanwhile, or it cannot be
  *   read
  */
@@ -40,13 +47,13 @@ export async function hashFile(
   file: BuiltFile,
   onProgress: (bytesDone: number) => void,
   further: readonly FurtherAlgorithm[] = [],
-  reader?: ByteReader,
+  { mapped, check }: FileReaders = {},
 ): Promise<FileDigests> {
   const algorithms = new Set<Algorithm>(['sha256', 'sha512', ...further]);
   for (const { algorithm } of file.stated) algorithms.add(algorithm);
   // Reads a large file with two threads. A block map takes longer than the two digests that are always needed.
   const isLarge = file.size >= WORKER_BYTES_MIN;
-  const inWorker: readonly Algorithm[] = reader === undefined ? ['sha256'] : ['sha256', 'sha512'];
+  const inWorker: readonly Algorithm[] = mapped === undefined ? ['sha256'] : ['sha256', 'sha512'];
   const apart = isLarge ? hashInWorker(file, inWorker) : undefined;
   const hashes = new Map<Algorithm, Hash>();
   for (const algorithm of algorithms) {
@@ -54,7 +61,8 @@ export async function hashFile(
   }
   const size = await readThrough(file, (chunk, bytesDone) => {
     for (const hash of hashes.values()) hash.update(chunk);
-    reader?.update(chunk);
+    mapped?.update(chunk);
+    check?.update(chunk);
     onProgress(bytesDone);
   }).catch(async (error: unknown) => {
     await apart?.stop();
@@ -74,14 +82,15 @@ export async function hashFile(
   );
   const refused = differing.find(({ isAccepted }) => !isAccepted);
   if (refused !== undefined) {
-    const { algorithm, hex, statedIn } = refused;
+    const { algorithm, hex, statedIn, isSigned } = refused;
     const actual = digests.get(algorithm);
-    const differs = `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${hex} is stated.`;
-    throw new AppError(
-      'invalid_artifact',
-      `${differs} It was changed after the build wrote ${statedIn}. Build again, or add --rehash ${JSON.stringify(basename(file.path))} to publish its present bytes.`,
-      { importDetail: `${differs} Copy it again from the other server.` },
-    );
+    const differs = `${file.path} is not the file that ${statedIn} describes: its ${algorithm} is ${actual}, and ${statedIn} states ${hex}.`;
+    const otherwise = isSigned
+      ? `sign ${statedIn} again for the present files`
+      : `add --rehash ${JSON.stringify(basename(file.path))} to publish its present bytes`;
+    throw new AppError('invalid_artifact', `${differs} Build again, or ${otherwise}.`, {
+      importDetail: `${differs} Copy it again from the other server.`,
+    });
   }
   const sha1 = digests.get('sha1');
   const blake2b512 = digests.get(SIGNED_HASH);

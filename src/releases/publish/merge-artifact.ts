@@ -55,6 +55,14 @@ export function joinArtifacts(first: Artifact, second: Artifact, uploaded: Artif
   };
 }
 
+/** No client sees the trusted keys, so a later statement may correct them. */
+export function withTrustedKeys(joined: Artifact, { signing }: Artifact): Artifact {
+  const trustedKeys = signing?.trustedKeys;
+  return trustedKeys === undefined
+    ? joined
+    : { ...joined, signing: { ...joined.signing, trustedKeys } };
+}
+
 /** Adds the signatures of schemes that `first` lacks: the signatures of Tauri and of Sparkle may come from two runs. */
 function joinSignatures(
   first: Artifact['signatures'],

@@ -10,7 +10,7 @@ import {
   type Release,
 } from '../../domain/release.ts';
 import { type Target, targetName } from '../../domain/target.ts';
-import { joinArtifacts, refuseOtherSignature } from './merge-artifact.ts';
+import { joinArtifacts, refuseOtherSignature, withTrustedKeys } from './merge-artifact.ts';
 import { mergeCarried } from './merge-carried.ts';
 
 /** The description of a release by its build tool. A statement of the publisher takes precedence. */
@@ -38,6 +38,8 @@ export interface Contribution {
   readonly artifacts: readonly Artifact[];
   /** The documents that the publisher signed. */
   readonly carried: readonly CarriedDocument[];
+  /** True when the publisher stated the keys that the builds trust: then this statement replaces an earlier one. */
+  readonly statesTrustedKeys: boolean;
 }
 
 /**
@@ -70,7 +72,8 @@ export function mergeRelease(
       const isOffered = offeredArtifact !== undefined;
       if (isOffered) refuseOtherSignature(mine.version, existing, artifact);
       const [first, second] = isOffered ? [existing, artifact] : [artifact, existing];
-      artifacts.set(name, joinArtifacts(first, second, artifact));
+      const joined = joinArtifacts(first, second, artifact);
+      artifacts.set(name, mine.statesTrustedKeys ? withTrustedKeys(joined, artifact) : joined);
     } else if (offeredArtifact !== undefined) {
       throw differs(mine.version, offeredArtifact, artifact);
     } else {

@@ -7,6 +7,7 @@ import type { Format } from '../../domain/platform.ts';
 import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { Requirement } from '../../domain/signing-facts.ts';
+import { inRange, parseRange, parseVersion } from '../../domain/version.ts';
 import { SEEN_DAYS, type SeenChecks } from '../forecast/seen-checks.ts';
 
 /**
@@ -26,6 +27,8 @@ export interface Finding {
 export interface Preflight {
   readonly version: string;
   readonly files: readonly CheckedFile[];
+  /** The versions that may update to the release; null: every older version. */
+  readonly requires: string | null;
   /** The earlier releases of the channel, the newest first. */
   readonly earlier: readonly Release[];
   /** The key that verified the Sparkle signatures of the files; null: they were not verified. */
@@ -37,9 +40,16 @@ export interface Preflight {
 interface CheckedFile extends Artifact {
   /** Absent: unknown. */
   readonly versionInside?: string | undefined;
+  /** True when its Authenticode signature does not fit its bytes. */
+  readonly hasBrokenSignature?: boolean;
 }
 
-export function findDifferences(preflight: Preflight): readonly Finding[] {
+export function findDifferences(given: Preflight): readonly Finding[] {
+  const { requires, earlier } = given;
+  // A client of any other version updates to a release in between first.
+  const isUpdated = ({ version }: Release): boolean =>
+    requires === null || inRange(parseVersion(version), parseRange(requires, '/requires'));
+  const preflight = { ...given, earlier: earlier.filter(isUpdated) };
   return preflight.files.flatMap((file) => {
     const before = preflight.earlier.find((release) => findArtifact(release, file) !== undefined);
     const previous = before && { release: before, file: findArtifact(before, file) };
@@ -69,6 +79,26 @@ export function refuseFindings(
   );
 }
 
+/** Only these files of Windows have a signature that publishing reads. */
+function isProgram({ platform, filename }: Artifact): boolean {
+  return platform === 'windows' && /\.exe$/i.test(filename);
+}
+
+/** Only these files of macOS have a signature that publishing reads. */
+function isMacArchive({ platform, format }: Artifact): boolean {
+  return platform === 'macos' && (format === 'zip' || format === 'tar.gz');
+}
+
+/** True when a rule of the application could refuse the file. */
+export function isConcerned(file: Artifact, required: readonly Requirement[]): boolean {
+  return (
+    (required.includes('publisher') && isProgram(file)) ||
+    (required.includes('team') && isMacArchive(file)) ||
+    (required.includes('ticket') && isMacArchive(file)) ||
+    (required.includes('key') && file.signatures.length > 0)
+  );
+}
+
 /** The newest earlier release with a file of the same kind. */
 type Previous = { readonly release: Release; readonly file: Artifact | undefined } | undefined;
 
@@ -90,7 +120,7 @@ function versionFindings(
   if (inside === undefined || inside === own) return [];
   return [
     warning(
-      `${filename} states the version ${versionInside} inside: the application may offer ${version} again after the update. Build ${version}, if this is another version.`,
+      `The program in ${filename} has the version ${versionInside}, not ${version}. If it reports ${versionInside} after the update, it is offered ${version} again and again. Check that this is the build of ${version}.`,
     ),
   ];
 }
@@ -112,9 +142,16 @@ function publisherFindings(
 ): readonly Finding[] {
   const { filename, signing } = file;
   const publisher = signing?.publisher;
-  if (publisher === undefined) return [];
   const before = previous?.file?.signing?.publisher;
   const requirement = 'publisher';
+  if (file.hasBrokenSignature) {
+    const text = `The signature of ${filename} does not fit its bytes, so Windows and electron-updater refuse it. The file was changed after it was signed: sign it again.`;
+    return [{ text, requirement, isNew: true }];
+  }
+  if (publisher === undefined) {
+    const text = `Nothing states who signed ${filename}: its signature cannot be read. Sign it again.`;
+    return isProgram(file) ? [{ text, requirement, isNew: false }] : [];
+  }
   if (publisher === null) {
     const text =
       typeof before === 'string'
@@ -135,7 +172,7 @@ function publisherFindings(
     known.length,
     refusing.map(({ release }) => release),
   );
-  const text = `${filename} is signed by ${publisher}. ${who} accept only ${listed(first.accepted)}: electron-updater refuses the update there. Sign it with that certificate, or first publish a release that is signed with it and accepts both publishers.`;
+  const text = `${filename} is signed by ${publisher}. The electron-updater in ${who} accepts only ${listed(first.accepted)}, so it refuses this update. Sign ${filename} as ${first.accepted[0]}. To change the publisher, first publish a release that is signed by the old publisher and has both names in its publisherName.`;
   return [{ text, requirement, isNew: true }];
 }
 
@@ -159,10 +196,16 @@ function acceptsPublisher(accepted: readonly string[], subject: string): boolean
   });
 }
 
-function appleFindings({ filename, signing }: CheckedFile, previous: Previous): readonly Finding[] {
+function appleFindings(file: CheckedFile, previous: Previous): readonly Finding[] {
+  const { filename, signing } = file;
   const before = previous?.file?.signing;
   const version = previous?.release.version;
   const findings: Finding[] = [];
+  if (isMacArchive(file) && (signing?.team === undefined || signing.ticket === undefined)) {
+    const text = `Nothing states who signed ${filename}: it has no application in its root whose signature can be read. Pack one application, with ditto or with the build tool.`;
+    findings.push({ text, requirement: 'team', isNew: false });
+    findings.push({ text, requirement: 'ticket', isNew: false });
+  }
   if (signing?.team !== undefined) {
     const by = (team: string | null) => (team === null ? 'no team' : `the team ${team}`);
     if (typeof before?.team === 'string' && before.team !== signing.team) {
@@ -173,14 +216,23 @@ function appleFindings({ filename, signing }: CheckedFile, previous: Previous): 
       findings.push({ text, requirement: 'team', isNew: false });
     }
   }
-  const lacks = (fact: 'hardenedRuntime' | 'ticket', text: string): void => {
+  const lacks = (fact: 'hardenedRuntime' | 'ticket', what: string, remedy: string): void => {
     if (signing?.[fact] !== false) return;
     const isNew = before?.[fact] === true;
-    const compared = isNew ? `. The file of ${version} has it` : '';
-    findings.push({ text: `${filename} has ${text}${compared}.`, requirement: 'ticket', isNew });
+    const compared = isNew ? ` The file of ${version} has it.` : '';
+    const text = `${filename} has ${what}.${compared} ${remedy}`;
+    findings.push({ text, requirement: 'ticket', isNew });
   };
-  lacks('hardenedRuntime', 'no hardened runtime, so Apple does not notarize it');
-  lacks('ticket', 'no ticket of Apple stapled to it, so a Mac without a network does not open it');
+  lacks(
+    'hardenedRuntime',
+    'no hardened runtime, so Apple does not notarize it',
+    'Sign it with codesign --options runtime.',
+  );
+  lacks(
+    'ticket',
+    'no stapled ticket of Apple, so a Mac without a network does not open it',
+    'Run xcrun stapler staple on the application before you pack it.',
+  );
   return findings;
 }
 
@@ -202,7 +254,7 @@ function keyFindings(preflight: Preflight, file: CheckedFile): readonly Finding[
       refusing.map(({ release }) => release),
     );
     const tool = scheme === MINISIGN ? 'Tauri' : 'Sparkle';
-    const text = `${file.filename} has a ${tool} signature of the key ${signedWith}. ${who} trust only the key ${listed(first.keys)}: they would refuse this. Sign it with that key. A release that is signed with the old key may bring the new one: publish it with --trusts KEY.`;
+    const text = `${file.filename} is signed with the ${tool} key ${signedWith}. ${who} trust only the key ${listed(first.keys)}, so they refuse this update. Sign it with the key ${first.keys[0]}. To change the key, first publish a release that is signed with the old key and trusts the new one: give the new one with --trusts.`;
     return [{ text, requirement: 'key' as const, isNew: true }];
   });
 }

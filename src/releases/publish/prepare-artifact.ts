@@ -1,4 +1,5 @@
-import type { BuiltArtifact } from '../../builds/build-output.ts';
+import type { BuiltArtifact, InsideFacts } from '../../builds/build-output.ts';
+import { AppError } from '../../core/errors.ts';
 import { BLOCKMAP } from '../../domain/companion.ts';
 import { findArtifact } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -8,14 +9,17 @@ import type { EarlierReleases } from './read-earlier.ts';
 
 /** Pure functions that add what earlier releases and the settings tell about a file of a build. */
 
+/** A file of a build, with the facts that it states inside. */
+export interface PreparedArtifact extends BuiltArtifact, InsideFacts {}
+
 /** The number of older releases whose clients may refuse a signed file, or update with a delta. */
-const OLDER_MAX = 20;
+export const OLDER_MAX = 20;
 
 /** The number of older releases with which a publish compares its files. */
 export function olderWanted(artifacts: readonly BuiltArtifact[]): number {
   const needsMany = artifacts.some(
-    ({ format, signatures, signing }) =>
-      format === 'velopack' || signatures.length > 0 || typeof signing?.publisher === 'string',
+    ({ format, signatures, path }) =>
+      format === 'velopack' || signatures.length > 0 || /\.exe$/i.test(path),
   );
   return needsMany ? OLDER_MAX : 1;
 }
@@ -26,19 +30,39 @@ export function olderWanted(artifacts: readonly BuiltArtifact[]): number {
  */
 export function prepareArtifact(
   built: BuiltArtifact,
+  inside: InsideFacts,
   { previous }: Pick<EarlierReleases, 'previous'>,
   keys: PublicKeySettings,
   trusts: readonly TrustedKey[],
-): BuiltArtifact {
+): PreparedArtifact {
   const before = previous && findArtifact(previous, built);
   // The clients of an earlier file with a block map look for one again.
   const hadBlockmap = before?.companions.some(({ kind }) => kind === BLOCKMAP) ?? false;
-  const trustedKeys = trustedBy(built, keys, trusts);
+  const trustedKeys = trustedBy(built, inside, keys, trusts);
   return {
     ...built,
+    ...inside,
     needsBlockmap: built.needsBlockmap || hadBlockmap,
-    ...(trustedKeys.length === 0 ? {} : { signing: { ...built.signing, trustedKeys } }),
+    ...(trustedKeys.length === 0 ? {} : { signing: { ...inside.signing, trustedKeys } }),
   };
+}
+
+/** @throws AppError `invalid_request` for a stated key whose scheme signs no file of the publish */
+export function refuseUnusedKeys(
+  artifacts: readonly BuiltArtifact[],
+  trusts: readonly TrustedKey[],
+): void {
+  const unused = trusts.find(({ scheme }) => !artifacts.some((each) => isSignedBy(each, scheme)));
+  if (unused === undefined) return;
+  const tool = unused.scheme === MINISIGN ? 'Tauri' : 'Sparkle';
+  throw new AppError(
+    'invalid_request',
+    `--trusts gives a key of ${tool}, and no file of this publish has a signature of ${tool}. Leave it out, or publish the signed files with it.`,
+  );
+}
+
+function isSignedBy({ signatures }: BuiltArtifact, scheme: TrustedKey['scheme']): boolean {
+  return signatures.some((each) => each.scheme === scheme);
 }
 
 /**
@@ -46,7 +70,8 @@ export function prepareArtifact(
  * file's own, then the application's key: without a change of keys, a build trusts the key that signs it.
  */
 function trustedBy(
-  { signatures, signing }: BuiltArtifact,
+  built: BuiltArtifact,
+  { signing }: InsideFacts,
   { tauriPubkey, sparklePubkey }: PublicKeySettings,
   trusts: readonly TrustedKey[],
 ): readonly TrustedKey[] {
@@ -54,7 +79,7 @@ function trustedBy(
   return ([MINISIGN, SPARKLE_ED25519] as const).flatMap((scheme) => {
     const ofScheme = (keys: readonly TrustedKey[] = []) =>
       keys.filter((each) => each.scheme === scheme);
-    const isSigned = signatures.some((each) => each.scheme === scheme);
+    const isSigned = isSignedBy(built, scheme);
     const stated = isSigned ? ofScheme(trusts) : [];
     if (stated.length > 0) return stated;
     const own = ofScheme(signing?.trustedKeys);

@@ -7,6 +7,7 @@ import {
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
+import { readManifest } from '../../catalog/read.ts';
 import { unknownApplication, unknownVersion } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
@@ -27,6 +28,7 @@ import {
 } from '../channels/channel-rules.ts';
 import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
 import { incomplete, refuseDraft } from '../drafts/draft-rules.ts';
+import { refuseRequired } from './refuse-required.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
 interface PromoteRequest {
@@ -121,6 +123,10 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
       if (own === undefined) {
         if (!request.allowStranded) refuseStranding(after, channel, offer);
         if (!request.allowOlder) refuseOlder(after, channel, version, start.now);
+        await refuseRequiredOf(deps, { application, channel }, source, {
+          channels: { ...channels, [channel]: admitted },
+          settings: present.settings,
+        });
       }
       const change = {
         kind: 'promote' as const,
@@ -133,6 +139,18 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     },
   );
   return { ...committed, channel, ...plan };
+}
+
+/** Reads the manifest only when the application has rules. */
+async function refuseRequiredOf(
+  deps: WriterDeps,
+  to: { readonly application: string; readonly channel: string },
+  { version, manifest }: OfferJson,
+  state: Parameters<typeof refuseRequired>[3],
+): Promise<void> {
+  if (applicationSettingsOf(state.settings).require.length === 0) return;
+  const { release } = await readManifest(deps, to.application, version, manifest);
+  await refuseRequired(deps, to, release, state);
 }
 
 /** Among offers of the same manifest, prefers the paused one: the operator paused it for a reason. */

@@ -1,7 +1,6 @@
-import type { BuiltArtifact, BuiltDocument } from '../../builds/build-output.ts';
+import type { BuiltDocument } from '../../builds/build-output.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import type { ManifestReference, namedAbove } from '../../catalog/read.ts';
-import { AppError } from '../../core/errors.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -15,10 +14,11 @@ import {
   createSignatureCheck,
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
-import { commitRelease } from './commit-release.ts';
+import { commitRelease, withOwnChannel } from './commit-release.ts';
 import { type HashedArtifact, hashArtifacts } from './hash-artifacts.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
 import { type Finding, findDifferences, type Preflight, refuseFindings } from './preflight.ts';
+import type { PreparedArtifact } from './prepare-artifact.ts';
 import {
   type PublishDeps,
   type PublishRequest,
@@ -33,7 +33,9 @@ import {
   readPublishState,
 } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
+import { refuseRequired, refuseUncompared } from './refuse-required.ts';
 import { uploadArtifacts, withPlannedObjects } from './upload-artifacts.ts';
+import { makeDeltas, NO_DELTAS } from './velopack/make-deltas.ts';
 
 /** The second part of a publish: its files are complete, and their version is admitted to the channel. */
 
@@ -51,13 +53,18 @@ export interface Begun {
 
 export async function publishArtifacts(
   deps: PublishDeps,
-  built: readonly BuiltArtifact[],
+  prepared: readonly PreparedArtifact[],
   begun: Begun,
-): Promise<Omit<PublishResult, 'earlier' | 'deltaRemarks'>> {
+): Promise<Omit<PublishResult, 'earlier'>> {
   const { request, uploadsBegan, isListed, admitted, keys, earlier, newest, lost } = begun;
   const { application, channel } = request;
   const { tauriPubkey, sparklePubkey } = keys;
-  const hashed = await hashArtifacts(deps, built, tauriPubkey !== null);
+  const hashed = await hashArtifacts(
+    deps,
+    prepared,
+    tauriPubkey !== null,
+    newest?.release.artifacts ?? [],
+  );
   const repairs = hashed.flatMap((each) => each.repairs);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
   const signed = request.signed ?? [];
@@ -77,18 +84,20 @@ export async function publishArtifacts(
     carried: signed.map((document) => carriedAt(document, '')),
   });
   const state = await readPublishState(deps, admitted, planned, newest);
-  const { firstOffered, placed } = planPublish(state, planned);
+  const { firstOffered, placed, manifest } = planPublish(state, planned);
   const findings = await compareSigning(deps, application, {
     version: request.version,
+    requires: manifest.release.requires,
     files: hashed.map((each) => ({
       ...withPlannedObjects(each),
       versionInside: each.built.versionInside,
+      hasBrokenSignature: each.hasBrokenSignature,
     })),
     earlier: earlier.older,
     sparkleKey: sparklePubkey?.text ?? null,
     seen: [],
   });
-  refuseUncompared(application, earlier, keys);
+  refuseUncompared(application, earlier, keys.require, planned.mine.artifacts);
   refuseFindings(application, findings, keys.require);
   const known = namedFiles(state, request.version);
   await refuseRelabelled(deps, {
@@ -100,10 +109,25 @@ export async function publishArtifacts(
   });
   if (firstOffered !== undefined) {
     await ensureSigned(firstOffered, state.settings);
+    await refuseRequired(deps, planned, firstOffered, withOwnChannel(state, planned));
     await deps.beforeOffer?.({ before: state.channels, after: placed.channels });
   }
 
-  const uploaded = await uploadArtifacts(deps, application, hashed, known.artifacts);
+  const deltas = await makeDeltas(deps, {
+    application,
+    artifacts: hashed,
+    older: earlier.older,
+    requires: manifest.release.requires,
+    offered: state.offered.map(({ release }) => release),
+    draft: state.base?.release,
+    ...(request.deltas ?? NO_DELTAS),
+  });
+  const uploaded = await uploadArtifacts(
+    deps,
+    application,
+    deltas.artifacts,
+    known.artifacts,
+  ).finally(deltas.remove);
   const artifacts = uploaded.map(({ artifact }) => artifact);
   const carried = await storeSigned(deps, request, application, known);
   const committed = await commitRelease({ ...deps, named: lost }, publish({ artifacts, carried }), {
@@ -118,24 +142,11 @@ export async function publishArtifacts(
     ...committed,
     artifacts: uploaded,
     repairs,
+    deltaRemarks: deltas.remarks,
     findings: findings.filter(({ isNew }) => isNew),
     signatures,
     edSignatures,
   };
-}
-
-/** An earlier release that could not be read could have refused the files, so a required comparison is incomplete. */
-function refuseUncompared(
-  application: string,
-  { problems }: EarlierReleases,
-  { require }: ApplicationSettings,
-): void {
-  const [problem] = problems;
-  if (problem === undefined || require.length === 0) return;
-  throw new AppError(
-    'store_unavailable',
-    `${problem} Nothing was published, because ${application} requires "${require.join(',')}". Run the same command again, or slipway apps set --require none.`,
-  );
 }
 
 /** Reads the counts of checks only when a sentence needs them, because reading them takes many requests. */

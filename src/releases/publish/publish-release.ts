@@ -12,13 +12,17 @@ import { parseApplicationName, parseChannelName } from '../../domain/channel.ts'
 import { refuseReservedName } from '../../domain/reserved-name.ts';
 import { parseRangeBelow, parseVersion } from '../../domain/version.ts';
 import { applicationSettingsOf } from '../applications/application-settings.ts';
-import type { SeenChecks } from '../forecast/seen-checks.ts';
-import { olderWanted, prepareArtifact } from './prepare-artifact.ts';
+import { withOwnChannel } from './commit-release.ts';
+import {
+  olderWanted,
+  type PreparedArtifact,
+  prepareArtifact,
+  refuseUnusedKeys,
+} from './prepare-artifact.ts';
 import { publishArtifacts } from './publish-artifacts.ts';
 import type { PublishDeps, PublishRequest, PublishResult } from './publish-request.ts';
 import { readEarlier } from './read-earlier.ts';
 import { admit } from './read-publish-state.ts';
-import { makeDeltas } from './velopack/make-deltas.ts';
 
 /**
  * Publishes files as a release, or adds them to a release, and offers it on a channel or holds it back. Artifacts come
@@ -49,7 +53,12 @@ export async function publishRelease(
   const revision = await readingRevision;
   const admitted = admit(catalogState(revision), publishing);
   const readingManifest = ahead(readNewestManifest(deps, application, request.version));
-  const compared = { application, channel, version: request.version, before: admitted.channels };
+  const compared = {
+    application,
+    channel,
+    version: request.version,
+    before: withOwnChannel(admitted, publishing).channels,
+  };
   const readingEarlier = ahead(readEarlier(deps, compared, olderWanted(request.artifacts)));
   await deps.ensureConforming();
   const keys = applicationSettingsOf(admitted.settings);
@@ -57,40 +66,23 @@ export async function publishRelease(
   const newest = await readingManifest;
   const lost = namedAbove(revision, application, request.version, newest);
   await refuseLost(deps, application, lost);
-  const deltas = await makeDeltas(deps, {
-    application,
-    artifacts: request.artifacts.map((each) =>
-      prepareArtifact(each, earlier, keys, request.trusts ?? []),
-    ),
-    older: earlier.older,
-    known: newest?.release,
-    seen: await readChecks(deps, publishing),
-    countMax: request.deltas ?? 0,
-  });
-  try {
-    const published = await publishArtifacts(deps, deltas.artifacts, {
-      request: publishing,
-      uploadsBegan,
-      isListed,
-      admitted,
-      keys,
-      earlier,
-      newest,
-      lost,
-    });
-    return { ...published, earlier, deltaRemarks: deltas.remarks };
-  } finally {
-    await deltas.remove();
+  const trusts = request.trusts ?? [];
+  refuseUnusedKeys(request.artifacts, trusts);
+  const prepared: PreparedArtifact[] = [];
+  for (const each of request.artifacts) {
+    prepared.push(prepareArtifact(each, await each.readInside(), earlier, keys, trusts));
   }
-}
-
-/** Reads the counts of checks when deltas are made, because reading them takes many requests. */
-async function readChecks(
-  { readSeenChecks }: PublishDeps,
-  { application, artifacts, deltas = 0 }: PublishRequest,
-): Promise<readonly SeenChecks[]> {
-  const makesDeltas = deltas > 0 && artifacts.some(({ format }) => format === 'velopack');
-  return makesDeltas && readSeenChecks !== undefined ? readSeenChecks(application) : [];
+  const published = await publishArtifacts(deps, prepared, {
+    request: publishing,
+    uploadsBegan,
+    isListed,
+    admitted,
+    keys,
+    earlier,
+    newest,
+    lost,
+  });
+  return { ...published, earlier };
 }
 
 /** Lets work begin early. Its error is thrown only where the caller awaits it, after the errors of earlier checks. */

@@ -15,6 +15,7 @@ import type { Publish } from './plan-publish.ts';
 import type { Finding } from './preflight.ts';
 import type { EarlierReleases } from './read-earlier.ts';
 import type { UploadDeps } from './upload-artifacts.ts';
+import type { WantedDeltas } from './velopack/make-deltas.ts';
 
 /** What a publisher asks for, and what the publisher is told. */
 
@@ -35,8 +36,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly provenance: Release['provenance'];
   /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
-  /** The most deltas that are made for each Velopack package; absent: none. */
-  readonly deltas?: number;
+  /** The deltas that are made for Velopack packages; absent: none. */
+  readonly deltas?: WantedDeltas;
   /** The public keys that the builds trust for their next update; absent: see `prepareArtifact`. */
   readonly trusts?: readonly TrustedKey[];
 }
@@ -101,6 +102,7 @@ export function publishOf(
       provenance,
       artifacts: files.artifacts,
       carried: files.carried,
+      statesTrustedKeys: (request.trusts ?? []).length > 0,
     },
     rehashed: [],
     uploadsBegan: null,

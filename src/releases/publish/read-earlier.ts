@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { type ReaderDeps, readManifest } from '../../catalog/read.ts';
-import { isAppError } from '../../core/errors.ts';
+import { type AppError, isAppError } from '../../core/errors.ts';
+import { inheritedNames } from '../../domain/channel.ts';
 import type { Release } from '../../domain/release.ts';
 import { compareVersions, newestTextFirst, parseVersion } from '../../domain/version.ts';
 import type { ChannelStates } from '../forecast/compare-channels.ts';
@@ -12,6 +13,8 @@ export interface EarlierReleases {
   readonly previous: Release | undefined;
   /** The newest older releases of the channel, newest first. */
   readonly older: readonly Release[];
+  /** The errors of older releases that could not be read. */
+  readonly unread: readonly AppError[];
   /** The last other release of the channel that has signed documents; undefined for none. */
   readonly signed: Release | undefined;
   /** The reasons for which releases could not be read, as sentences. */
@@ -22,10 +25,11 @@ export interface EarlierReleases {
 const READS_AT_ONCE = 8;
 
 /**
- * Reads releases that a channel offered before a release. A manifest that cannot be read is no error but an entry in
+ * Reads releases that a channel offered before a release, or a channel from which it inherits: its clients have these
+ * releases too. A manifest that cannot be read is no error but an entry in
  * `problems`, because a corrupt old release must not stop a new one.
  *
- * @param published `before` has the channels before the release
+ * @param published `before` has the channels before the release, also a channel that the release creates
  * @param olderMax the number of older releases to read
  */
 export async function readEarlier(
@@ -40,15 +44,20 @@ export async function readEarlier(
 ): Promise<EarlierReleases> {
   const { application, channel, version } = published;
   const own = parseVersion(version);
-  const others = (published.before[channel]?.offers ?? []).filter(
-    (each) => each.version !== version,
+  const offersOf = (name: string): readonly OfferJson[] =>
+    (published.before[name]?.offers ?? []).filter((each) => each.version !== version);
+  const others = offersOf(channel);
+  const inherited = inheritedNames(channel, (name) => published.before[name]?.inherits);
+  const byVersion = new Map(
+    [...inherited.flatMap(offersOf), ...others].map((offer) => [offer.version, offer]),
   );
-  const older = others
+  const older = [...byVersion.values()]
     .filter((each) => compareVersions(parseVersion(each.version), own) < 0)
     .sort((a, b) => newestTextFirst(a.version, b.version))
     .slice(0, olderMax);
   const signed = others.findLast((offer) => offer.signed_documents === true);
   const problems: string[] = [];
+  const unread: AppError[] = [];
   const limit = pLimit(READS_AT_ONCE);
   const read = async (offer: OfferJson): Promise<readonly [OfferJson, Release][]> => {
     try {
@@ -56,6 +65,7 @@ export async function readEarlier(
       return [[offer, found.release]];
     } catch (error) {
       if (!isAppError(error)) throw error;
+      if (older.includes(offer)) unread.push(error);
       problems.push(`${version} was not compared with ${offer.version}: ${error.message}`);
       return [];
     }
@@ -67,6 +77,7 @@ export async function readEarlier(
     previous: releaseOf(older[0]),
     older: older.flatMap((offer) => found.get(offer) ?? []),
     signed: releaseOf(signed),
+    unread,
     problems,
   };
 }

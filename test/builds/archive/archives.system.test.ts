@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { readAppTar, readAppZip } from '../../../src/builds/archive/mac-application.ts';
+import { readMacArch } from '../../../src/builds/archive/mac-application.ts';
 import { readNupkg } from '../../../src/builds/archive/nupkg.ts';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import { machO, pe, tar, tarHeader, temporaryDirectory, zip } from '../materialize.ts';
@@ -25,17 +25,17 @@ describe('a macOS application in an archive', () => {
     ['two programs that differ', [arm64, helper], undefined],
     ['no program', [other], undefined],
   ])('with %s', async (_what, files, arch) => {
-    expect(await readAppZip(await saved('a.zip', zip(files)))).toEqual({
+    expect(await readMacArch(await saved('a.zip', zip(files)), 'zip')).toEqual({
       arch,
       problem: undefined,
     });
     const archive = await saved('App.app.tar.gz', gzipSync(tar(...files)));
-    expect(await readAppTar(archive)).toEqual({ arch, problem: undefined });
+    expect(await readMacArch(archive, 'tar.gz')).toEqual({ arch, problem: undefined });
   });
 
   test('is read from a zip64 too', async () => {
     const path = await saved('a.zip', zip([other, arm64], true));
-    expect(await readAppZip(path)).toEqual({ arch: 'arm64', problem: undefined });
+    expect(await readMacArch(path, 'zip')).toEqual({ arch: 'arm64', problem: undefined });
   });
 
   test('is read with names of more than 100 characters', async () => {
@@ -49,7 +49,9 @@ describe('a macOS application in an archive', () => {
     extended.write(`${checksum.toString(8).padStart(6, '0')}\0 `, 148);
     const pax = Buffer.concat([extended, Buffer.from(record.padEnd(512, '\0'))]);
     const archive = gzipSync(Buffer.concat([pax, tar(['short', machO('x64')])]));
-    expect(await readAppTar(await saved('a.app.tar.gz', archive))).toMatchObject({ arch: 'x64' });
+    expect(await readMacArch(await saved('a.app.tar.gz', archive), 'tar.gz')).toMatchObject({
+      arch: 'x64',
+    });
   });
 });
 
@@ -85,20 +87,22 @@ describe('a hostile archive', () => {
     const sound = tar([PROGRAM, machO('arm64')], ['App.app/Contents/rest', Buffer.alloc(1024)]);
     const zeros = Buffer.alloc(64 * 1024 * 1024);
     const archive = await saved('a.app.tar.gz', gzipSync(Buffer.concat([sound, zeros])));
-    expect(await readAppTar(archive)).toEqual({ arch: 'arm64', problem: undefined });
+    expect(await readMacArch(archive, 'tar.gz')).toEqual({ arch: 'arm64', problem: undefined });
   });
 
   test('with a large program is read in pieces', async () => {
     const bomb = Buffer.concat([machO('arm64'), Buffer.alloc(64 * 1024 * 1024)]);
     const archive = await saved('a.app.tar.gz', gzipSync(tar([PROGRAM, bomb])));
-    expect(await readAppTar(archive)).toEqual({ arch: 'arm64', problem: undefined });
+    expect(await readMacArch(archive, 'tar.gz')).toEqual({ arch: 'arm64', problem: undefined });
   });
 
   test('that states a size of terabytes is not read', async () => {
     const header = tarHeader(PROGRAM, 1024 ** 2 * 1000);
     header.writeUInt8(0x80, 124);
     const archive = gzipSync(Buffer.concat([header, machO('x64'), Buffer.alloc(512)]));
-    expect((await readAppTar(await saved('a.app.tar.gz', archive))).arch).toBeUndefined();
+    expect(
+      (await readMacArch(await saved('a.app.tar.gz', archive), 'tar.gz')).arch,
+    ).toBeUndefined();
   });
 
   test('that is a NuGet package gives its nuspec and its programs', async () => {
@@ -119,7 +123,7 @@ describe('a hostile archive', () => {
     // The method of the entry: deflated, and not of the size that it states.
     const record = bytes.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1'));
     bytes.writeUInt16LE(8, record + 10);
-    const { problem } = await readAppZip(await saved('a.zip', bytes));
+    const { problem } = await readMacArch(await saved('a.zip', bytes), 'zip');
     expect(problem).toMatch(/not a zip archive that can be read/);
   });
 });

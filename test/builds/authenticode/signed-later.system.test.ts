@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parseDn } from 'builder-util-runtime/out/rfc2253Parser.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readProgramFacts } from '../../../src/builds/authenticode/program-facts.ts';
-import { whyNotSignedLater } from '../../../src/builds/authenticode/signed-later.ts';
+import { proveSignedLater } from '../../../src/builds/authenticode/signed-later.ts';
 import { readSignedProgram } from '../../../src/builds/authenticode/signed-program.ts';
 import { json, slipway } from '../../cli/support.ts';
 import { blockmapOf } from '../../support/electron-build.ts';
@@ -45,10 +45,18 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
     return { checksum: optional + 64, directory: optional + (isWide ? 112 : 96) + 4 * 8 };
   };
 
+  /** Why a file is not `build`, signed later; undefined: it is, and the proof is about its present bytes. */
+  async function reasonOf(name: string, build: { size: number; sha512: string }) {
+    const proof = await proveSignedLater(at(name), build);
+    if (typeof proof === 'string') return proof;
+    expect(proof.signedSha512).toBe(buildOf(await readFile(at(name))).sha512);
+    return undefined;
+  }
+
   /** Why a file with these bytes is not `build`. */
   async function judge(bytes: Buffer, build: { size: number; sha512: string }) {
     await writeFile(at('judged.exe'), bytes);
-    return whyNotSignedLater(at('judged.exe'), build);
+    return reasonOf('judged.exe', build);
   }
 
   it('is recognized for every length modulo 8, with one and with two signatures', async () => {
@@ -59,10 +67,10 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
       lengths.add(build.size % 8);
       await rm(at('signed.exe'), { force: true });
       await signProgram(own, unsigned, at('signed.exe'));
-      expect(await whyNotSignedLater(at('signed.exe'), build)).toBeUndefined();
+      expect(await reasonOf('signed.exe', build)).toBeUndefined();
       await rm(at('twice.exe'), { force: true });
       await signProgram(own, at('signed.exe'), at('twice.exe'), ['-nest', '-h', 'sha384']);
-      expect(await whyNotSignedLater(at('twice.exe'), build)).toBeUndefined();
+      expect(await reasonOf('twice.exe', build)).toBeUndefined();
       const program = await readSignedProgram(at('twice.exe'));
       if (typeof program !== 'object') throw new Error(program);
       expect(program.signatures.map(({ algorithm }) => algorithm)).toEqual(['sha256', 'sha384']);
@@ -158,7 +166,7 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
       const before = buildOf(signed);
       await rm(at('again.exe'), { force: true });
       await signProgram(own, at('signed.exe'), at('again.exe'), ['-nest', '-h', 'sha256']);
-      expect(await whyNotSignedLater(at('again.exe'), before)).toBe(
+      expect(await reasonOf('again.exe', before)).toBe(
         'without its signature, it has another size',
       );
     });

@@ -67,7 +67,7 @@ it('warns of a key that earlier releases do not trust, and knows the release tha
   expect(json(await publish('1.0.0', old)).warnings).toEqual([]);
   expect(json(await publish('1.1.0', old, '--trusts', 'next.pub')).warnings).toEqual([]);
   await run('apps', 'set', '--tauri-pubkey', 'next.pub');
-  const warning = `Warning: App_2.0.0_x64-setup.exe has a Tauri signature of the key ${next.keyId}. 1 of 2 earlier releases (1.0.0) trust only the key ${old.keyId}: they would refuse this.`;
+  const warning = `Warning: App_2.0.0_x64-setup.exe is signed with the Tauri key ${next.keyId}. 1 of 2 earlier releases (1.0.0) trust only the key ${old.keyId}, so they refuse this update.`;
   expect(json(await publish('2.0.0', next)).warnings).toEqual([expect.stringContaining(warning)]);
   await run('apps', 'set', '--require', 'key');
   expect((await publish('2.1.0', next)).stderr).toMatch(/requires \\"key\\"/);

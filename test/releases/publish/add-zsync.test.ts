@@ -19,7 +19,7 @@ it('adds the zsync file to a release that was published without one', async () =
   };
   const mine = {
     ...{ ...release, described: { name: null, notes: null }, notes: undefined },
-    ...{ requires: undefined, mandatoryFor: undefined },
+    ...{ requires: undefined, mandatoryFor: undefined, statesTrustedKeys: false },
   };
   expect(mergeRelease(before, [before], mine)).toEqual(release);
   // Published again, with the same bytes: nothing changes.

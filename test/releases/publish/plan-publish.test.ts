@@ -57,6 +57,7 @@ function publishing(targets: readonly TargetName[], asked: Partial<Publish> = {}
       provenance: { commit: null, buildUrl: null },
       artifacts: targets.map((target) => artifactFor(target)),
       carried: [],
+      statesTrustedKeys: false,
     },
     ...asked,
   };

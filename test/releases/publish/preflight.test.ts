@@ -39,6 +39,7 @@ const compare = (file: File, earlier: readonly Release[], more: Partial<Prefligh
   findDifferences({
     version: '2.0.0',
     files: [file],
+    requires: null,
     earlier,
     sparkleKey: null,
     seen: [],
@@ -81,7 +82,7 @@ describe('a publisher', () => {
   ])('that earlier builds accept by %s', (_what, accepted, publisher, isAccepted) => {
     const found = texts(windows({ publisher }), earlier(accepted));
     expect(found).toHaveLength(isAccepted ? 0 : 1);
-    if (!isAccepted) expect(found[0]).toContain('electron-updater refuses the update there');
+    if (!isAccepted) expect(found[0]).toContain('so it refuses this update');
   });
 
   it('is said with the releases that refuse it, and with the checks of their clients', () => {
@@ -98,7 +99,7 @@ describe('a publisher', () => {
       { ...row, platform: 'macos', version: '1.0.0', checks: 9 },
     ];
     expect(texts(windows({ publisher: OTHER }), releases, { seen })[0]).toContain(
-      '2 of 3 earlier releases (41,000 checks in 30 days: 1.1.0, 1.0.0) accept only Acme GmbH',
+      '2 of 3 earlier releases (41,000 checks in 30 days: 1.1.0, 1.0.0) accepts only Acme GmbH',
     );
   });
 
@@ -123,7 +124,7 @@ describe('an application for macOS', () => {
     [{ team: 'ZZZZZ12345' }, /by the team ZZZZZ12345, and the file of 1\.0\.0 by the team ABCDE/],
     [{ team: null }, /is signed by no team, and/],
     [{ hardenedRuntime: false }, /no hardened runtime.*The file of 1\.0\.0 has it\./],
-    [{ ticket: false }, /no ticket of Apple stapled.*The file of 1\.0\.0 has it\./],
+    [{ ticket: false }, /no stapled ticket of Apple.*The file of 1\.0\.0 has it\./],
   ])('that differs by %j is said', (signing, expected) => {
     const found = texts(mac(signing), before);
     expect(found).toHaveLength(1);
@@ -154,7 +155,7 @@ describe('a key', () => {
 
   it('that no release trusts, or only some, is said', () => {
     expect(texts(signedWith(next.keyId), earlier)[0]).toContain(
-      `Tauri signature of the key ${next.keyId}. 1 of 2 earlier releases (1.0.0) trust only the key ${old.keyId}`,
+      `is signed with the Tauri key ${next.keyId}. 1 of 2 earlier releases (1.0.0) trust only the key ${old.keyId}`,
     );
     expect(texts(signedWith(old.keyId), earlier)[0]).toContain('1 of 2 earlier releases (1.1.0)');
     expect(texts(signedWith(next.keyId), earlier.slice(0, 1))).toEqual([]);
@@ -169,7 +170,7 @@ describe('a key', () => {
       );
     const releases = [release('1.0.0', sparkle('old'))];
     expect(texts(sparkle('new'), releases, { sparkleKey: 'new' })[0]).toMatch(
-      /Sparkle signature of the key new\. 1 of 1 earlier releases \(1\.0\.0\) trust only the key old/,
+      /is signed with the Sparkle key new\. 1 of 1 earlier releases \(1\.0\.0\) trust only the key old/,
     );
     expect(texts(sparkle('new'), releases, { sparkleKey: 'old' })).toEqual([]);
     expect(texts(sparkle('new'), releases)).toEqual([]);

@@ -57,7 +57,7 @@ describe('the files of a publish', () => {
     }));
     const steps: PublishProgress[] = [];
     const deps = { ...parts, onProgress: (step: PublishProgress) => steps.push(step) };
-    const hashed = await hashArtifacts(deps, await artifacts(), false);
+    const hashed = await hashArtifacts(deps, await artifacts(), false, []);
     const uploaded = await uploadArtifacts(deps, 'desktop', hashed, []);
     expect(most).toBe(FORMATS.length);
     expect(uploaded.map(({ artifact }) => artifact.object)).toEqual(

@@ -76,7 +76,7 @@ async function publish(
     create: true,
     allowPrerelease: false,
     provenance: { commit: null, buildUrl: null },
-    deltas: 3,
+    deltas: { countMax: 3, areOnlyNamed: false },
     ...request,
   });
   await service.refresh();
@@ -200,7 +200,7 @@ describe.skipIf(!hasZstd)('publish makes a delta of a Velopack package', () => {
         create: false,
         allowPrerelease: false,
         provenance: { commit: null, buildUrl: null },
-        deltas: 2,
+        deltas: { countMax: 2, areOnlyNamed: false },
       },
     );
     expect(result.artifacts[0]?.artifact.companions.map(({ base }) => base)).toEqual([

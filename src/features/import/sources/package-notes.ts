@@ -1,4 +1,4 @@
-import { readZip } from '../../../builds/archive/zip.ts';
+import { readStarts } from '../../../builds/archive/read-starts.ts';
 import type { StatedFile } from './source.ts';
 
 /** The release notes inside a package of Squirrel. */
@@ -14,7 +14,7 @@ export async function readPackageNotes(
 ): Promise<string | null> {
   for (const { name, path } of files) {
     if (path === undefined || !/-full\.nupkg$/i.test(name)) continue;
-    const entries = await readZip(path, (entry) =>
+    const entries = await readStarts(path, 'zip', (entry) =>
       /^[^/]+\.nuspec$/i.test(entry) ? NUSPEC_BYTES_MAX : 0,
     );
     const nuspec = 'problem' in entries ? undefined : entries[0]?.start.toString();

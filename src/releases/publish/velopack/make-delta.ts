@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 // Writes the archive of a delta as a stream; yauzl only reads archives.
 import { ZipFile } from 'yazl';
-import { type FilePatch, makePatches, PATCHED_BYTES_MAX } from './patch-files.ts';
+import { type FilePatch, makePatches, PATCHED_BYTES_MAX, type PatchWatch } from './patch-files.ts';
 import { type UnpackedFile, unpackPackage } from './unpack-package.ts';
 
 /**
@@ -39,6 +39,7 @@ export async function makeDelta(
   { from, to }: Packages,
   directory: string,
   out: string,
+  watch: PatchWatch,
 ): Promise<number> {
   await mkdir(directory);
   const before = await unpackPackage(from, path.join(directory, 'from'));
@@ -73,7 +74,7 @@ export async function makeDelta(
       addWhole(file);
     }
   }
-  await makePatches(patches);
+  await makePatches(patches, watch);
   for (const add of entries) add();
   // A patch is compressed already.
   for (const { name, patch } of patches) zip.addFile(patch, name, { ...options, compress: false });

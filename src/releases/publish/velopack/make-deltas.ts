@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { BuiltArtifact, BuiltCompanion } from '../../../builds/build-output.ts';
+import type { BuiltCompanion } from '../../../builds/build-output.ts';
 import { artifactKey } from '../../../catalog/keys.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import { formatBytes } from '../../../core/counted.ts';
 import { isAppError } from '../../../core/errors.ts';
+import {
+  createTemporaryDirectory,
+  type TemporaryDirectory,
+} from '../../../core/temporary-directory.ts';
 import { DELTA } from '../../../domain/companion.ts';
 import { type Artifact, findArtifact, type Release } from '../../../domain/release.ts';
+import { inRange, parseRange, parseVersion } from '../../../domain/version.ts';
 import type { SeenChecks } from '../../forecast/seen-checks.ts';
-import type { PublishProgress } from '../hash-artifacts.ts';
+import { type HashedArtifact, hashCompanion, type PublishProgress } from '../hash-artifacts.ts';
 import { makeDelta } from './make-delta.ts';
 
 /**
@@ -20,34 +24,46 @@ import { makeDelta } from './make-delta.ts';
  * on the disk of the build, and only from the newest one.
  */
 
-export interface DeltaRequest {
-  readonly application: string;
-  readonly artifacts: readonly BuiltArtifact[];
-  /** The earlier releases of the channel, newest first. */
-  readonly older: readonly Release[];
-  /** The newest manifest of the version; undefined: there is none. */
-  readonly known: Release | undefined;
-  /** The checks that clients made; empty: unknown. */
-  readonly seen: readonly SeenChecks[];
+/** The deltas that a publisher wants. */
+export interface WantedDeltas {
   /** The most deltas for each package. */
   readonly countMax: number;
+  /** True in a dry run: deltas are named, and not made. */
+  readonly areOnlyNamed: boolean;
+}
+
+export const NO_DELTAS: WantedDeltas = { countMax: 0, areOnlyNamed: false };
+
+export interface DeltaRequest extends WantedDeltas {
+  readonly application: string;
+  readonly artifacts: readonly HashedArtifact[];
+  /** The earlier releases of the channel, newest first. */
+  readonly older: readonly Release[];
+  /** The versions that may update to the release; null: every older version. */
+  readonly requires: string | null;
+  /** The releases of the version that channels offer. Their packages get no further deltas. */
+  readonly offered: readonly Release[];
+  /** The release to which the publish adds its files; undefined: there is none. */
+  readonly draft: Release | undefined;
 }
 
 export interface MadeDeltas {
   /** The artifacts with their deltas, which are files in a temporary directory. */
-  readonly artifacts: readonly BuiltArtifact[];
-  /** Says in sentences why a delta was not made. */
+  readonly artifacts: readonly HashedArtifact[];
+  /** Says in sentences why clients get no delta from a version. */
   readonly remarks: readonly string[];
-  /** Removes the temporary directory. Called when the files are uploaded. */
+  /** Removes the temporary directory. Called when the files are uploaded. Never fails. */
   remove(): Promise<void>;
 }
 
-type DeltaDeps = ReaderDeps & { readonly onProgress: (progress: PublishProgress) => void };
+interface DeltaDeps extends ReaderDeps {
+  readonly onProgress: (progress: PublishProgress) => void;
+  /** Reads the checks that clients made; absent: unknown. */
+  readonly readSeenChecks?: (application: string) => Promise<readonly SeenChecks[]>;
+}
 
 /** A client applies a delta more slowly than it downloads a full package, so a large delta is useless. */
 const SHARE_MAX = 0.3;
-
-const NOTHING: Omit<MadeDeltas, 'artifacts'> = { remarks: [], remove: async () => {} };
 
 /**
  * A delta that cannot be made is left out, because clients then download the full package.
@@ -55,37 +71,69 @@ const NOTHING: Omit<MadeDeltas, 'artifacts'> = { remarks: [], remove: async () =
  * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function makeDeltas(deps: DeltaDeps, request: DeltaRequest): Promise<MadeDeltas> {
-  const { artifacts } = request;
+  const { application, artifacts } = request;
+  const nothing = { artifacts, remarks: [], remove: async () => {} };
+  const isWanted =
+    request.countMax > 0 && artifacts.some(({ built }) => isNewPackage(request, built));
+  if (!isWanted) return nothing;
+  // Reading the counts takes many requests.
+  const seen = (await deps.readSeenChecks?.(application)) ?? [];
   const wanted = artifacts.flatMap((artifact) =>
-    basesOf(request, artifact).map((base) => ({ artifact, base })),
+    basesOf(request, artifact, seen).map((base) => ({
+      artifact,
+      base,
+      what: `a delta of ${artifact.main.filename} from ${base.version}`,
+    })),
   );
-  if (wanted.length === 0) return { artifacts, ...NOTHING };
-  const directory = await mkdtemp(path.join(tmpdir(), 'slipway-deltas-'));
-  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  if (wanted.length === 0) return nothing;
+  if (request.areOnlyNamed) {
+    return { ...nothing, remarks: wanted.map(({ what }) => `Would make ${what}.`) };
+  }
+  const stop = new AbortController();
+  let directory: TemporaryDirectory;
+  try {
+    directory = await createTemporaryDirectory('slipway-deltas-', () => stop.abort());
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return { ...nothing, remarks: [withoutDelta('deltas', 'every version', why)] };
+  }
   try {
     const remarks: string[] = [];
-    const made = new Map<BuiltArtifact, BuiltCompanion[]>();
-    for (const [index, { artifact, base }] of wanted.entries()) {
-      const { filename, size } = artifact;
-      const what = `a delta of ${filename} from ${base.version}`;
-      deps.onProgress({ phase: 'delta', filename: what, bytesDone: 0, bytesTotal: size });
-      const folder = path.join(directory, String(index));
-      const delta = await makeOne(deps, request.application, artifact, base, folder);
-      if ('problem' in delta) remarks.push(`Did not make ${what}: ${delta.problem}.`);
-      else made.set(artifact, [...(made.get(artifact) ?? []), delta]);
+    const made = new Map<HashedArtifact, HashedArtifact>();
+    for (const [index, { artifact, base, what }] of wanted.entries()) {
+      const { filename, size } = artifact.main;
+      const report = (share: number): void =>
+        deps.onProgress({
+          phase: 'delta',
+          filename: what,
+          bytesDone: Math.round(size * share),
+          bytesTotal: size,
+        });
+      report(0);
+      const folder = path.join(directory.path, String(index));
+      const making = { artifact, base, folder, report, signal: stop.signal };
+      const delta = await makeOne(deps, application, making);
+      if ('problem' in delta) {
+        remarks.push(withoutDelta(filename, base.version, delta.problem));
+        continue;
+      }
+      const { companion } = await hashCompanion(deps, artifact.built, delta);
+      const known = made.get(artifact) ?? artifact;
+      made.set(artifact, { ...known, companions: [...known.companions, companion] });
     }
     return {
-      artifacts: artifacts.map((each) => ({
-        ...each,
-        companions: [...each.companions, ...(made.get(each) ?? [])],
-      })),
+      artifacts: artifacts.map((each) => made.get(each) ?? each),
       remarks,
-      remove,
+      remove: directory.remove,
     };
   } catch (error) {
-    await remove();
+    await directory.remove();
     throw error;
   }
+}
+
+function withoutDelta(filename: string, version: string, problem: string): string {
+  return `Clients of ${version} download the full package, because no delta of ${filename} was made: ${problem}.`;
 }
 
 interface Base {
@@ -93,25 +141,39 @@ interface Base {
   readonly file: Artifact;
 }
 
+type Built = HashedArtifact['built'];
+
+/** A package that a channel offers keeps its deltas: publishing the same files again changes nothing. */
+function isNewPackage({ offered }: DeltaRequest, built: Built): boolean {
+  return (
+    built.format === 'velopack' &&
+    !offered.some((release) => findArtifact(release, built) !== undefined)
+  );
+}
+
 /** The older packages from which most clients update; without counts, the newest ones. */
 function basesOf(
-  { older, known, seen, countMax }: DeltaRequest,
-  artifact: BuiltArtifact,
+  request: DeltaRequest,
+  { built, main, companions }: HashedArtifact,
+  seen: readonly SeenChecks[],
 ): readonly Base[] {
-  if (artifact.format !== 'velopack') return [];
-  const stored = known && findArtifact(known, artifact);
+  const { older, draft, requires, countMax } = request;
+  if (!isNewPackage(request, built)) return [];
+  const stored = draft && findArtifact(draft, built);
   // A draft replaces a file of other bytes, and its deltas.
-  const kept = stored?.size === artifact.size ? stored.companions : [];
-  const present = [...artifact.companions, ...kept]
+  const kept = stored?.sha256 === main.sha256 ? stored.companions : [];
+  const present = [...companions, ...kept]
     .filter(({ kind }) => kind === DELTA)
     .map(({ base }) => base);
+  const range = requires === null ? undefined : parseRange(requires, '/requires');
   const bases = older.flatMap((release): readonly Base[] => {
-    const file = findArtifact(release, artifact);
-    return file === undefined ? [] : [{ version: release.version, file }];
+    const file = findArtifact(release, built);
+    const isUpdated = range === undefined || inRange(parseVersion(release.version), range);
+    return file === undefined || !isUpdated ? [] : [{ version: release.version, file }];
   });
   const checksOf = ({ version }: Base): number =>
     seen
-      .filter((each) => each.version === version && each.platform === artifact.platform)
+      .filter((each) => each.version === version && each.platform === built.platform)
       .reduce((sum, { checks }) => sum + checks, 0);
   // Sorting keeps the order of equal elements, so without counts the newest release comes first.
   return bases
@@ -120,17 +182,25 @@ function basesOf(
     .slice(0, Math.max(0, countMax - present.length));
 }
 
+interface Making {
+  readonly artifact: HashedArtifact;
+  readonly base: Base;
+  /** The beginning of the paths that it may use. */
+  readonly folder: string;
+  /** Gets the share that is done, from 0 to 1. */
+  readonly report: (share: number) => void;
+  readonly signal: AbortSignal;
+}
+
 async function makeOne(
-  { store }: DeltaDeps,
+  { store }: ReaderDeps,
   application: string,
-  artifact: BuiltArtifact,
-  base: Base,
-  folder: string,
+  { artifact: { built, main }, base, folder, report, signal }: Making,
 ): Promise<BuiltCompanion | { readonly problem: string }> {
   const from = `${folder}-from.nupkg`;
   const out = `${folder}-delta.nupkg`;
   const object = await store.read(artifactKey(application, base.file.object));
-  if (object === undefined) return { problem: `the package of ${base.version} is missing` };
+  if (object === undefined) return { problem: `the store lacks the package of ${base.version}` };
   const hash = createHash('sha256');
   const hashed = async function* (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     for await (const chunk of chunks) {
@@ -142,22 +212,23 @@ async function makeOne(
   try {
     await pipeline(object.stream, hashed, createWriteStream(from));
     if (hash.digest('hex') !== base.file.sha256) {
-      return { problem: `the stored package of ${base.version} is corrupt (slipway verify)` };
+      return { problem: `the stored package of ${base.version} is corrupt: run "slipway verify"` };
     }
-    size = await makeDelta({ from, to: artifact.path }, folder, out);
+    size = await makeDelta({ from, to: built.path }, folder, out, { report, signal });
   } catch (error) {
     if (isAppError(error) || !(error instanceof Error)) throw error;
     return { problem: error.message };
   } finally {
-    await rm(folder, { recursive: true, force: true });
-    await rm(from, { force: true });
+    for (const each of [folder, from]) {
+      await rm(each, { recursive: true, force: true }).catch(() => {});
+    }
   }
-  if (size > artifact.size * SHARE_MAX) {
+  if (size > main.size * SHARE_MAX) {
     return {
       problem: `it would have ${formatBytes(size)}, more than ${SHARE_MAX * 100}% of the package`,
     };
   }
-  const filename = deltaName(artifact.filename, base.version);
+  const filename = deltaName(main.filename, base.version);
   return { kind: DELTA, base: base.version, path: out, filename, size, stated: [], facts: {} };
 }
 

@@ -18,6 +18,13 @@ export interface FilePatch {
  */
 export const PATCHED_BYTES_MAX = 150 * 1024 * 1024;
 
+export interface PatchWatch {
+  /** Gets the share of the patches that are made, from 0 to 1. */
+  readonly report: (share: number) => void;
+  /** Ends the child process. */
+  readonly signal: AbortSignal;
+}
+
 /** For each patch: more than ten times as long as a small machine needs. */
 const PATCH_TIMEOUT_MS = 120_000;
 
@@ -26,10 +33,10 @@ const PATCH_TIMEOUT_MS = 120_000;
  * back to the same byte of the old file, and Velopack's decoder allows no larger one. With a smaller hash table, zstd
  * ignores the beginning of the old file. The decoder verifies the checksum.
  *
- * The program also applies each patch, and compares the result.
+ * The program also applies each patch, and compares the result. It prints a dot for each patch.
  */
 const PROGRAM = `
-const { readFileSync, writeFileSync } = require('node:fs');
+const { readFileSync, writeFileSync, writeSync } = require('node:fs');
 const { constants: c, zstdCompressSync, zstdDecompressSync } = require('node:zlib');
 const highbit = (size) => 31 - Math.clz32(size);
 for (const { from, to, patch } of JSON.parse(readFileSync(0, 'utf8'))) {
@@ -48,20 +55,33 @@ for (const { from, to, patch } of JSON.parse(readFileSync(0, 'utf8'))) {
   const back = zstdDecompressSync(packed, { params: limits, dictionary, maxOutputLength: file.length + 1 });
   if (!back.equals(file)) throw new Error('a patch does not give the new file');
   writeFileSync(patch, packed);
+  writeSync(1, '.');
 }
 `;
 
-/** @throws Error when the child process fails, or takes longer than two minutes for each patch */
-export async function makePatches(patches: readonly FilePatch[]): Promise<void> {
+/** @throws Error when the child process fails, or takes longer than two minutes for a patch */
+export async function makePatches(
+  patches: readonly FilePatch[],
+  { report, signal }: PatchWatch,
+): Promise<void> {
   if (patches.length === 0) return;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major === 23 || (major === 24 && minor < 6)) {
     throw new Error(`Node ${process.versions.node} ignores the dictionary; use Node 24.6 or newer`);
   }
   const child = spawn(process.execPath, ['--eval', PROGRAM], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    timeout: PATCH_TIMEOUT_MS * patches.length,
-    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const kill = (): void => {
+    child.kill('SIGKILL');
+  };
+  signal.addEventListener('abort', kill, { once: true });
+  const timer = setTimeout(kill, PATCH_TIMEOUT_MS);
+  let made = 0;
+  child.stdout.on('data', (dots: Buffer) => {
+    timer.refresh();
+    made += dots.length;
+    report(made / patches.length);
   });
   let problem = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -70,8 +90,11 @@ export async function makePatches(patches: readonly FilePatch[]): Promise<void> 
   // When the child ends early, the pipe breaks. The exit code then says enough.
   child.stdin.on('error', () => {});
   child.stdin.end(JSON.stringify(patches));
-  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const [code, killed] = (await once(child, 'close').finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', kill);
+  })) as [number | null, string | null];
   if (code === 0) return;
   const why = /^\w*Error: (.*)$/m.exec(problem)?.[1];
-  throw new Error(why ?? `the process that makes patches ended with ${signal ?? code}`);
+  throw new Error(why ?? `the process that makes patches ended with ${killed ?? code}`);
 }

@@ -1,0 +1,85 @@
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+// Uses tar-stream: the library returns one entry at a time and keeps no entry, so memory stays bounded for any archive.
+import { extract } from 'tar-stream';
+// Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
+// and some archivers also use zip64 for smaller files.
+import { fromFdPromise } from 'yauzl';
+import { systemCode } from '../../core/errors.ts';
+import { openPlainFile } from '../../core/plain-file.ts';
+
+/** Reads some files in an archive. Unpacks nothing else, so an archive that unpacks to any size takes no memory. */
+
+/** Gets the bytes of one file in order. Returns true when it needs no more. */
+export type EntryReader = (chunk: Buffer) => boolean;
+/** Returns the reader of the named file; undefined: its bytes are not needed; `stop`: no later file is needed. */
+export type Visit = (name: string) => EntryReader | 'stop' | undefined;
+
+/** A limit of unpacked bytes: a small archive may unpack to any size. */
+const SCAN_BYTES_MAX = 2 * 1024 ** 3;
+
+/**
+ * @returns the reason why the archive cannot be read; undefined when it can
+ * @throws the system's error when the file itself cannot be read
+ */
+export async function visitArchive(
+  path: string,
+  format: 'zip' | 'tar.gz',
+  visit: Visit,
+): Promise<string | undefined> {
+  try {
+    await (format === 'zip' ? visitZip(path, visit) : visitTar(path, visit));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error) || systemCode(error) !== undefined) throw error;
+    const kind = format === 'zip' ? 'zip archive' : 'gzipped tar archive';
+    return `it is not a ${kind} that can be read (${error.message})`;
+  }
+}
+
+async function visitZip(path: string, visit: Visit): Promise<void> {
+  const file = await openPlainFile(path);
+  try {
+    const zip = await fromFdPromise(file.fd, { autoClose: false });
+    for await (const entry of zip.eachEntry()) {
+      const read = visit(entry.fileName);
+      if (read === 'stop') return;
+      if (read === undefined) continue;
+      for await (const chunk of limitScan(await zip.openReadStreamPromise(entry))) {
+        if (read(chunk)) break;
+      }
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function visitTar(path: string, visit: Visit): Promise<void> {
+  const archive = extract();
+  const file = await openPlainFile(path);
+  // The stream closes the file. The callback does nothing, because the loop below receives every error.
+  pipeline(file.createReadStream(), createGunzip(), limitScan, archive, () => {});
+  for await (const entry of archive) {
+    const read = entry.header.type === 'file' ? visit(entry.header.name) : undefined;
+    if (read === 'stop') return;
+    if (read === undefined) {
+      entry.resume();
+      continue;
+    }
+    // Reads the entry to its end. When a reader leaves an entry early, tar-stream ends the whole archive.
+    let isDone = false;
+    for await (const chunk of entry) {
+      if (!isDone && chunk instanceof Uint8Array) isDone = read(Buffer.from(chunk));
+    }
+  }
+}
+
+/** @throws Error when the chunks have more bytes than any application */
+async function* limitScan(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > SCAN_BYTES_MAX) throw new Error('it unpacks to more than 2 GiB');
+    yield chunk;
+  }
+}
