@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { DELTA } from '../../domain/companion.ts';
+import { DELTA, isDifferential, ZSYNC } from '../../domain/companion.ts';
 import { parseClientVersion, versionText } from '../../domain/version.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ProtocolRequest } from '../../updaters/protocol.ts';
@@ -45,12 +45,16 @@ export type FileAnswer =
   /** The file has none of the requested bytes: 416. */
   | { readonly kind: 'unsatisfiable'; readonly size: number };
 
-/** Requests of one client for the same file belong to one download, which is counted once. */
-interface CountedDownload {
-  /** Identifies the file. */
-  readonly file: string;
+/** Requests of one client for the same artifact belong to one download, which is counted once. */
+export interface CountedDownload {
+  /** Identifies the artifact, also for a delta of it. */
+  readonly artifact: string;
   readonly link: CountedLink;
   readonly isDelta: boolean;
+  /** True when the artifact has a list of its blocks, so that clients may download only the changed ones. */
+  readonly hasBlocks: boolean;
+  /** Bytes of the file. */
+  readonly size: number;
 }
 
 const REDIRECT_HEADERS = uncached({});
@@ -138,7 +142,9 @@ function downloadOf(
   if ((file !== artifact && !isDelta) || method === 'HEAD') return undefined;
   return {
     isDelta,
-    file: `${application} ${file.object}`,
+    artifact: `${application} ${artifact.object}`,
+    hasBlocks: isDifferential(artifact) || artifact.companions.some(({ kind }) => kind === ZSYNC),
+    size: file.size,
     link: { application, channel, platform: artifact.platform, version },
   };
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { PublishDeps } from '../../releases/publish/publish-request.ts';
 import { refuseUsedStore } from '../../releases/refuse-used-store.ts';
-import { type Counts, dayOf } from '../../usage/counts.ts';
+import { addCounts, type Counts, dayOf, noCounts } from '../../usage/counts.ts';
 import { readUsage } from '../../usage/read-usage.ts';
 import { createUsage, type Usage } from '../../usage/usage.ts';
 import { atelier } from './atelier.ts';
@@ -183,11 +183,7 @@ function describeFilled(progress: DemoProgress): FilledApplication {
 async function sumUsage(store: PublishDeps['store'], clock: Clock): Promise<Counts> {
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const { rows } = await readUsage({ store, clock, log });
-  const sum = { checks: 0, offers: 0, links: 0 };
-  for (const row of rows) {
-    sum.checks += row.checks;
-    sum.offers += row.offers;
-    sum.links += row.links;
-  }
+  const sum = noCounts();
+  for (const row of rows) addCounts(sum, row);
   return sum;
 }

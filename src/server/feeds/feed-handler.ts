@@ -4,7 +4,7 @@ import {
   type DialectAnswer,
   type Dialects,
 } from '../../answers/feeds/answer-dialect.ts';
-import type { FileAnswer } from '../../answers/files/answer-file.ts';
+import type { CountedDownload, FileAnswer } from '../../answers/files/answer-file.ts';
 import { isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
@@ -96,12 +96,9 @@ async function sendFile(
 
 function countDownload(
   { usage, downloads }: Feeds['deps'],
-  download: Exclude<FileAnswer, { kind: 'unsatisfiable' }>['download'],
+  download: CountedDownload | undefined,
   request: FastifyRequest,
 ): void {
-  const begun = download && downloads.note(request, download.file);
-  if (download === undefined || begun === undefined) return;
-  if (download.isDelta && begun === 'fallback') return;
-  // A client that downloads a delta does not download the whole file.
-  usage.countLink(download.link, download.isDelta ? 'differential' : begun);
+  const begun = download && downloads.note(request, download);
+  if (download !== undefined && begun !== undefined) usage.countLink(download.link, begun);
 }

@@ -127,10 +127,12 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
       }
       expect(unsigned.length % 8).not.toBe(0);
       const filled = changed(signed, (copy) => copy.writeUInt8(1, unsigned.length));
-      expect(await judge(filled, build)).toMatch(/bytes that no signer writes/);
+      expect(await judge(filled, build)).toMatch(
+        /bytes before its signature that no signing tool adds/,
+      );
     });
 
-    it('have a signature of other bytes is refused', async () => {
+    it('have a signature that does not fit them is refused', async () => {
       const otherFile = await makeInstaller(directory.path, 30_002);
       await rm(at('other-signed.exe'), { force: true });
       await signProgram(own, otherFile, at('other-signed.exe'));
@@ -140,7 +142,7 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
       const start = signed.readUInt32LE(entry);
       const foreign = Buffer.concat([signed.subarray(0, start), table]);
       foreign.writeUInt32LE(table.length, entry + 4);
-      expect(await judge(foreign, buildOf(unsigned))).toBe('its signature is of other bytes');
+      expect(await judge(foreign, buildOf(unsigned))).toBe('its signature does not fit its bytes');
     });
 
     it('have a table with more than signatures, outside of the file, or cut off is refused', async () => {
@@ -211,13 +213,16 @@ describe.skipIf(!isInstalled)('an installer that was signed after the build', ()
         const name = 'App-Setup-2.0.0.exe';
         const refused = await publish(flipped, '2.0.0');
         expect(refused.stderr).toMatch(
-          /without its signature, it has another hash\. They come from different builds\. Build again, or add --rehash "App-Setup-2\.0\.0\.exe" to publish its present bytes\./,
+          /Signing does not explain the difference: without its signature, it has another hash\. Build again, or add --rehash "App-Setup-2\.0\.0\.exe" to publish its present bytes\./,
         );
         expect((await publish(flipped, '2.0.0', '--rehash', 'App.exe')).stderr).toMatch(
           /--rehash "App\.exe" names no file of this build\. Files: App-Setup-2\.0\.0\.exe/,
         );
         const accepted = json(await publish(flipped, '2.0.0', '--json', '--rehash', name));
         expect(accepted.repairs).toMatchObject([{ kind: 'rehashed' }, {}]);
+        expect(accepted.warnings).toContainEqual(
+          expect.stringContaining(`The signature of ${name} does not fit its bytes`),
+        );
         const { stdout } = await slipway(['history'], { cwd: directory.path });
         expect(stdout).toContain(`accepted other bytes than the build tool stated for ${name}`);
       });

@@ -65,9 +65,9 @@ it('makes a missing block map, and makes the map of other bytes again', async ()
     repairs: [{ filename: 'App-Setup-1.0.0.exe', kind: 'blockmap_made' }],
     artifacts: [{ differential: true }],
   });
-  expect((await run('publish', '1.0.0', 'dist', '--channel', 'stable')).stdout).toMatch(
-    /^Nothing to do: (?![^]*Made App-Setup)/,
-  );
+  const { stdout } = await run('publish', '1.0.0', 'dist', '--channel', 'stable');
+  expect(stdout).toMatch(/^Nothing to do: /);
+  expect(stdout).not.toContain('Made App-Setup');
   const stale = await blockmapOf(Buffer.from('longer program'));
   await writeFile(path.join(dist, 'App-Setup-1.0.0.exe.blockmap'), stale);
   const again = json(await publishAgain('beta'));

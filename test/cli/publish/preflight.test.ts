@@ -71,6 +71,21 @@ it('warns of a key that earlier releases do not trust, and knows the release tha
   expect(json(await publish('2.0.0', next)).warnings).toEqual([expect.stringContaining(warning)]);
   await run('apps', 'set', '--require', 'key');
   expect((await publish('2.1.0', next)).stderr).toMatch(/requires \\"key\\"/);
+  // A rule also counts for a draft that is older than the rule, and for a release of another channel.
+  const refusing = /1\.0\.0\) trust only the key .* requires "key"/;
+  await run('apps', 'set', '--require', 'none');
+  await publish('2.2.0', next, '--draft');
+  await publish('2.3.0', next, '--channel', 'preview', '--create');
+  await run('apps', 'set', '--require', 'key');
+  expect((await run('publish', '2.2.0')).stderr).toMatch(refusing);
+  expect((await run('promote', '2.3.0', '--to', 'stable')).stderr).toMatch(refusing);
+  const inheriting = ['channels', 'create', 'edge', '--inherits', 'stable'];
+  expect((await run(...inheriting)).code).toBe(0);
+  expect((await run('promote', '2.3.0', '--to', 'edge')).stderr).toMatch(refusing);
+  await run('apps', 'set', '--require', 'none');
+  expect((await run('publish', '2.2.0')).code).toBe(0);
+  const unused = await run('publish', '2.4.0', 'bundle', '--trusts', 'K'.repeat(43).concat('='));
+  expect(unused.stderr).toMatch(/--trusts gives a key of Sparkle, and no file/);
   const stated = await publish('2.1.0', next, '--trusts', 'bundle');
   expect(stated.stderr).toContain('bundle: it is a directory, and only plain files are read');
 });

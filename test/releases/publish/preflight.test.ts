@@ -60,6 +60,38 @@ describe('a file that is like the earlier ones', () => {
   });
 });
 
+describe('releases that cannot update to the new one', () => {
+  it('are not compared', () => {
+    const releases = [
+      release('1.1.0', windows({ publisher: OTHER })),
+      release('1.0.0', windows({ publisher: ACME })),
+    ];
+    const file = windows({ publisher: OTHER });
+    expect(texts(file, releases)).toHaveLength(1);
+    expect(texts(file, releases, { requires: '>=1.1.0' })).toEqual([]);
+  });
+});
+
+describe('a signature', () => {
+  const rules = (file: File) =>
+    compare(file, []).map(({ requirement, isNew }) => [requirement, isNew]);
+
+  it('that cannot be read is refused by a rule, and only then', () => {
+    expect(rules(windows())).toEqual([['publisher', false]]);
+    expect(rules(windows({}, { filename: 'App.msi', format: 'msi' }))).toEqual([]);
+    expect(rules(mac({}))).toEqual([
+      ['team', false],
+      ['ticket', false],
+    ]);
+    expect(rules(mac({}, { format: 'dmg', filename: 'App.dmg' }))).toEqual([]);
+  });
+
+  it('that does not fit the bytes is said', () => {
+    const found = texts(windows({}, { hasBrokenSignature: true }), []);
+    expect(found).toEqual([expect.stringMatching(/^The signature of App-Setup\.exe does not fit/)]);
+  });
+});
+
 describe('a publisher', () => {
   const earlier = (accepted?: readonly string[]) => [
     release(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readBuildOutput } from '../../../src/builds/read-build-output.ts';
 import { artifactKey } from '../../../src/catalog/keys.ts';
 import { publishRelease } from '../../../src/releases/publish/publish-release.ts';
@@ -215,13 +215,36 @@ describe.skipIf(!hasZstd)('publish makes a delta of a Velopack package', () => {
     expect(deltasOf(other)).toEqual([]);
     expect(other.result.deltaRemarks).toEqual([
       expect.stringMatching(
-        /^Did not make a delta of App-2\.0\.0-full\.nupkg from 1\.0\.0: it would have 3\.0 MB, more than 30% of the package\.$/,
+        /^Clients of 1\.0\.0 download the full package, because no delta of App-2\.0\.0-full\.nupkg was made: it would have 3\.0 MB, more than 30% of the package\.$/,
       ),
     ]);
     const named = await publish('3.0.0', { 'lib/app/a.diff': Buffer.from('x') });
     expect(named.result.deltaRemarks[0]).toMatch(
       /its file lib\/app\/a\.diff has a name of a delta/,
     );
+  });
+
+  it('only from versions that may update to it, and names it in a dry run', async () => {
+    await publish('1.0.0', { 'lib/app/App.dll': LIBRARY });
+    await publish('1.1.0', { 'lib/app/App.dll': editedBytes(LIBRARY, 3, 'a') });
+    const files = { 'lib/app/App.dll': editedBytes(LIBRARY, 3, 'b') };
+    const deltas = { countMax: 3, areOnlyNamed: true };
+    const named = await publish('1.2.0', files, { requires: '>=1.1.0', deltas });
+    expect(named.result.deltaRemarks).toEqual([
+      'Would make a delta of App-1.2.0-full.nupkg from 1.1.0.',
+    ]);
+    expect(deltasOf(named)).toEqual([]);
+    const made = await publish('1.3.0', files, { requires: '>=1.1.0' });
+    expect(deltasOf(made).map(({ base }) => base)).toEqual(['1.2.0', '1.1.0']);
+  });
+
+  it('not without a temporary directory: the release is published all the same', async () => {
+    await publish('1.0.0', { 'lib/app/App.dll': LIBRARY });
+    vi.stubEnv('TMPDIR', path.join(service.directory, 'missing'));
+    const files = { 'lib/app/App.dll': editedBytes(LIBRARY, 3, 'a') };
+    const next = await publish('1.1.0', files).finally(() => vi.unstubAllEnvs());
+    expect(next.result.changed).toBe(true);
+    expect(next.result.deltaRemarks[0]).toMatch(/no delta was made: ENOENT/);
   });
 
   it('not from a corrupt package, and leaves no file on the disk', async () => {
@@ -241,7 +264,7 @@ describe.skipIf(!hasZstd)('publish makes a delta of a Velopack package', () => {
     const next = await publish('1.1.0', { 'lib/app/App.dll': LIBRARY }, {}, { ...store, read });
     expect(deltasOf(next)).toEqual([]);
     expect(next.result.deltaRemarks).toEqual([
-      'Did not make a delta of App-1.1.0-full.nupkg from 1.0.0: the stored package of 1.0.0 is corrupt (slipway verify).',
+      'Clients of 1.0.0 download the full package, because no delta of App-1.1.0-full.nupkg was made: the stored package of 1.0.0 is corrupt: run "slipway verify".',
     ]);
     const unknown = { requires: 'nonsense' };
     await expect(publish('1.2.0', { 'lib/app/App.dll': LIBRARY }, unknown)).rejects.toThrow();

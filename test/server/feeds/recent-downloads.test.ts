@@ -8,8 +8,17 @@ describe('recent downloads', () => {
   const open = () => {
     const clock = createFixedClock();
     const downloads = createRecentDownloads(clock);
-    const ask = (headers: Record<string, string> = {}, file = 'a', ip = '192.0.2.1', query = {}) =>
-      downloads.note({ headers, query, ip }, file);
+    const ask = (
+      headers: Record<string, string> = {},
+      artifact = 'a',
+      ip = '192.0.2.1',
+      query = {},
+      more: Partial<Parameters<typeof downloads.note>[1]> = {},
+    ) =>
+      downloads.note(
+        { headers, query, ip },
+        { artifact, isDelta: false, hasBlocks: true, size: 1_000, ...more },
+      );
     return { clock, ask };
   };
   const range = 'bytes=0-1';
@@ -57,8 +66,29 @@ describe('recent downloads', () => {
     ['bytes=100-199', 'differential'],
     ['bytes=0-1,5-9', 'differential'],
     ['bytes=-100', 'differential'],
+    ['bytes=0-999', 'whole'],
+    ['bytes=0-5000', 'whole'],
+    ['lines=1-2', 'whole'],
   ])('know the kind of a download by its range %s', (range, kind) => {
     expect(open().ask({ range })).toBe(kind);
+  });
+
+  it('count the parts of a file without blocks as one whole download', () => {
+    const { ask } = open();
+    const part = (range: string) => ask({ range }, 'a', '192.0.2.1', {}, { hasBlocks: false });
+    expect([part('bytes=0-499'), part('bytes=500-999')]).toEqual(['whole', undefined]);
+  });
+
+  it('count each delta, and the whole file after it as a fallback', () => {
+    const { ask } = open();
+    const delta = (headers = {}) => ask(headers, 'a', '192.0.2.1', {}, { isDelta: true });
+    expect([delta(), delta(), delta({ range }), ask(), ask()]).toEqual([
+      'differential',
+      'differential',
+      undefined,
+      'fallback',
+      'whole',
+    ]);
   });
 
   it.each([

@@ -95,7 +95,10 @@ export async function makeDeltas(deps: DeltaDeps, request: DeltaRequest): Promis
     directory = await createTemporaryDirectory('slipway-deltas-', () => stop.abort());
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { ...nothing, remarks: [withoutDelta('deltas', 'every version', why)] };
+    return {
+      ...nothing,
+      remarks: [`Every client downloads the full package, because no delta was made: ${why}.`],
+    };
   }
   try {
     const remarks: string[] = [];
