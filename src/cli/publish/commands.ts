@@ -74,20 +74,20 @@ function addPublish(program: Command, run: Runner): void {
     .addOption(
       new RepeatableOption(
         '--rehash <name>',
-        'publish the present bytes of this file although latest*.yml or another feed of the build states others, because it was changed on purpose; the history keeps that',
+        'publish this file as it is, although latest*.yml or another feed states another hash or size: you changed the file on purpose. The history records it',
         String,
       ),
     )
     .addOption(
       new RepeatableOption(
         '--trusts <key|file>',
-        'the public key of Tauri or Sparkle with which these builds verify their next update, when it is not the key that signs them; publish warns when a later release is signed with another key',
+        'the public key that these builds trust for their next update, when it is not the key that signed them: a key of Tauri or Sparkle. Publish warns when a later release is signed with a key that they do not trust',
         String,
       ),
     )
     .option(
       '--deltas <count>',
-      'make deltas of Velopack packages from this many earlier releases, those that most clients run; 0 to 10',
+      'make a delta of each Velopack package from this many earlier releases; the releases that most clients run come first; 0 to 10',
       parseDeltaCount,
       3,
     )

@@ -117,11 +117,11 @@ const REPAIRS: Readonly<Partial<Record<Repair['kind'], (filename: string) => str
   signed_later: (filename) =>
     `${filename} was signed after the build: without its signature, it is the file that latest.yml describes. Clients get the hash of the signed file.`,
   rehashed: (filename) =>
-    `${filename} is not the file that the build described. Clients get the hash of its present bytes, as --rehash demands.`,
+    `${filename} is not the file that the build described. You accepted it with --rehash, so clients get the hash of its present bytes.`,
   blockmap_made: (filename) =>
     `Made ${filename}.blockmap, which the build did not write: clients use it to download only what changed.`,
   blockmap_replaced: (filename) =>
-    `Made ${filename}.blockmap again: the map that the build wrote is for other bytes, because the file was changed after it was built.`,
+    `Made ${filename}.blockmap again: the map that the build wrote does not fit, because the file was changed after it was built.`,
 };
 
 /** Warns of maps that publishing cannot make again, because they are inside a file whose hash others state. */
@@ -130,7 +130,7 @@ export function repairWarnings({ repairs }: Pick<PublishResult, 'repairs'>): rea
     .filter(({ kind }) => kind === 'blockmap_ignored')
     .map(
       ({ filename }) =>
-        `Warning: the block map at the end of ${filename} is for other bytes, so clients download the whole file. The file was changed after it was built: build again, and publish the file as it was built.`,
+        `Warning: the block map at the end of ${filename} does not fit the file, so clients download the whole file. The file was changed after it was built: build again, and publish the file as it was built.`,
     );
 }
 
