@@ -29,6 +29,8 @@ export interface BuiltFile {
   readonly stated: readonly StatedDigest[];
   /** Absent: no facts are known. */
   readonly facts?: UpdaterFacts;
+  /** Where blocks have to end in a map that publishing makes, ascending, in bytes; absent: nowhere in particular. */
+  readonly blockCuts?: readonly number[];
   /**
    * Reads the block map that the build tool wrote for the file, beside the file or at its end. Publishing compares it
    * with the bytes. Absent: there is none. Undefined: the map was changed after the build was read.

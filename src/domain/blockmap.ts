@@ -113,6 +113,15 @@ export function coverageOf({ sizes }: Blockmap): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** The bytes that an updater downloads for a file when it has a file with another map. */
+export function missingBytes(wanted: Blockmap, present: Blockmap): number {
+  const known = new Set(present.checksums.map((each, index) => `${present.sizes[index]} ${each}`));
+  return wanted.sizes.reduce(
+    (sum, size, index) => (known.has(`${size} ${wanted.checksums[index]}`) ? sum : sum + size),
+    0,
+  );
+}
+
 /** A block map as JSON. In a file it is packed: with gzip beside the file it maps, as raw deflate at its end. */
 export function renderBlockmap({ sizes, checksums }: Blockmap): string {
   return JSON.stringify({

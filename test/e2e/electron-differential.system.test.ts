@@ -6,6 +6,7 @@ import {
   type ShippedWebBuild,
   seededBytes,
 } from '../support/electron-build.ts';
+import { edited, FILES, macZip } from '../support/mac-zip.ts';
 import { describeS3, useBucket } from '../support/s3-server.ts';
 import { createTestService, type TestService } from '../support/service.ts';
 import {
@@ -225,6 +226,30 @@ describe('a build whose block maps are wrong', () => {
     const client = await openClient(service, { kind: 'nsis', installed: changed });
     expectWhole(await update(client), next.file, /fallback to full download/);
     expect(await countedDownloads()).toMatchObject({ differential: 1, fallback: 1, whole: 0 });
+  });
+});
+
+describe('a zip for macOS', () => {
+  afterEach(() => service.close());
+
+  it('moves much less when publishing repacked it', async () => {
+    const moved = async (rezip: boolean): Promise<number> => {
+      service = await createTestService({ store: 'directory' });
+      const stored = async (version: string, bytes: Buffer): Promise<Buffer> => {
+        const { filename } = await release(service, { kind: 'mac', version, bytes }, { rezip });
+        const feed = `${await service.listen()}/feeds/desktop/stable/electron`;
+        return Buffer.from(await (await fetch(`${feed}/${filename}`)).arrayBuffer());
+      };
+      const old = await stored('1.0.0', await macZip('1.0.0', FILES));
+      const next = await stored('2.0.0', await macZip('2.0.0', edited(7, 120, 250)));
+      const updated = await update(await openClient(service, { kind: 'mac', installed: old }));
+      expect(updated.bytes.equals(next)).toBe(true);
+      console.log(`rezip ${rezip}: ${updated.received} of ${next.length} bytes`);
+      return updated.received;
+    };
+    const before = await moved(false);
+    await service.close();
+    expect(await moved(true)).toBeLessThan(before / 2);
   });
 });
 

@@ -86,6 +86,11 @@ function addPublish(program: Command, run: Runner): void {
       ),
     )
     .option(
+      '--rezip',
+      'repack the zip of electron-builder for macOS, so that updates to later versions download less; give it for each version. The application inside stays the same',
+      false,
+    )
+    .option(
       '--deltas <count>',
       'make a delta of each Velopack package from this many earlier releases; the releases that most clients run come first; 0 to 10',
       parseDeltaCount,

@@ -61,6 +61,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     sparkle_signatures: edSignaturesJson(result),
     repairs: result.repairs,
     deltas_not_made: result.deltaRemarks,
+    rezip: result.rezipRemarks,
     dropped: result.dropped,
     created_channel: result.createdChannel && result.changed,
     artifacts: result.artifacts.map(({ artifact, uploaded }) => ({
@@ -100,7 +101,11 @@ export async function printPublished(
   const { channel, place } = result;
   print(terminal, headline(result));
   for (const line of alignColumns(fileRows(result))) print(terminal, `  ${line}`);
-  for (const sentence of [...repairSentences(result), ...result.deltaRemarks]) {
+  for (const sentence of [
+    ...repairSentences(result),
+    ...result.rezipRemarks,
+    ...result.deltaRemarks,
+  ]) {
     print(terminal, sentence);
   }
   for (const sentence of signedSentences(build)) print(terminal, sentence);

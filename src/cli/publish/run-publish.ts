@@ -42,6 +42,7 @@ export interface PublishOptions extends ChangeOptions {
   readonly endNative?: readonly Target[];
   readonly rehash?: readonly string[];
   readonly trusts?: readonly string[];
+  readonly rezip: boolean;
   readonly deltas: number;
   readonly draft: boolean;
   readonly expect?: readonly (readonly Target[])[];
@@ -90,6 +91,7 @@ export async function publish(
     mode: options.draft ? ('draft' as const) : ('offer' as const),
     expect: options.expect?.flat(),
     releasePartial: options.releasePartial,
+    rezip: options.rezip,
     trusts: await trustedKeys(options.trusts ?? []),
     deltas: {
       countMax: options.deltas,
@@ -190,7 +192,12 @@ function refuseMistyped(argument: string): void {
   }
 }
 
-const DOING = { hash: 'hashing', delta: 'making', upload: 'uploading' } as const;
+const DOING = {
+  hash: 'hashing',
+  rezip: 'repacking',
+  delta: 'making',
+  upload: 'uploading',
+} as const;
 
 function showStep(progress: Progress, { phase, filename, bytesDone, bytesTotal }: PublishProgress) {
   const label = `${DOING[phase]} ${filename}`;
@@ -257,6 +264,7 @@ function refuseWithoutFiles(version: string, options: PublishOptions): void {
     options.endNative !== undefined && '--end-native',
     options.rehash !== undefined && '--rehash',
     options.trusts !== undefined && '--trusts',
+    options.rezip && '--rezip',
   ].find((option) => option !== false);
   if (given === undefined) return;
   throw new AppError(

@@ -51,6 +51,7 @@ export async function openDraft(deps: WriterDeps, request: OpenRequest): Promise
     repairs: [],
     findings: [],
     deltaRemarks: [],
+    rezipRemarks: [],
     earlier: await readEarlier(deps, {
       application,
       channel,

@@ -25,7 +25,7 @@ import type { PreparedArtifact } from './prepare-artifact.ts';
 /** The first step of publishing: hash the files of a build, and make or mend the files beside them. */
 
 export interface PublishProgress {
-  readonly phase: 'hash' | 'delta' | 'upload';
+  readonly phase: 'hash' | 'rezip' | 'delta' | 'upload';
   /** The name of the file, or `10 files` while several are uploaded at the same time. */
   readonly filename: string;
   readonly bytesDone: number;
@@ -203,11 +203,13 @@ async function hashMapped(
     return { file, blockmap: undefined, repairs };
   };
   const hashAndCut = async (kind: Repair['kind']): Promise<MappedFile> => {
-    const cutter = await createBlockCutter();
+    const cutter = await createBlockCutter(built.blockCuts);
     const { file, repairs } = await hash(cutter);
     const map = await packBlockmap(cutter.finish());
     const blockmap = madeFile(BLOCKMAP, `${filename}.blockmap`, map);
-    return { file, blockmap, repairs: [...repairs, repairOf(built, kind)] };
+    // The map of a repacked file is a part of packing it again, not a repair.
+    const made = built.blockCuts === undefined ? [repairOf(built, kind)] : [];
+    return { file, blockmap, repairs: [...repairs, ...made] };
   };
   if (readBlockmap === undefined) return needsBlockmap ? hashAndCut('blockmap_made') : hash();
   const stated = (await readBlockmap()) ?? NO_BLOCKS;

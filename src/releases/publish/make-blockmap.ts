@@ -17,20 +17,33 @@ export interface ByteReader<T = unknown> {
   finish(): T;
 }
 
-/** Makes the block map of the bytes. */
-export async function createBlockCutter(): Promise<ByteReader<Blockmap>> {
+/**
+ * Makes the block map of the bytes.
+ *
+ * @param cuts where blocks have to end, ascending, in bytes
+ */
+export async function createBlockCutter(
+  cuts: readonly number[] = [],
+): Promise<ByteReader<Blockmap>> {
   const checksum = await createChecksum();
   const sizes: number[] = [];
   const checksums: string[] = [];
   let buffer = Buffer.alloc(0);
   /** The bytes at the beginning of the buffer that are in no block yet. */
   let held = 0;
+  /** The bytes before the buffer. */
+  let position = 0;
+  let next = 0;
   /** @param needed the bytes that must be known from the beginning of a block */
   const cut = (needed: number): void => {
     const bytes = buffer.subarray(0, held);
     let start = 0;
-    while (held - start >= needed) {
-      const end = endOfBlock(bytes, start);
+    for (;;) {
+      while ((cuts[next] ?? Number.POSITIVE_INFINITY) <= position + start) next++;
+      const cutAt = (cuts[next] ?? Number.POSITIVE_INFINITY) - position;
+      const isReached = cutAt <= held;
+      if (!isReached && held - start < needed) break;
+      const end = endOfBlock(isReached ? bytes.subarray(0, cutAt) : bytes, start);
       sizes.push(end - start);
       checksum.add(bytes.subarray(start, end));
       checksums.push(checksum.take());
@@ -38,6 +51,7 @@ export async function createBlockCutter(): Promise<ByteReader<Blockmap>> {
     }
     buffer.copyWithin(0, start, held);
     held -= start;
+    position += start;
   };
   return {
     update: (chunk) => {

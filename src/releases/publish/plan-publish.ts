@@ -51,6 +51,8 @@ export interface Publish extends Admission, Holding {
   >;
   /** The published names of files that the publisher accepts although a feed of the build states other bytes. */
   readonly rehashed: readonly string[];
+  /** The published names of files that publishing packed again. */
+  readonly repacked: readonly string[];
   /** The salt of a rollout that starts with this publish. */
   readonly salt: string;
 }
@@ -135,7 +137,7 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
     kind: placed.kind === 'draft' ? ('draft' as const) : ('publish' as const),
     version,
     channels: [name],
-    reason: rehashedReason(publish),
+    reason: changedReason(publish),
     summary: existing === undefined ? rolloutText(placed) : undefined,
   };
   return { ...plan, edit: { change, channels: placed.channels } };
@@ -270,10 +272,15 @@ export function channelFacts(
   };
 }
 
-/** The history keeps what no check can prove. */
-function rehashedReason({ rehashed }: Publish): string | null {
-  if (rehashed.length === 0) return null;
-  return `The publisher accepted other bytes than the build tool stated for ${listed(rehashed)}.`;
+/** The history records where the files are not the files of the build tool. */
+function changedReason({ rehashed, repacked }: Publish): string | null {
+  const sentences = [
+    ...(rehashed.length === 0
+      ? []
+      : [`The publisher accepted other bytes than the build tool stated for ${listed(rehashed)}.`]),
+    ...(repacked.length === 0 ? [] : [`Publishing repacked ${listed(repacked)} (--rezip).`]),
+  ];
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 /** Reports whether the offered manifest already states everything that this publisher adds. */

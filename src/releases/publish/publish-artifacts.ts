@@ -55,7 +55,7 @@ export async function publishArtifacts(
   deps: PublishDeps,
   prepared: readonly PreparedArtifact[],
   begun: Begun,
-): Promise<Omit<PublishResult, 'earlier'>> {
+): Promise<Omit<PublishResult, 'earlier' | 'rezipRemarks'>> {
   const { request, uploadsBegan, isListed, admitted, keys, earlier, newest, lost } = begun;
   const { application, channel } = request;
   const { tauriPubkey, sparklePubkey } = keys;
@@ -73,6 +73,7 @@ export async function publishArtifacts(
   const publish = (files: Pick<Release, 'artifacts' | 'carried'>): Publish => ({
     ...publishOf(deps, request, files),
     rehashed: repairs.filter(({ kind }) => kind === 'rehashed').map(({ filename }) => filename),
+    repacked: hashed.flatMap(({ built }) => (built.blockCuts === undefined ? [] : built.filename)),
     uploadsBegan,
     verifiedWith: {
       tauriPubkey: signatures.count > 0 ? tauriPubkey : undefined,

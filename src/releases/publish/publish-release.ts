@@ -23,6 +23,7 @@ import { publishArtifacts } from './publish-artifacts.ts';
 import type { PublishDeps, PublishRequest, PublishResult } from './publish-request.ts';
 import { readEarlier } from './read-earlier.ts';
 import { admit } from './read-publish-state.ts';
+import { rezipArtifacts } from './rezip/rezip-artifact.ts';
 
 /**
  * Publishes files as a release, or adds them to a release, and offers it on a channel or holds it back. Artifacts come
@@ -68,21 +69,28 @@ export async function publishRelease(
   await refuseLost(deps, application, lost);
   const trusts = request.trusts ?? [];
   refuseUnusedKeys(request.artifacts, trusts);
-  const prepared: PreparedArtifact[] = [];
-  for (const each of request.artifacts) {
-    prepared.push(prepareArtifact(each, await each.readInside(), earlier, keys, trusts));
+  const rezipped = request.rezip
+    ? await rezipArtifacts(deps, application, request.artifacts, earlier.previous)
+    : { artifacts: request.artifacts, remarks: [], remove: async () => {} };
+  try {
+    const prepared: PreparedArtifact[] = [];
+    for (const each of rezipped.artifacts) {
+      prepared.push(prepareArtifact(each, await each.readInside(), earlier, keys, trusts));
+    }
+    const published = await publishArtifacts(deps, prepared, {
+      request: publishing,
+      uploadsBegan,
+      isListed,
+      admitted,
+      keys,
+      earlier,
+      newest,
+      lost,
+    });
+    return { ...published, earlier, rezipRemarks: rezipped.remarks };
+  } finally {
+    await rezipped.remove();
   }
-  const published = await publishArtifacts(deps, prepared, {
-    request: publishing,
-    uploadsBegan,
-    isListed,
-    admitted,
-    keys,
-    earlier,
-    newest,
-    lost,
-  });
-  return { ...published, earlier };
 }
 
 /** Lets work begin early. Its error is thrown only where the caller awaits it, after the errors of earlier checks. */

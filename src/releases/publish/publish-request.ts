@@ -36,6 +36,8 @@ export interface PublishRequest extends Admission, Holding {
   readonly provenance: Release['provenance'];
   /** The time at which another server released the version (ISO 8601, UTC); absent: now. */
   readonly releasedAt?: string;
+  /** True repacks the zips of electron-builder for macOS; absent: they stay as they are. */
+  readonly rezip?: boolean;
   /** The deltas that are made for Velopack packages; absent: none. */
   readonly deltas?: WantedDeltas;
   /** The public keys that the builds trust for their next update; absent: see `prepareArtifact`. */
@@ -67,6 +69,8 @@ export interface PublishResult extends CommittedRelease {
   readonly repairs: readonly Repair[];
   /** Sentences about deltas that could not be made. */
   readonly deltaRemarks: readonly string[];
+  /** Sentences about files that were repacked. */
+  readonly rezipRemarks: readonly string[];
   /** The differences from earlier releases that clients may refuse. */
   readonly findings: readonly Finding[];
   /** The releases that the channel offered before. */
@@ -105,6 +109,7 @@ export function publishOf(
       statesTrustedKeys: (request.trusts ?? []).length > 0,
     },
     rehashed: [],
+    repacked: [],
     uploadsBegan: null,
     verifiedWith: { tauriPubkey: undefined, sparklePubkey: undefined },
     salt: randomness.id(),

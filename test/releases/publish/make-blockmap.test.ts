@@ -14,8 +14,12 @@ import made from './app-builder-lib-blockmaps.json' with { type: 'json' };
 import { mappedBytes } from './mapped-bytes.ts';
 
 /** @param readBytes the size of the chunks, because a read may return any number of bytes */
-async function blockmapOf(bytes: Uint8Array, readBytes = 100_003): Promise<Blockmap> {
-  const cutter = await createBlockCutter();
+async function blockmapOf(
+  bytes: Uint8Array,
+  readBytes = 100_003,
+  cuts: readonly number[] = [],
+): Promise<Blockmap> {
+  const cutter = await createBlockCutter(cuts);
   for (let at = 0; at < bytes.length; at += readBytes) {
     cutter.update(bytes.subarray(at, at + readBytes));
   }
@@ -48,6 +52,30 @@ describe(`a block map is equal to the map that ${made.madeWith} makes`, () => {
     const file = path.join(import.meta.dirname, '../../../node_modules', name);
     expect(existsSync(file), `${name} is a file of a development dependency`).toBe(true);
     expect(digestOf(await blockmapOf(await readFile(file)))).toBe(digest);
+  });
+});
+
+describe('a block map with stated ends of blocks', () => {
+  it('has a block that ends at each of them, for any size of reads', async () => {
+    const bytes = seededBytes(300_000, 'cuts');
+    const cuts = fc.uniqueArray(fc.integer({ min: 0, max: 310_000 }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(cuts, fc.integer({ min: 500, max: 400_000 }), async (given, readBytes) => {
+        const wanted = given.toSorted((a, b) => a - b);
+        const map = await blockmapOf(bytes, readBytes, wanted);
+        const ends = new Set<number>([0]);
+        let at = 0;
+        for (const size of map.sizes) {
+          at += size;
+          ends.add(at);
+        }
+        expect(at).toBe(bytes.length);
+        expect(wanted.filter((cut) => cut < at && !ends.has(cut))).toEqual([]);
+        expect(await fits(map, bytes)).toBe(true);
+        expect(await blockmapOf(bytes, 7_001, wanted)).toEqual(map);
+      }),
+      { numRuns: 40 },
+    );
   });
 });
 

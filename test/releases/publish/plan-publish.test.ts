@@ -43,6 +43,7 @@ function publishing(targets: readonly TargetName[], asked: Partial<Publish> = {}
     allowPrerelease: false,
     expect: TARGETS.map(parseTarget),
     rehashed: [],
+    repacked: [],
     uploadsBegan: NOW,
     verifiedWith: { tauriPubkey: undefined, sparklePubkey: undefined },
     salt: 'salt',
