@@ -135,6 +135,13 @@ it('refuses a file that is signed as it is, and a build without such a file', as
   const publishing = (given: typeof artifacts) =>
     publish(service, { version: '1.0.0', artifacts: given, rezip: true });
   await expect(publishing(signed)).rejects.toThrow(/its signature is for its present bytes/);
+  const bytes = await readFile(file);
+  const crcAt = bytes.lastIndexOf('App.app/Contents/Resources/app.asar') - 46 + 16;
+  bytes.writeUInt32LE(1, crcAt);
+  await writeFile(file, bytes);
+  await expect(publishing(artifacts)).rejects.toThrow(
+    /could not be repacked: its app\.asar is corrupt\. Build again, or leave out --rezip/,
+  );
   const others = artifacts.map((each) => ({ ...each, format: 'dmg' as const }));
   await expect(publishing(others)).rejects.toThrow(/this publish has none\. Leave out --rezip/);
   const stated = [{ algorithm: 'sha256' as const, hex: '00', statedIn: 'latest-mac.yml' }];

@@ -92,8 +92,12 @@ async function rezipArtifact(
   const ownMap = ownCutter.finish();
   const out = path.join(directory, filename);
   const repacked = await repackZip(built.path, out).catch((error: unknown) => {
-    if (error instanceof Error) return error.message;
-    throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError(
+      'invalid_artifact',
+      `${built.path} could not be repacked: ${why}. Build again, or leave out --rezip.`,
+      { cause: error },
+    );
   });
   if (typeof repacked === 'string') {
     return { artifact: built, remark: `Did not repack ${filename}: ${repacked}.` };
