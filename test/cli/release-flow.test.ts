@@ -63,6 +63,7 @@ describe('the command line, from publish to retire', () => {
       changed: true,
       newer_version: null,
       repairs: [],
+      rezip: [],
       deltas_not_made: [],
       dropped: [],
       rollout: null,
