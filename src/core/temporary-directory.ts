@@ -27,8 +27,12 @@ export async function createTemporaryDirectory(
   };
   const end = (signal: NodeJS.Signals): void => {
     forget();
-    onSignal();
-    rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+    try {
+      onSignal();
+      rmSync(directory, { recursive: true, force: true, maxRetries: 2 });
+    } catch {
+      // The directory stays. The signal must end the process all the same.
+    }
     // Without the listener, the signal ends the process as usual.
     process.kill(process.pid, signal);
   };

@@ -15,6 +15,7 @@ export interface MacFacts extends Partial<MachOSignature> {
 /** The files of an application in the root of the archive. `stapler` writes the ticket to `CodeResources`. */
 const FILE = /^(?:\.\/)?([^/]+)\.app\/Contents\/(?:(Info\.plist)|(CodeResources)|MacOS\/([^/]+))$/;
 const PLIST_BYTES_MAX = 256 * 1024;
+const APPLICATIONS_MAX = 2;
 /** Limits the memory: the reader of a program keeps up to 128 KiB. */
 const PROGRAMS_MAX = 32;
 
@@ -40,6 +41,8 @@ export async function readMacFacts(
   const problem = await visitArchive(path, format, (file) => {
     const [, name, isPlist, isTicket, program] = FILE.exec(file) ?? [];
     if (name === undefined) return undefined;
+    // Several applications are an error, and a hostile archive may have any number.
+    if (applications.size === APPLICATIONS_MAX && !applications.has(name)) return 'stop';
     const known = applications.get(name);
     const application = known ?? { plist: Buffer.alloc(0), hasTicket: false, programs: new Map() };
     applications.set(name, application);

@@ -57,7 +57,7 @@ export function refuseUnusedKeys(
   const tool = unused.scheme === MINISIGN ? 'Tauri' : 'Sparkle';
   throw new AppError(
     'invalid_request',
-    `--trusts gives a key of ${tool}, and no file of this publish has a signature of ${tool}. Leave it out, or publish the signed files with it.`,
+    `--trusts gives a key of ${tool}, and no file of this publish has a signature of ${tool}. Leave out --trusts, or add the files that ${tool} signed.`,
   );
 }
 

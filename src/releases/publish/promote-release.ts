@@ -120,13 +120,14 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         leftBehind: leftBehindOn(after, channel, version),
       };
       if (isThere) return { edit: undefined, plan };
+      // A second promotion adds builds, so the rules count for it too.
+      await refuseRequiredOf(deps, { application, channel }, source, {
+        channels: { ...channels, [channel]: admitted },
+        settings: present.settings,
+      });
       if (own === undefined) {
         if (!request.allowStranded) refuseStranding(after, channel, offer);
         if (!request.allowOlder) refuseOlder(after, channel, version, start.now);
-        await refuseRequiredOf(deps, { application, channel }, source, {
-          channels: { ...channels, [channel]: admitted },
-          settings: present.settings,
-        });
       }
       const change = {
         kind: 'promote' as const,

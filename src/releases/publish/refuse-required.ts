@@ -56,7 +56,7 @@ export function refuseUncompared(
   const isCorrupt = error.code === 'document_corrupt';
   throw new AppError(
     isCorrupt ? 'document_corrupt' : 'store_unavailable',
-    `${error.message} So the files could not be compared with that release, which ${application} requires ("${required.join(',')}"). Nothing was published. ${isCorrupt ? 'slipway apps set --require none publishes without the comparison' : 'Run the same command again'}.`,
+    `${error.message} So the files could not be compared with that release, and ${application} requires the comparison ("${required.join(',')}"). Nothing was published. ${isCorrupt ? 'slipway apps set --require none publishes without the comparison' : 'Run the same command again'}.`,
     { cause: error },
   );
 }

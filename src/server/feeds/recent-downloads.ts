@@ -84,8 +84,8 @@ export function createRecentDownloads(clock: Pick<Clock, 'now'>): RecentDownload
 }
 
 /**
- * A client that continues a download asks for all bytes from a position on. Updaters ask for parts with an end. Of a
- * file without a list of its blocks, such parts together are the whole file: some download programs split it.
+ * A client that continues a download asks for all bytes from a position on. Updaters ask for parts with an end. When a
+ * file has no list of its blocks, such parts count as one whole download, because some download programs split a file.
  */
 function kindOf(
   { isDelta, hasBlocks, size }: NotedFile,

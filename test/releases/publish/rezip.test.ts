@@ -116,6 +116,9 @@ it('leaves an archive as it is that it does not understand, and says why', async
   flipped.writeUInt32LE(1, record + 16);
   await expect(judge(flipped)).rejects.toThrow('its app.asar is corrupt');
   flipped.writeUInt32LE(10, record + 24);
+  expect(await judge(flipped)).toMatch(/^the header of .*app\.asar contradicts the list of files$/);
+  const local = flipped.indexOf('App.app/Contents/Resources/app.asar') - 30;
+  flipped.writeUInt32LE(10, local + 22);
   await expect(judge(flipped)).rejects.toThrow('its app.asar is larger than the archive states');
   const outside = Buffer.from(corrupt);
   outside.writeUInt32LE(corrupt.length, outside.length - 22 - 'a comment'.length + 16);

@@ -58,7 +58,7 @@ export function partEnds(list: Buffer): readonly number[] | undefined {
   return [...ends].filter((end) => Number.isSafeInteger(end) && end > 0).sort((a, b) => a - b);
 }
 
-/** A large file always ends a part, a small one with a probability of its size. */
+/** A large file always ends a part. For a small file, a hash of its path decides: the larger the file, the more often. */
 function endsPart(path: string, size: number): boolean {
   const chance = createHash('sha256').update(path).digest().readUInt32BE(0) / 2 ** 32;
   return chance < size / PART_BYTES;

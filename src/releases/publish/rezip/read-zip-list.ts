@@ -85,11 +85,22 @@ export async function readZipList(file: FileHandle, size: number): Promise<ZipLi
     const behind = records[index + 1]?.at ?? tailAt;
     const header = await readAt(file, record.at, record.at + LOCAL_BYTES);
     if (header.toString('latin1', 0, 4) !== 'PK\x03\x04') return 'an entry has no header';
+    if (!isUsual(header, record))
+      return `the header of ${record.name} contradicts the list of files`;
     const dataAt = record.at + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
     if (dataAt + record.packedSize > behind) return 'its entries overlap';
     entries.push({ ...record, dataAt, end: behind });
   }
   return { entries, tail, tailAt, endAt };
+}
+
+/** True when the local header states the same sizes as the list, or leaves them to the descriptor. */
+function isUsual(header: Buffer, record: Pick<ZipRecord, 'hasDescriptor' | 'packedSize' | 'size'>) {
+  const hasDescriptor = (header.readUInt16LE(6) & FLAG_DESCRIPTOR) !== 0;
+  const sizes = [header.readUInt32LE(18), header.readUInt32LE(22)];
+  return record.hasDescriptor
+    ? hasDescriptor && sizes[0] === 0 && sizes[1] === 0
+    : !hasDescriptor && sizes[0] === record.packedSize && sizes[1] === record.size;
 }
 
 /** @throws RangeError for a range beyond the end of the file */

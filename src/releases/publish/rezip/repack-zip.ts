@@ -22,12 +22,16 @@ export interface Repacked {
   readonly sha256: string;
 }
 
+/** The archive is sound, but this module does not know how to repack it. */
+class NotUnderstood extends Error {}
+
 const ASAR = /^[^/]+\.app\/Contents\/Resources\/[^/]+\.asar$/;
 const CHUNK_BYTES = 1024 * 1024;
 /** Limits the memory. A part of an archive that is larger is packed in pieces of this size. */
 const PIECE_BYTES_MAX = 4 * 1024 * 1024;
 /** Blocks begin and end with the data of files that are at least this large. */
 const CUT_BYTES_MIN = 8 * 1024;
+const DESCRIPTOR_BYTES_MAX = 16;
 const SIZE_MAX = 0xffffffff;
 /** The end of a deflate stream: a last block without data. */
 const LAST_BLOCK = Buffer.from([3, 0]);
@@ -46,7 +50,10 @@ export async function repackZip(path: string, out: string): Promise<Repacked | s
     if (!list.entries.some(isAsar)) return 'it has no packed app.asar';
     const target = await open(out, 'w');
     try {
-      return await writeRepacked(file, size, list, target);
+      return await writeRepacked(file, size, list, target).catch((error: unknown) => {
+        if (error instanceof NotUnderstood) return error.message;
+        throw error;
+      });
     } finally {
       await target.close();
     }
@@ -96,10 +103,12 @@ async function writeRepacked(
     cuts.push(written);
     const repacked = checked(written - start);
     tail.writeUInt32LE(repacked, recordAt + 20);
-    const rest = await readAt(file, dataAt + packedSize, entry.end);
+    const descriptorEnd = Math.min(dataAt + packedSize + DESCRIPTOR_BYTES_MAX, entry.end);
+    const rest = await readAt(file, dataAt + packedSize, descriptorEnd);
     sha256.update(rest);
     if (!entry.hasDescriptor) await writeAll(target, wordOf(repacked), headerAt + 18);
     await write(entry.hasDescriptor ? withPackedSize(rest, repacked) : rest);
+    await copy(descriptorEnd, entry.end);
   }
   sha256.update(await readAt(file, tailAt, size));
   tail.writeUInt32LE(checked(written), endAt + 16);
@@ -126,7 +135,7 @@ function isAsar({ name, isDeflated }: ZipRecord): boolean {
 
 /** @throws Error for a number that needs zip64 */
 function checked(value: number): number {
-  if (value > SIZE_MAX) throw new Error('the repacked archive would need zip64');
+  if (value > SIZE_MAX) throw new NotUnderstood('the repacked archive would need zip64');
   return value;
 }
 
@@ -177,10 +186,11 @@ async function* packInParts(
     if (ends === undefined) {
       if (held.length < ASAR_HEAD_BYTES) continue;
       listEnd ??= listEndOf(held);
-      if (listEnd === undefined) throw new Error('its app.asar is no asar archive');
+      if (listEnd === undefined) throw new NotUnderstood('its app.asar is no asar archive');
       if (held.length < listEnd) continue;
       ends = partEnds(held.subarray(0, listEnd));
-      if (ends === undefined) throw new Error('the list of files in its app.asar cannot be read');
+      if (ends === undefined)
+        throw new NotUnderstood('the list of files in its app.asar cannot be read');
     }
     for (;;) {
       while ((ends[next] ?? Number.POSITIVE_INFINITY) <= position) next++;
@@ -190,7 +200,8 @@ async function* packInParts(
     }
   }
   await feeding;
-  if (total !== size || sum !== crc) throw new Error('its app.asar is corrupt');
+  const isWhole = unpacked.bytesWritten === packedSize;
+  if (total !== size || sum !== crc || !isWhole) throw new Error('its app.asar is corrupt');
   if (held.length > 0) yield await take(held.length);
   yield LAST_BLOCK;
 }
