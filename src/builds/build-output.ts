@@ -81,12 +81,17 @@ export interface InsideFacts {
   /** The version that the program or the application states; absent: unknown. */
   readonly versionInside?: string | undefined;
   /**
-   * Makes a check of the code signature, which gets all bytes of the file in order. It ends with false when the
-   * signature does not fit the bytes. Absent: there is no signature that can be checked.
+   * Makes a check of the code signature. It ends with false when the signature does not fit the bytes. Absent: there is
+   * no signature that can be checked.
    */
-  readonly createSignatureCheck?:
-    | (() => { update(chunk: Uint8Array): void; finish(): boolean })
-    | undefined;
+  readonly createSignatureCheck?: (() => ByteReader<boolean>) | undefined;
+}
+
+/** Gets the bytes of a file in order. It must not keep a chunk, because the next chunk overwrites it. */
+export interface ByteReader<T = unknown> {
+  update(chunk: Uint8Array): void;
+  /** Called once after the last byte. */
+  finish(): T;
 }
 
 /** A document that the build tool signed, such as `latest.yml`. The service stores the small document byte for byte. */

@@ -142,6 +142,15 @@ export function rangeText(range: VersionRange): string {
   return range.raw;
 }
 
+/**
+ * True when a client with the version may update straight to a release.
+ *
+ * @param requires the range that the release requires; null: none
+ */
+export function mayUpdateFrom(version: string, requires: string | null): boolean {
+  return requires === null || inRange(parseVersion(version), parseRange(requires, '/requires'));
+}
+
 export function inRange(version: Version, range: VersionRange): boolean {
   const { version: text } = version;
   let known = TESTED.get(range);

@@ -1,21 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { ByteReader } from '../build-output.ts';
 import type { SignedProgram } from './signed-program.ts';
 
-/** Compares a program with its signatures while its bytes are read. */
-export interface SignatureCheck {
-  /** Gets all bytes of the file in order. */
-  update(chunk: Uint8Array): void;
-  /** Called once after the last byte. True when the digest of every signature fits the bytes. */
-  finish(): boolean;
-}
-
-/** A signature covers all bytes but the checksum, the directory entry and the certificate table. */
+/**
+ * Compares a program with its signatures while its bytes are read. The result is true when the digest of every signature
+ * fits. A signature covers all bytes but the checksum, the directory entry and the certificate table.
+ */
 export function createSignatureCheck({
   checksumAt,
   directoryAt,
   tableAt,
   signatures,
-}: SignedProgram): SignatureCheck {
+}: SignedProgram): ByteReader<boolean> {
   const signed = [
     [0, checksumAt],
     [checksumAt + 4, directoryAt],

@@ -1,6 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { openPlainFile } from '../../core/plain-file.ts';
-import { createSignatureCheck, type SignatureCheck } from './program-digest.ts';
+import type { ByteReader } from '../build-output.ts';
+import { createSignatureCheck } from './program-digest.ts';
 import { readSignedProgram } from './signed-program.ts';
 
 /** The facts that a Windows program states about itself. */
@@ -8,7 +9,7 @@ export interface ProgramFacts {
   /** The subject of the signer, as Windows writes it; null: not signed; undefined: the signature cannot be read. */
   readonly publisher: string | null | undefined;
   /** Makes a check of the signature; undefined for a program without a signature that can be read. */
-  readonly createSignatureCheck: (() => SignatureCheck) | undefined;
+  readonly createSignatureCheck: (() => ByteReader<boolean>) | undefined;
   /** `ProductVersion` in its version resource; undefined when it has none. */
   readonly productVersion: string | undefined;
 }

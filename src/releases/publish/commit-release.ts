@@ -50,11 +50,24 @@ export async function planVerified(
 ): Promise<{ readonly state: PublishState; readonly plan: PublishPlan }> {
   const state = await readPublishState(deps, admitted, publish, newest);
   const plan = planPublish(state, publish);
-  if (plan.firstOffered !== undefined) {
-    await ensureSigned(plan.firstOffered, state.settings);
-    await refuseRequired(deps, publish, plan.firstOffered, withOwnChannel(state, publish));
-  }
+  await ensureOfferable(deps, publish, { state, plan }, ensureSigned);
   return { state, plan };
+}
+
+/**
+ * Checks a release before the channel first offers it.
+ *
+ * @throws AppError as {@link planVerified} does for the files of a release
+ */
+export async function ensureOfferable(
+  deps: WriterDeps,
+  publish: Publish,
+  { state, plan: { firstOffered } }: { readonly state: PublishState; readonly plan: PublishPlan },
+  ensureSigned: EnsureSigned,
+): Promise<void> {
+  if (firstOffered === undefined) return;
+  await ensureSigned(firstOffered, state.settings);
+  await refuseRequired(deps, publish, firstOffered, withOwnChannel(state, publish));
 }
 
 /** The state with the channel that the publish creates, because that channel may inherit earlier releases. */

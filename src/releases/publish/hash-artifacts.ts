@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { BuiltCompanion, BuiltFile, InsideFacts } from '../../builds/build-output.ts';
+import type {
+  BuiltCompanion,
+  BuiltFile,
+  ByteReader,
+  InsideFacts,
+} from '../../builds/build-output.ts';
 import { type Blockmap, coverageOf } from '../../domain/blockmap.ts';
 import {
   BLOCKMAP,
@@ -13,12 +18,7 @@ import type { Format } from '../../domain/platform.ts';
 import type { Artifact } from '../../domain/release.ts';
 import { MINISIGN, SIGNED_HASH } from '../../domain/signature.ts';
 import { type FurtherAlgorithm, hashFile } from './hash-file.ts';
-import {
-  type ByteReader,
-  createBlockCheck,
-  createBlockCutter,
-  packBlockmap,
-} from './make-blockmap.ts';
+import { createBlockCheck, createBlockCutter, packBlockmap } from './make-blockmap.ts';
 import { hasZsync, makeZsync } from './make-zsync.ts';
 import type { PreparedArtifact } from './prepare-artifact.ts';
 

@@ -1,12 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { BuiltFile } from '../../builds/build-output.ts';
+import type { BuiltFile, ByteReader } from '../../builds/build-output.ts';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
 import type { DigestAlgorithm } from '../../domain/release.ts';
 import { SIGNED_HASH } from '../../domain/signature.ts';
-import type { ByteReader } from './make-blockmap.ts';
 
 /** Large enough that hashing takes longer than reading. */
 const CHUNK_BYTES = 1024 * 1024;
@@ -33,7 +32,7 @@ interface FileReaders {
   /** Compares or makes a block map. */
   readonly mapped?: ByteReader | undefined;
   /** Checks a code signature. */
-  readonly check?: Pick<ByteReader, 'update'> | undefined;
+  readonly check?: ByteReader | undefined;
 }
 
 /**

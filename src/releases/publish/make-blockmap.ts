@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { ByteReader } from '../../builds/build-output.ts';
 import {
   BLOCK_BYTES_MAX,
   BLOCK_CHECKSUM_BITS,
@@ -9,13 +10,6 @@ import {
 } from '../../domain/blockmap.ts';
 
 /** Makes and checks block maps while a file is read for its hashes. */
-
-/** Gets the bytes of a file in order. It must not keep a chunk, because the next chunk overwrites it. */
-export interface ByteReader<T = unknown> {
-  update(chunk: Uint8Array): void;
-  /** Called once after the last byte. */
-  finish(): T;
-}
 
 /**
  * Makes the block map of the bytes.

@@ -7,7 +7,7 @@ import type { Format } from '../../domain/platform.ts';
 import { type Artifact, findArtifact, type Release } from '../../domain/release.ts';
 import { MINISIGN, type SignatureScheme, SPARKLE_ED25519 } from '../../domain/signature.ts';
 import type { Requirement } from '../../domain/signing-facts.ts';
-import { inRange, parseRange, parseVersion } from '../../domain/version.ts';
+import { mayUpdateFrom } from '../../domain/version.ts';
 import { SEEN_DAYS, type SeenChecks } from '../forecast/seen-checks.ts';
 
 /**
@@ -47,9 +47,8 @@ interface CheckedFile extends Artifact {
 export function findDifferences(given: Preflight): readonly Finding[] {
   const { requires, earlier } = given;
   // A client of any other version updates to a release in between first.
-  const isUpdated = ({ version }: Release): boolean =>
-    requires === null || inRange(parseVersion(version), parseRange(requires, '/requires'));
-  const preflight = { ...given, earlier: earlier.filter(isUpdated) };
+  const updating = earlier.filter(({ version }) => mayUpdateFrom(version, requires));
+  const preflight = { ...given, earlier: updating };
   return preflight.files.flatMap((file) => {
     const before = preflight.earlier.find((release) => findArtifact(release, file) !== undefined);
     const previous = before && { release: before, file: findArtifact(before, file) };

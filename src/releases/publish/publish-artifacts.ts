@@ -14,7 +14,7 @@ import {
   createSignatureCheck,
   type VerifiedSignature,
 } from '../verify/verify-stored-signatures.ts';
-import { commitRelease, withOwnChannel } from './commit-release.ts';
+import { commitRelease, ensureOfferable } from './commit-release.ts';
 import { type HashedArtifact, hashArtifacts } from './hash-artifacts.ts';
 import { type Publish, planPublish } from './plan-publish.ts';
 import { type Finding, findDifferences, type Preflight, refuseFindings } from './preflight.ts';
@@ -33,7 +33,7 @@ import {
   readPublishState,
 } from './read-publish-state.ts';
 import { refuseRelabelled } from './refuse-relabelled.ts';
-import { refuseRequired, refuseUncompared } from './refuse-required.ts';
+import { refuseUncompared } from './refuse-required.ts';
 import { uploadArtifacts, withPlannedObjects } from './upload-artifacts.ts';
 import { makeDeltas, NO_DELTAS } from './velopack/make-deltas.ts';
 
@@ -85,10 +85,11 @@ export async function publishArtifacts(
     carried: signed.map((document) => carriedAt(document, '')),
   });
   const state = await readPublishState(deps, admitted, planned, newest);
-  const { firstOffered, placed, manifest } = planPublish(state, planned);
+  const plan = planPublish(state, planned);
+  const { requires } = plan.manifest.release;
   const findings = await compareSigning(deps, application, {
     version: request.version,
-    requires: manifest.release.requires,
+    requires,
     files: hashed.map((each) => ({
       ...withPlannedObjects(each),
       versionInside: each.built.versionInside,
@@ -108,17 +109,16 @@ export async function publishArtifacts(
     own: known.artifacts,
     channels: state.channels,
   });
-  if (firstOffered !== undefined) {
-    await ensureSigned(firstOffered, state.settings);
-    await refuseRequired(deps, planned, firstOffered, withOwnChannel(state, planned));
-    await deps.beforeOffer?.({ before: state.channels, after: placed.channels });
+  await ensureOfferable(deps, planned, { state, plan }, ensureSigned);
+  if (plan.firstOffered !== undefined) {
+    await deps.beforeOffer?.({ before: state.channels, after: plan.placed.channels });
   }
 
   const deltas = await makeDeltas(deps, {
     application,
     artifacts: hashed,
     older: earlier.older,
-    requires: manifest.release.requires,
+    requires,
     offered: state.offered.map(({ release }) => release),
     draft: state.base?.release,
     ...(request.deltas ?? NO_DELTAS),

@@ -5,7 +5,7 @@ import type { BuiltArtifact } from '../../../builds/build-output.ts';
 import { artifactKey } from '../../../catalog/keys.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
 import { formatBytes } from '../../../core/counted.ts';
-import { AppError, isAppError } from '../../../core/errors.ts';
+import { AppError } from '../../../core/errors.ts';
 import { createTemporaryDirectory } from '../../../core/temporary-directory.ts';
 import { type Blockmap, missingBytes, parseBlockmap } from '../../../domain/blockmap.ts';
 import { BLOCKMAP } from '../../../domain/companion.ts';
@@ -87,9 +87,10 @@ async function rezipArtifact(
   refuseSigned(built);
   const report = (bytesDone: number): void =>
     deps.onProgress({ phase: 'rezip', filename, bytesDone, bytesTotal: size });
-  const ownCutter = await createBlockCutter();
-  const { sha256 } = await hashFile(built, report, [], { mapped: ownCutter });
-  const ownMap = ownCutter.finish();
+  const before = await readStoredMap(deps, application, built, previous);
+  // The maps only tell what an update moves, so they are made only when there is a map to compare.
+  const own = before && (await createBlockCutter());
+  const { sha256 } = await hashFile(built, report, [], { mapped: own });
   const out = path.join(directory, filename);
   const repacked = await repackZip(built.path, out).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -118,28 +119,18 @@ async function rezipArtifact(
     companions: built.companions.filter(({ kind }) => kind !== BLOCKMAP),
     blockCuts: repacked.cuts,
   };
+  if (previous === undefined || before === undefined || own === undefined) {
+    const remark = `Repacked ${filename} for smaller updates. No earlier release has a block map to compare it with.`;
+    return { artifact, remark };
+  }
   const cutter = await createBlockCutter(repacked.cuts);
   await hashFile(artifact, report, [], { mapped: cutter });
-  const before = await readStoredMap(deps, application, built, previous);
-  return { artifact, remark: remarkOf(filename, size, previous, before, ownMap, cutter.finish()) };
-}
-
-function remarkOf(
-  filename: string,
-  size: number,
-  previous: Release | undefined,
-  before: Blockmap | undefined,
-  own: Blockmap,
-  repacked: Blockmap,
-): string {
-  if (previous === undefined || before === undefined) {
-    return `Repacked ${filename} for smaller updates. No earlier release has a block map to compare it with.`;
-  }
-  const [old, now] = [missingBytes(own, before), missingBytes(repacked, before)];
+  const old = missingBytes(own.finish(), before);
+  const now = missingBytes(cutter.finish(), before);
   const moved = `an update from ${previous.version} moves ${formatBytes(now)} of it; without --rezip it would move ${formatBytes(old)} of ${formatBytes(size)}`;
   const first =
     now > old ? ` ${previous.version} was not repacked, so only the next update moves less.` : '';
-  return `Repacked ${filename}: ${moved}.${first}`;
+  return { artifact, remark: `Repacked ${filename}: ${moved}.${first}` };
 }
 
 /** @throws AppError `invalid_request` */
@@ -161,17 +152,16 @@ async function readStoredMap(
 ): Promise<Blockmap | undefined> {
   const before = previous && findArtifact(previous, built);
   const map = before?.companions.find(({ kind }) => kind === BLOCKMAP);
-  if (map === undefined || map.size > MAP_BYTES_MAX) return undefined;
+  if (map === undefined) return undefined;
   try {
-    const object = await store.read(artifactKey(application, map.object));
-    if (object === undefined) return undefined;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of object.stream) chunks.push(chunk);
-    const text = await promisify(gunzip)(Buffer.concat(chunks), { maxOutputLength: MAP_BYTES_MAX });
-    return parseBlockmap(JSON.parse(text.toString('utf8')));
-  } catch (error) {
+    const object = await store.get(artifactKey(application, map.object), {
+      bytesMax: MAP_BYTES_MAX,
+    });
+    const limits = { maxOutputLength: MAP_BYTES_MAX };
+    const text = object && (await promisify(gunzip)(object.body, limits));
+    return text && parseBlockmap(JSON.parse(text.toString('utf8')));
+  } catch {
     // The comparison only informs the publisher.
-    if (isAppError(error) || error instanceof Error) return undefined;
-    throw error;
+    return undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../core/temporary-directory.ts';
 import { DELTA } from '../../../domain/companion.ts';
 import { type Artifact, findArtifact, type Release } from '../../../domain/release.ts';
-import { inRange, parseRange, parseVersion } from '../../../domain/version.ts';
+import { mayUpdateFrom } from '../../../domain/version.ts';
 import type { SeenChecks } from '../../forecast/seen-checks.ts';
 import { type HashedArtifact, hashCompanion, type PublishProgress } from '../hash-artifacts.ts';
 import { makeDelta } from './make-delta.ts';
@@ -168,11 +168,10 @@ function basesOf(
   const present = [...companions, ...kept]
     .filter(({ kind }) => kind === DELTA)
     .map(({ base }) => base);
-  const range = requires === null ? undefined : parseRange(requires, '/requires');
   const bases = older.flatMap((release): readonly Base[] => {
     const file = findArtifact(release, built);
-    const isUpdated = range === undefined || inRange(parseVersion(release.version), range);
-    return file === undefined || !isUpdated ? [] : [{ version: release.version, file }];
+    const { version } = release;
+    return file === undefined || !mayUpdateFrom(version, requires) ? [] : [{ version, file }];
   });
   const checksOf = ({ version }: Base): number =>
     seen
