@@ -1,14 +1,19 @@
+import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { Registry } from 'prom-client';
 import { createExplainer } from './answers/explain/explain-live.ts';
 import { createCatalog } from './catalog/memory/catalog.ts';
+import type { Trust } from './catalog/trust/trust.ts';
 import { type Config, loadConfig, withoutOthers } from './config.ts';
 import type { Clock, Randomness } from './core/clock.ts';
+import { AppError } from './core/errors.ts';
 import type { Log } from './core/log.ts';
+import { stateDirectoryOf } from './core/state-file.ts';
 import { readProcessLimits, readVersion } from './core/system.ts';
 import type { Identity } from './features/accounts/identity.ts';
 import type { PasswordCost } from './features/accounts/passwords/password-hasher.ts';
 import { openParts } from './features/services.ts';
+import { createTrustCache, openTrust } from './releases/trust/open-trust.ts';
 import { createByteAnswers } from './server/bytes/byte-answers.ts';
 import { createOffload } from './server/bytes/offload.ts';
 import { openCaptcha } from './server/captcha/service.ts';
@@ -114,8 +119,10 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const privateStore = await openPrivateStore(storeDeps, store);
   const clock = createSharedClock(deps.clock, store);
   const reading = { config, store, clock, randomness, log };
+  const trust = await openServiceTrust(config, store);
   const catalog = createCatalog({
     ...reading,
+    trust,
     stateDirectory: stateDirectory(config),
     pollIntervalMs: config.catalogPollMs,
     staleMaxMs: config.catalogStaleMaxMs,
@@ -203,6 +210,24 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
       listeningUrl = url;
     },
   };
+}
+
+/** Undefined without a root of trust: the service then serves what the bucket says. */
+async function openServiceTrust(config: Config, store: ObjectStore): Promise<Trust | undefined> {
+  const { trust: settings } = config;
+  if (settings.root === undefined) return undefined;
+  const state = stateDirectoryOf({ directory: stateDirectory(config), location: store.location });
+  const trust = await openTrust({
+    store,
+    settings,
+    ask: async (name) => {
+      throw new AppError('key_required', `${name} has a passphrase: set TRUST_KEY_PASSPHRASE.`);
+    },
+    cacheOf: (application) => createTrustCache(path.join(state, application, 'trust')),
+  });
+  // A wrong key stops the start, and not the first renewal.
+  await trust.signers();
+  return trust;
 }
 
 /** The origins of the website, and the origin of the service itself, from which the console signs in. */

@@ -216,7 +216,12 @@ describe('fences', () => {
       /^(fastify|@fastify)(\/|-|$)/,
       /^src\/(server\/|app\.ts|features\/[^/]+\/(routes\/|(.*-)?route\.ts|open-console\.ts|questions\.ts))/,
     ],
-    ['jose only where something is signed', /^jose(\/|$)/, /^src\/features\/accounts\//],
+    [
+      'jose only where something is signed',
+      /^jose(\/|$)/,
+      /^src\/(features\/accounts\/|catalog\/trust\/revision-signature\.ts$)/,
+    ],
+    ['TUF only where trust is decided', /^@tufjs\//, /^src\/(catalog|features)\/trust\//],
     [
       'pino only where the program starts',
       /^pino(-|\/|$)/,

@@ -10,7 +10,7 @@ import type { RevisionJson } from './documents/revision-document.ts';
  * was rolled back: by accident, or by an attacker who replays an old state.
  */
 
-type ChainFields = Pick<RevisionJson, 'revision' | 'previous' | 'skipped'>;
+type ChainFields = Pick<RevisionJson, 'revision' | 'previous' | 'skipped' | 'trust'>;
 
 /** A revision with at least the fields that the chain needs. */
 export type Chained = Readonly<Sealed<ChainFields>>;
@@ -19,7 +19,7 @@ export type Chained = Readonly<Sealed<ChainFields>>;
  * The fields of a revision that the chain needs. Checks keep only these fields, because a long history does not fit
  * into memory.
  */
-interface Link extends ChainFields {
+interface Link extends Omit<ChainFields, 'trust'> {
   readonly digest: string;
 }
 

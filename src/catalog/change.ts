@@ -25,6 +25,7 @@ import {
 } from './documents/revision-document.ts';
 import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
 import type { SettingsJson } from './documents/settings-document.ts';
+import type { MetadataReference, TrustJson } from './documents/trust-document.ts';
 import {
   announceChange,
   findLastHint,
@@ -42,6 +43,8 @@ import {
   type Revision,
   revisionSequence,
 } from './sequences.ts';
+import { freshenAfter, prepareTrust, signChange } from './trust/signing.ts';
+import type { Trust } from './trust/trust.ts';
 
 /** Writes the catalog: reads the newest documents, and commits the next documents. */
 
@@ -63,6 +66,12 @@ export interface WriterDeps extends AppendDeps {
         states: { readonly before: Channels; readonly after: Channels },
       ) => Promise<void>)
     | undefined;
+  /** Undefined: signatures of catalogs do not matter, and the writer signs nothing. */
+  readonly trust?: Trust | undefined;
+  /** By channel: the next versions of roles that people have signed. Absent: none. */
+  readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;
+  /** True for a rehearsal of what happens once people have signed. */
+  readonly assumesSigned?: boolean;
   /** A catalog revision that a manifest names, with a number above the newest stored revision. */
   readonly named?: Announced | undefined;
 }
@@ -96,6 +105,10 @@ export interface CatalogState {
   /** See {@link CatalogEdit.removedVersions}. */
   readonly removedVersions: readonly string[];
   readonly settings: SettingsJson;
+  /** See `trust` in a revision. */
+  readonly trust: TrustJson | undefined;
+  /** The number of the next revision, as far as the process knows. */
+  readonly next: number;
 }
 
 /** The state of a catalog; without a revision, the state of a new application. */
@@ -104,8 +117,10 @@ export function catalogState(revision: Revision | undefined): CatalogState {
     channels = {},
     removed_versions: removedVersions = [],
     settings = {},
+    trust,
   } = revision?.signed ?? {};
-  return { channels, removedVersions, settings };
+  const next = (revision?.signed.revision ?? 0) + 1;
+  return { channels, removedVersions, settings, trust, next };
 }
 
 /** The state from which a change is made, without the channels. */
@@ -155,7 +170,7 @@ export async function findCommitBase(
   version: string,
 ): Promise<CommitBase> {
   const manifests = manifestSequence(application, version);
-  const known = deps.newestKnown?.get(revisionSequence(application))?.document.signed;
+  const known = deps.newestKnown?.get(revisionSequence(application, deps.trust))?.document.signed;
   const hints = known && readNewestHints(deps.store, known.hint ?? 0).catch(ignoreUnreadable);
   const [found, ofVersion, newest] = await Promise.all([
     readRevisionPosition(deps, application, deps.named, hints),
@@ -185,7 +200,7 @@ export async function changeCatalog<P>(
   const { named } = deps;
   const { appended, plan: planned } = await appendPlanned(
     deps,
-    revisionSequence(application),
+    revisionSequence(application, deps.trust),
     async (attempt) => {
       const previous = attempt.newest?.document;
       refuseUnseen(deps, application, previous?.signed);
@@ -206,11 +221,18 @@ export async function changeCatalog<P>(
       if (edit.needsRoom === true || ADDS.has(edit.change.kind))
         refuseTooLarge(application, after, removedVersions);
       await deps.beforeCommit?.(edit.change.kind, { before, after });
+      const trust = await prepareTrust(deps, {
+        application,
+        number: attempt.number,
+        previous: previous?.signed,
+        after,
+        isRootChange: edit.change.kind === 'trust',
+      });
       // For a first revision, `announceChange` looks for the newest hint later.
       const { hint: known = 0 } = previous?.signed ?? {};
       const hint =
         previous === undefined ? 0 : Math.max(known, base?.hint ?? (await findHint(deps, known)));
-      const document: Revision = seal({
+      const unsigned: Revision = seal({
         schema_version: SCHEMA_VERSION,
         type: 'catalog_revision' as const,
         application,
@@ -230,7 +252,9 @@ export async function changeCatalog<P>(
         channels: after,
         ...(removedVersions.length === 0 ? {} : { removed_versions: removedVersions }),
         ...(Object.keys(settings).length === 0 ? {} : { settings }),
+        ...(trust === undefined ? {} : { trust }),
       });
+      const document = await signed(deps, application, unsigned);
       return { document, plan: { plan, before, after, removedVersions, hint } };
     },
     { named, found: base?.revisions },
@@ -240,9 +264,25 @@ export async function changeCatalog<P>(
     const revision = appended.newest?.number ?? 0;
     return { revision, changed: false, announced: false, ...stored };
   }
-  const revision = appended.entry.number;
-  const announced = await announceChange(deps, application, hint, revision);
+  const { number: revision, document } = appended.entry;
+  const { trust } = document.signed;
+  const [announced] = await Promise.all([
+    announceChange(deps, application, hint, revision),
+    trust && freshenAfter(deps, application, { revision, digest: document.digest, trust }),
+  ]);
   return { revision, changed: true, announced, ...stored };
+}
+
+/** The document with the signature of an operator, when the application has a root of trust. */
+async function signed(
+  deps: WriterDeps,
+  application: string,
+  document: Revision,
+): Promise<Revision> {
+  if (document.signed.trust === undefined) return document;
+  const { digest } = document;
+  const signatures = await signChange(deps, application, digest);
+  return { signed: document.signed, digest, signatures };
 }
 
 /**

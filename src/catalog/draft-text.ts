@@ -23,5 +23,6 @@ export function optionOf(channel: string): string {
 export function waitsFor({ channel, draft, missing }: ListedDraft, app = ''): string {
   const since = `since ${formatTime(draft.since)}`;
   if (missing.length > 0) return `waits for ${targetNames(missing)} ${since}`;
-  return `waits for "slipway publish ${draft.version}${optionOf(channel)}${app}" ${since}`;
+  const verb = draft.opens === 'when_signed' ? 'sign' : 'publish';
+  return `waits for "slipway ${verb} ${draft.version}${optionOf(channel)}${app}" ${since}`;
 }

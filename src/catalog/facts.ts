@@ -12,7 +12,7 @@ export const catalogKeys: KeyArea = {
   parse: factsOf,
 };
 
-function factsOf(key: string): KeyFacts | undefined {
+function factsOf(key: string): KeyFacts | 'passing' | undefined {
   const parsed = parseCatalogKey(key);
   switch (parsed?.kind) {
     case 'application list':
@@ -33,7 +33,11 @@ function factsOf(key: string): KeyFacts | undefined {
     }
     case 'artifact':
     case 'carried':
+    case 'trust':
       return { ...parsed, sequence: key, number: 1 };
+    case 'freshness':
+      // It states how new this store is. A copy of the store gets its own: `slipway trust renew`.
+      return 'passing';
     default:
       return undefined;
   }

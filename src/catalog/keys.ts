@@ -85,6 +85,42 @@ export function artifactKey(application: string, object: string): string {
   return `apps/${application}/${object}`;
 }
 
+/** The TUF root metadata of an application. */
+export function rootKey(application: string, version: number): string {
+  return `apps/${application}/trust/root/${version}.json`;
+}
+
+/** The TUF targets metadata of an application, which name the keys of its channels. */
+export function delegationsKey(application: string, version: number): string {
+  return `apps/${application}/trust/targets/${version}.json`;
+}
+
+/**
+ * A version of the TUF role of a channel. The digest is in the key, because two signers may make the next version at
+ * the same time: the catalog revision decides which of them counts.
+ */
+export function roleKey(
+  application: string,
+  channel: string,
+  { version, digest }: { readonly version: number; readonly digest: string },
+): string {
+  return `apps/${application}/trust/channels/${channel}/${version}.${digest}.json`;
+}
+
+/** A signature of a version of a role that does not have enough signatures yet. */
+export function roleSignatureKey(application: string, digest: string, keyId: string): string {
+  return `apps/${application}/trust/signatures/${digest}/${keyId}.json`;
+}
+
+export function freshnessPrefix(application: string): string {
+  return `apps/${application}/trust/timestamp/`;
+}
+
+/** The TUF timestamp and snapshot metadata of an application. */
+export function freshnessKey(application: string, version: number): string {
+  return `${freshnessPrefix(application)}${String(version).padStart(10, '0')}.json`;
+}
+
 /** The key of an object that a publisher creates to read the store's clock, and deletes at once. */
 export function clockKey(id: string): string {
   return `probe/clock/${id}`;
@@ -96,6 +132,8 @@ type CatalogKey =
   | { readonly kind: 'revision'; readonly application: string; readonly number: number }
   | ({ readonly kind: 'manifest'; readonly number: number } & VersionName)
   | ({ readonly kind: 'carried' } & VersionName)
+  | { readonly kind: 'trust'; readonly application: string }
+  | { readonly kind: 'freshness'; readonly application: string }
   | { readonly kind: 'artifact'; readonly application: string; readonly sha256: string };
 
 interface VersionName {
@@ -116,6 +154,9 @@ export function parseCatalogKey(key: string): CatalogKey | undefined {
   }
   const sha256 = /^artifacts\/([0-9a-f]{64})(?:\.[0-9a-f]{8})?\/[^/]+$/.exec(rest)?.[1];
   if (sha256 !== undefined) return { kind: 'artifact', application, sha256 };
+  const trust = /^trust\/(root|targets|channels|signatures|timestamp)\/.+\.json$/.exec(rest)?.[1];
+  if (trust === 'timestamp') return { kind: 'freshness', application };
+  if (trust !== undefined) return { kind: 'trust', application };
   const manifest = parseManifestKey(application, key);
   if (manifest !== undefined) return { kind: 'manifest', application, ...manifest };
   const version = /^releases\/([^/]+)\//.exec(rest)?.[1];

@@ -34,6 +34,7 @@ import {
   type Revision,
   revisionSequence,
 } from './sequences.ts';
+import type { Trust } from './trust/trust.ts';
 
 /** Reads the present catalog from the store, for publishers and operators. The service answers clients from memory. */
 
@@ -43,6 +44,8 @@ export interface ReaderDeps {
   readonly skipCorrupt?: readonly number[];
   /** See `AppendDeps`. */
   readonly newestKnown?: NewestKnown;
+  /** Undefined: signatures of catalogs do not matter. */
+  readonly trust?: Trust | undefined;
 }
 
 /** @throws AppError `document_corrupt` when a corrupt newest document leaves the present state unknown */
@@ -156,7 +159,7 @@ export async function readRevision(
   application: string,
   at?: number,
 ): Promise<Revision | undefined> {
-  const sequence = revisionSequence(application);
+  const sequence = revisionSequence(application, deps.trust);
   if (at === undefined) return (await readPosition(deps, sequence)).newest?.document;
   const revision = await readDocument(deps.store, sequence, at);
   if (revision !== undefined) return revision;
@@ -178,7 +181,7 @@ export function readRevisionPosition(
   named: Announced | undefined,
   hints?: Promise<Pick<Hints, 'announced'> | undefined>,
 ): Promise<Position<Revision>> {
-  const sequence = revisionSequence(application);
+  const sequence = revisionSequence(application, deps.trust);
   const announced = hints && (async () => (await hints)?.announced.get(application));
   return readPosition(deps, announced === undefined ? sequence : { ...sequence, announced }, named);
 }
@@ -280,7 +283,7 @@ export async function readStoredRevisions(
   announced: AnnouncedRevisions,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<Revision>> {
-  const sequence = revisionSequence(application);
+  const sequence = revisionSequence(application, deps.trust);
   const stored = await readStored(deps, sequence, linkOf, onProgress);
   const broken = stored.kept.filter(({ of }, index) => {
     const before = stored.kept[index - 1]?.of;
@@ -354,7 +357,7 @@ export async function findMissingRevisions(
   deps: ReaderDeps,
   application: string,
 ): Promise<readonly string[]> {
-  const sequence = revisionSequence(application);
+  const sequence = revisionSequence(application, deps.trust);
   const { holes } = await findNewestListed(deps.store, sequence);
   return holes.map(sequence.key);
 }
@@ -364,5 +367,5 @@ export async function readLastRevisionNumber(
   deps: ReaderDeps,
   application: string,
 ): Promise<number> {
-  return (await findNewestListed(deps.store, revisionSequence(application))).last;
+  return (await findNewestListed(deps.store, revisionSequence(application, deps.trust))).last;
 }

@@ -12,6 +12,7 @@ import { checkRevision, isLongList, revisionSchema } from './documents/revision-
 import { REVISION_BYTES_MAX } from './documents/revision-size.ts';
 import { ignoreUnreadable, readNewestHints } from './following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
+import { refuseSigned, type Trust } from './trust/trust.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 
@@ -31,7 +32,12 @@ export const applicationsSequence: Sequence<Applications> = defineSequence({
   expected: (number) => ({ number }),
 });
 
-export function revisionSequence(application: string): Sequence<Revision> {
+/**
+ * @param trust verifies the signatures of the revisions; undefined: signatures do not matter, as in a service without a
+ *   root of trust
+ */
+export function revisionSequence(application: string, trust?: Trust): Sequence<Revision> {
+  const verifyingTrust = trust?.of(application);
   return defineSequence({
     name: `catalog of ${application}`,
     schema: revisionSchema,
@@ -42,6 +48,8 @@ export function revisionSequence(application: string): Sequence<Revision> {
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
+    verify:
+      trust && (verifyingTrust?.verify ?? (async (found) => refuseSigned(application, found))),
     // A revision names the hint that is the newest at that time, so the hints of later revisions have higher numbers.
     announced: async (store, newest) => {
       const hints = await readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable);

@@ -118,7 +118,18 @@ export function addChangeOptions(command: Command): Command {
     'skip document n, which is corrupt; the change in it is lost',
     parseCount,
   );
-  return addJsonOption(addDryRunOption(command.addOption(skipCorrupt)));
+  return addJsonOption(addDryRunOption(addKeyOption(command.addOption(skipCorrupt))));
+}
+
+/** Adds the option `--key`, for every command that signs. */
+export function addKeyOption(command: Command): Command {
+  return command.addOption(
+    new RepeatableOption(
+      '--key <file>',
+      'sign with this key, when the catalog is signed: a key file, or "command:NAME.pub:COMMAND" (default: TRUST_KEY)',
+      String,
+    ),
+  );
 }
 
 /** The option of a command that asks before a wide or a permanent change. See `requireConsent`. */

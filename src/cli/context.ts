@@ -1,9 +1,13 @@
 import { hostname, userInfo } from 'node:os';
 import type { ChangeKind } from '../catalog/documents/revision-document.ts';
+import type { Trust } from '../catalog/trust/trust.ts';
+import { AppError } from '../core/errors.ts';
 import { systemClock, systemRandomness } from '../core/system.ts';
 import type { ChannelStates } from '../releases/forecast/compare-channels.ts';
+import { openTrust } from '../releases/trust/open-trust.ts';
 import { openPublisher, type Publisher } from '../store/open/stores.ts';
-import { askAboutVisitors } from './consent.ts';
+import { askHidden } from './ask-hidden.ts';
+import { askAboutVisitors, isInteractive } from './consent.ts';
 import type { CommandConfig, Environment } from './facts.ts';
 import { missingStore, type Place, placeOf, type Subject } from './place.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -12,6 +16,7 @@ import { print, type Terminal } from './terminal.ts';
 export interface Context<Own = unknown> extends Publisher {
   readonly config: CommandConfig & Own;
   readonly actor: string;
+  readonly trust: Trust;
   /** Undefined for a command that changes nothing. */
   readonly beforeCommit: ((kind: ChangeKind, states: ChannelStates) => Promise<void>) | undefined;
   readonly provenance: { readonly commit: string | null; readonly buildUrl: string | null };
@@ -64,6 +69,13 @@ export async function openContext<Own = unknown>(
     }));
   if (!mayBeNew && !(await publisher.hasStore())) throw missingStore(place, config);
   sayDryRun(terminal, writesTo ?? place.text);
+  const trust = await openTrust({
+    store: publisher.store,
+    settings: config.trust,
+    keys: session?.keys,
+    ask: (name) => askPassphrase(terminal, config, name),
+    isRehearsal: session?.isDryRun === true || onlyReads || trial !== undefined,
+  });
   const review: Context['beforeCommit'] = (kind, states) =>
     askAboutVisitors(terminal, kind, states, publisher.clock.now());
   return {
@@ -71,13 +83,35 @@ export async function openContext<Own = unknown>(
     // A command without the option `--dry-run` makes no change, or asks in another way: the console asks in the
     // browser.
     beforeCommit: session?.isDryRun === undefined ? undefined : review,
-    rehearse: () => ({ ...publisher.rehearse(), beforeCommit: undefined }),
+    trust,
+    rehearse: () => ({
+      ...publisher.rehearse(),
+      beforeCommit: undefined,
+      trust: trust.rehearse(),
+    }),
     skipCorrupt: session?.skipCorrupt ?? [],
     config,
     place,
     actor: actorOf(env),
     provenance: provenanceOf(env),
   };
+}
+
+/** @throws AppError `key_required` when no person can be asked */
+async function askPassphrase(
+  terminal: Terminal,
+  { trust: { passphrase } }: CommandConfig,
+  name: string,
+): Promise<string> {
+  if (passphrase !== undefined) return passphrase.reveal();
+  const asked = isInteractive(terminal)
+    ? await askHidden(terminal, `Passphrase of ${name}`)
+    : undefined;
+  if (asked !== undefined) return asked;
+  throw new AppError(
+    'key_required',
+    `${name} has a passphrase. Set TRUST_KEY_PASSPHRASE, or run the command on a terminal.`,
+  );
 }
 
 /** Announces a dry run before its output, because the output itself reads as if something changed. */

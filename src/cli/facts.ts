@@ -2,6 +2,7 @@ import type { CommandSettings } from '../catalog/settings.ts';
 import type { KeyArea } from '../core/key-facts.ts';
 import type { SettingGroup } from '../core/settings/setting.ts';
 import type { TierSettings } from '../domain/tier.ts';
+import type { TrustSettings } from '../releases/trust/settings.ts';
 import type { StoreSettings } from '../store/open/settings.ts';
 import type { UsageSettings } from '../usage/settings.ts';
 
@@ -16,6 +17,7 @@ export interface CommandConfig
   extends StoreSettings,
     CommandSettings,
     TierSettings,
+    TrustSettings,
     Pick<UsageSettings, 'countersFlushMs'> {
   readonly publicUrl: string | undefined;
   /** See FILES_OFFLOAD. */

@@ -93,8 +93,12 @@ function refuseRepeated(command: Command): void {
  * one.
  */
 export function sessionOf(command: Command): Session {
-  const options = command.opts<Partial<ChangeOptions & ConsentOptions & { app: string }>>();
+  const options =
+    command.opts<
+      Partial<ChangeOptions & ConsentOptions & { app: string; key: readonly string[] }>
+    >();
   const { skipCorrupt = [], dryRun, json = false, yes = false, app: application } = options;
+  const { key: keys } = options;
   const flags = { isDryRun: dryRun, printsJson: json, hasConsented: yes, acceptsUnserved: yes };
-  return { skipCorrupt, ...flags, application, place: undefined };
+  return { skipCorrupt, keys, ...flags, application, place: undefined };
 }

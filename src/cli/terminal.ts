@@ -16,6 +16,8 @@ export interface Trial {
 export interface Session {
   /** Corrupt documents that the operator allows to skip: see `AppendDeps`. */
   readonly skipCorrupt: readonly number[];
+  /** The keys with which the command signs, as `--key` gives them. */
+  readonly keys?: readonly string[] | undefined;
   /** Undefined for a command that changes nothing. */
   readonly isDryRun: boolean | undefined;
   readonly printsJson: boolean;

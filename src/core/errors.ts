@@ -93,6 +93,9 @@ const KIND_BY_CODE = {
   document_too_large: 'conflict',
   store_nonconforming: 'forbidden',
   store_differs: 'conflict',
+  // Signing catalogs.
+  key_required: 'forbidden',
+  signer_failed: 'unavailable',
   // The store.
   store_denied: 'forbidden',
   store_unavailable: 'unavailable',

@@ -18,6 +18,7 @@ export const COPY_KINDS = [
   'open marker',
   'private',
   'session',
+  'trust',
   'revision',
   'application list',
   'hint',

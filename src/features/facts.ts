@@ -1,4 +1,5 @@
 import { catalogKeys } from '../catalog/facts.ts';
+import { trustSettings } from '../releases/trust/settings.ts';
 import { captchaSettings } from '../server/captcha/settings.ts';
 import { housekeepingKeys } from '../server/housekeeping/keys.ts';
 import { monitoringSettings } from '../server/monitoring/settings.ts';
@@ -24,7 +25,7 @@ export const FACTS = [
   { settings: brandSettings },
   { settings: legacySettings },
   { settings: storeSettings, keys: probeKeys },
-  { keys: catalogKeys },
+  { settings: trustSettings, keys: catalogKeys },
   accountFacts,
   { settings: captchaSettings },
   contactFacts,

@@ -10,9 +10,9 @@ export const expectSchema = z.array(targetSchema);
 export const draftSchema = offerStatementSchema.extend({
   since: timeSchema.describe('When the first files were added.'),
   opens: z
-    .enum(['when_complete', 'on_command'])
+    .enum(['when_complete', 'on_command', 'when_signed'])
     .describe(
-      '`when_complete`: the publish that adds the last expected build offers the release. `on_command`: `slipway publish VERSION` offers it.',
+      '`when_complete`: the publish that adds the last expected build offers the release. `on_command`: `slipway publish VERSION` offers it. `when_signed`: the signature that completes the threshold of the channel offers it.',
     ),
   expect: expectSchema
     .optional()

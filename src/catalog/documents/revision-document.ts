@@ -22,6 +22,7 @@ import {
 import { offerStatementSchema } from './offer-statement.ts';
 import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 import { settingsSchema } from './settings-document.ts';
+import { trustSchema } from './trust-document.ts';
 
 /** Catalog revision v1: the state of every channel of an application. Each change stores one revision. */
 
@@ -107,6 +108,7 @@ const CHANGE_KINDS = [
   'retire',
   'channel',
   'settings',
+  'trust',
 ] as const;
 
 export const revisionSchema = z.object({
@@ -162,6 +164,9 @@ export const revisionSchema = z.object({
   settings: settingsSchema
     .optional()
     .describe('The settings of the application; absent: none is set.'),
+  trust: trustSchema
+    .optional()
+    .describe('What a signed revision is based on; absent: the application has no root of trust.'),
 });
 
 export type RevisionJson = z.output<typeof revisionSchema>;

@@ -8,7 +8,7 @@ import type { Offer } from '../../domain/offer.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { isPresent } from '../../store/presence.ts';
 import { createRefusals, type Refusals } from '../../store/sequence/read-checked.ts';
-import { type Announced, type Entry, readDocument } from '../../store/sequence/sequence.ts';
+import { type Announced, type Entry, higher, readDocument } from '../../store/sequence/sequence.ts';
 import { brokenChain, refuseRollback } from '../chain.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
 import { createFollower } from '../following/follow.ts';
@@ -21,8 +21,11 @@ import {
   type VerificationParts,
   verifyDue,
 } from '../following/verify-due.ts';
+import { createFreshnessWatch, type FreshnessWatch } from '../following/watch-freshness.ts';
 import { revisionKey } from '../keys.ts';
 import { asAppError, readOn, type UnknownState } from '../reading.ts';
+import type { ApplicationTrust } from '../trust/application-trust.ts';
+import type { Trust } from '../trust/trust.ts';
 import {
   type ApplicationHealth,
   type ApplicationState,
@@ -57,6 +60,8 @@ export interface ReadyApplication {
    */
   release(offer: Offer): LoadedRelease | Promise<LoadedRelease | undefined>;
   health(): ApplicationHealth;
+  /** Why no client may get an answer although there is a snapshot; undefined when clients may. */
+  refusal(): string | undefined;
 }
 
 /** Performs the reads for one application, and keeps the resulting state. */
@@ -106,6 +111,8 @@ export interface ApplicationCatalogDeps {
   readonly lossIntervalMs: () => number;
   /** The highest revision that hints announce. */
   readonly announced: () => Announced | undefined;
+  /** Undefined: signatures of catalogs do not matter. */
+  readonly trust?: Trust | undefined;
   /** Limits the simultaneous requests for releases, for all applications together. */
   readonly requests: LimitFunction;
   /** Limits the applications that verify many releases at once: each takes memory for the releases that wait. */
@@ -131,9 +138,11 @@ export function createApplicationCatalog(
   const loader = createReleaseLoader({ ...deps, application, refusals });
   let state = EMPTY_STATE;
   let isVerifyingMany = false;
+  const watch = deps.trust && createFreshnessWatch({ ...deps, trust: deps.trust, application });
   const parts: Parts = {
     ...deps,
     application,
+    watch,
     loader,
     refusals,
     unknown: { newest: undefined },
@@ -157,8 +166,10 @@ export function createApplicationCatalog(
   const complete = shareRun(async () => {
     try {
       if (state.source !== 'live') return;
+      await watch?.look(deps.lossIntervalMs());
       if (deps.leads()) await lookForNewest(parts);
       await verifyDue(parts);
+      if (deps.leads()) await renewFreshness(parts);
       if (deps.leads()) await save();
     } catch (error) {
       log.warn({ application, err: error }, 'not every release could be verified yet');
@@ -182,8 +193,9 @@ export function createApplicationCatalog(
       now: deps.clock.now,
     }),
     restore: async (confirmedAt) => {
-      const saved = await savedState?.load(application);
+      const saved = await savedState?.load(application, deps.trust);
       if (saved === undefined) return;
+      if (saved.freshness !== undefined) watch?.restore(saved.freshness);
       const snapshot = await runInTurns(createSnapshotInSteps(saved.revision, new Set()));
       loader.restore(saved.manifests, snapshot.offers);
       parts.dispatch({ kind: 'restored', snapshot, confirmedAt });
@@ -194,6 +206,8 @@ export function createApplicationCatalog(
 /** The dependencies that the parts of one application's catalog share. */
 interface Parts extends ApplicationCatalogDeps, VerificationParts {
   readonly refusals: Refusals;
+  /** Undefined for an application without a root of trust. */
+  readonly watch: FreshnessWatch | undefined;
   readonly unknown: UnknownState<LiveRevision>;
   /** The digest of the newest saved revision for which {@link matchSaved} found the same revision in the store. */
   readonly matched: { digest: string | undefined };
@@ -202,7 +216,7 @@ interface Parts extends ApplicationCatalogDeps, VerificationParts {
 }
 
 function createReader(parts: Parts): ReadyApplication {
-  const { application, loader, state } = parts;
+  const { application, loader, state, watch } = parts;
   const find = async (offer: Offer): Promise<LoadedRelease | undefined> => {
     const found = await loader.find(offer);
     if (found.fault !== undefined) await reportVerified(parts, [found]);
@@ -217,13 +231,15 @@ function createReader(parts: Parts): ReadyApplication {
     },
     channel: (name) => state().snapshot?.channels.get(name),
     release: (offer) => loader.get(offer) ?? find(offer),
-    health: () => healthOf(application, state()),
+    health: () => healthOf(application, state(), watch?.problems()),
+    refusal: () => watch?.refusal(),
   };
 }
 
 async function refresh(parts: Parts): Promise<void> {
-  const { dispatch, state } = parts;
+  const { dispatch, state, watch, lossIntervalMs } = parts;
   try {
+    await watch?.look(lossIntervalMs());
     const { position, failure, lost } = await readRevisions(parts);
     dispatch({ kind: 'advanced', position, lost });
     const newest = position.newest?.document;
@@ -238,23 +254,43 @@ async function refresh(parts: Parts): Promise<void> {
 }
 
 async function readRevisions(parts: Parts) {
-  const { store, application, state, refusals, unknown } = parts;
+  const { store, application, state, refusals, unknown, trust, watch } = parts;
   const { position, source } = state();
-  const sequence = liveRevisionSequence(application);
+  const sequence = liveRevisionSequence(application, trust);
   const seen = position?.newest;
   if (source === 'saved' && seen !== undefined) await matchSaved(parts, seen);
   return readOn(store, sequence, position, {
     refusals,
     unknown,
-    announced: parts.announced(),
+    announced: higher(parts.announced(), watch?.floor()),
     lookForLost: () => isLookDue(parts),
-    verify: (entry, before = seen) => brokenChain(application, before, entry),
+    verify: (entry, before = seen) =>
+      brokenChain(application, before, entry) ?? olderTrust(trust?.of(application), before, entry),
   });
 }
 
+function olderTrust(
+  trust: ApplicationTrust | undefined,
+  before: Entry<LiveRevision> | undefined,
+  { document }: Entry<LiveRevision>,
+): AppError | undefined {
+  const why = before && trust?.findOlder(before.document.signed, document.signed);
+  return why === undefined ? undefined : new AppError('document_corrupt', why);
+}
+
+/** Signs the next timestamp for the newest revision, which the store has confirmed. */
+async function renewFreshness({ watch, state }: Parts): Promise<void> {
+  const { position, failure, missing, lost } = state();
+  const newest = position?.newest?.document;
+  if (newest?.signed.trust === undefined || failure !== undefined) return;
+  if (missing !== undefined || lost !== undefined) return;
+  const { digest, signed } = newest;
+  await watch?.renew({ revision: signed.revision, digest, trust: newest.signed.trust });
+}
+
 /** Says whether to search for a lost revision again. False at most polls, because a search costs a listing. */
-function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): boolean {
-  const number = announced()?.number ?? 0;
+function isLookDue({ announced, watch, lookedFor, clock, lossIntervalMs }: Parts): boolean {
+  const number = higher(announced(), watch?.floor())?.number ?? 0;
   const isNew = number !== lookedFor.number;
   if (!isNew && clock.now() - lookedFor.at < lossIntervalMs()) return false;
   lookedFor.number = number;
@@ -264,11 +300,11 @@ function isLookDue({ announced, lookedFor, clock, lossIntervalMs }: Parts): bool
 
 /** Compares the saved revision with the same revision in the store, once for each saved revision. */
 async function matchSaved(
-  { store, application, refusals, matched }: Parts,
+  { store, application, refusals, matched, trust }: Parts,
   seen: Entry<LiveRevision>,
 ): Promise<void> {
   if (matched.digest === seen.document.digest) return;
-  const sequence = liveRevisionSequence(application);
+  const sequence = liveRevisionSequence(application, trust);
   const saved = await unpackRevision(seen.document.document);
   // The bytes are nearly always equal, and parsing the revisions of a thousand applications would take seconds.
   const parse: typeof sequence.parse = async (bytes, number) =>
@@ -315,13 +351,21 @@ async function lookForNewest(parts: Parts): Promise<void> {
 }
 
 /** @returns a function that saves the state on disk when it has changed since the last time */
-function createSaver({ application, loader, savedState, state }: Parts): () => Promise<void> {
+function createSaver({
+  application,
+  loader,
+  savedState,
+  state,
+  watch,
+}: Parts): () => Promise<void> {
   let saved = '';
   return async () => {
     const { snapshot } = state();
     if (snapshot === undefined || savedState === undefined) return;
-    const name = `${snapshot.revision.digest} ${loader.count()}`;
+    const freshness = watch?.newest();
+    const name = `${snapshot.revision.digest} ${loader.count()} ${freshness?.version}`;
     if (name === saved) return;
-    if (await savedState.save(application, snapshot.revision, loader.manifests())) saved = name;
+    const catalog = { revision: snapshot.revision, manifests: loader.manifests(), freshness };
+    if (await savedState.save(application, catalog)) saved = name;
   };
 }

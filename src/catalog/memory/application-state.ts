@@ -206,7 +206,12 @@ export interface ApplicationHealth {
   readonly storeFailing: boolean;
 }
 
-export function healthOf(application: string, state: ApplicationState): ApplicationHealth {
+/** @param trustProblems problems of the application's signatures, as sentences */
+export function healthOf(
+  application: string,
+  state: ApplicationState,
+  trustProblems: readonly string[] = [],
+): ApplicationHealth {
   const keyOf = (number: number): string => revisionKey(application, number);
   const { snapshot, source, confirmedAt, missing, lost, faults } = state;
   return {
@@ -220,6 +225,8 @@ export function healthOf(application: string, state: ApplicationState): Applicat
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
       ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost.by)]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
+      ...(snapshot?.revision.refused ?? []),
+      ...trustProblems,
     ],
     storeFailing: isUnreached(state),
   };
@@ -274,6 +281,10 @@ export function describeChange(
   const found = [...faults].flatMap(([digest, fault]) =>
     before.faults.has(digest) ? [] : [fault],
   );
+  const refused = snapshot?.revision.refused ?? [];
+  if (isSwapped && refused.length > 0) {
+    add('error', { refused }, 'too few keys signed a release: it is not offered');
+  }
   if (found.length > 0) {
     const facts = { faults: found.slice(0, LOGGED_MAX), count: found.length };
     add('error', facts, 'a release cannot be verified: it is not offered');

@@ -7,6 +7,7 @@ import { haveSameKeys } from '../following/follow.ts';
 import type { AnnouncedRevision } from '../following/hints.ts';
 import { createKeepUp } from '../following/keep-up.ts';
 import { type CatalogRelay, type CatalogReport, reportState } from '../following/relay.ts';
+import type { Trust } from '../trust/trust.ts';
 import type { ReadyApplication } from './application-catalog.ts';
 import {
   type ApplicationHealth,
@@ -81,6 +82,8 @@ interface CatalogDeps {
    * The time for which the process answers clients from a state that the store does not confirm again; milliseconds.
    */
   readonly staleMaxMs: number;
+  /** Undefined: signatures of catalogs do not matter. */
+  readonly trust?: Trust | undefined;
   /** Undefined: this process polls, and no other process follows it. */
   readonly relay?: CatalogRelay | undefined;
 }
@@ -209,6 +212,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
         throw list.isComplete() ? unknownApplication(name) : unavailable(list.failure());
       }
       const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
+      const refusal = catalog.reader.refusal();
+      if (refusal !== undefined && usability !== 'empty') throw notKnownToBeNew(refusal);
       if (usability === 'usable') return catalog.reader;
       if (usability === 'empty') throw unknownApplication(name);
       if (usability === 'unknown') {
@@ -235,6 +240,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     },
     health: () => {
       const isConfirmed = [...byName.values()]
+        .filter(({ reader }) => reader.refusal() === undefined)
         .map((catalog) => catalog.state().confirmedAt ?? 0)
         .some((confirmedAt) => clock.now() - confirmedAt <= staleMaxMs);
       // Reports an outage for every application at once. The states of the applications show the outage much later,
@@ -246,10 +252,24 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       return {
         ready: list.isKnown() && (byName.size === 0 || isConfirmed),
         applications: Object.fromEntries(healths),
-        problems: list.problems(),
+        problems: [...list.problems(), ...refusedApplications(list.names(), deps.trust)],
       };
     },
   };
+}
+
+/** The most applications that the health names because they have no root of trust. */
+const REFUSED_MAX = 5;
+
+function refusedApplications(
+  names: readonly string[],
+  trust: Trust | undefined,
+): readonly string[] {
+  return names.flatMap((name) => trust?.refusalOf(name) ?? []).slice(0, REFUSED_MAX);
+}
+
+function notKnownToBeNew(refusal: string): AppError {
+  return new AppError('catalog_unavailable', refusal, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };

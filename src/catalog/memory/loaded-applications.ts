@@ -42,7 +42,7 @@ interface LoadedApplications {
 
 type LoadedApplicationsDeps = Pick<
   ApplicationCatalogDeps,
-  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange'
+  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange' | 'trust'
 >;
 
 /**
@@ -104,6 +104,10 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     return catalog;
   };
 
+  // An attacker who writes the bucket can put an application into the list, or leave one out.
+  const isServed = (name: string): boolean => deps.trust?.refusalOf(name) === undefined;
+  deps.trust?.applications.forEach(getOrCreate);
+
   /** Saves the names of the applications, and the time at which the store last confirmed each application. */
   const saveConfirmations = async (): Promise<void> => {
     savedAt = clock.now();
@@ -128,7 +132,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
 
   const refreshList = async (): Promise<void> => {
     await list.refresh();
-    list.names().forEach(getOrCreate);
+    list.names().filter(isServed).forEach(getOrCreate);
     // Includes an application from the saved state that is not listed: such a store was rolled back, and the status
     // must report that.
     const untried = [...byName].filter(([, { state }]) => isUntried(state()));
@@ -152,9 +156,10 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       const saved = await savedState?.loadApplications();
       if (saved === undefined) return;
       // All names come first: a client must not be told that an application does not exist while it is restored.
-      saved.names.forEach(getOrCreate);
+      const names = saved.names.filter(isServed);
+      names.forEach(getOrCreate);
       list.noteRestored();
-      for (const name of saved.names) {
+      for (const name of names) {
         await byName.get(name)?.restore(saved.confirmedAt[name] ?? 0);
       }
     },

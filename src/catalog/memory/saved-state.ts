@@ -10,6 +10,8 @@ import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/st
 import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
+import type { Freshness } from '../trust/freshness.ts';
+import type { Trust } from '../trust/trust.ts';
 import type { KeptValue, SpillFile } from './spill-file.ts';
 import { type ListedManifest, listedManifests, section, sectionsOf } from './stored-manifest.ts';
 
@@ -21,11 +23,19 @@ import { type ListedManifest, listedManifests, section, sectionsOf } from './sto
  * writes. These files are a cache: when a read or a write of a file fails, the process only logs a warning, once.
  */
 export interface SavedState {
-  load(application: string): Promise<SavedCatalog | undefined>;
+  /** @param trust verifies the saved revision as it verifies a stored one */
+  load(application: string, trust?: Trust): Promise<SavedCatalog | undefined>;
   /** @returns true when the catalog was saved; else the old file stays */
-  save(application: string, revision: LiveRevision, manifests: ManifestsToSave): Promise<boolean>;
+  save(application: string, catalog: CatalogToSave): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
+}
+
+interface CatalogToSave {
+  readonly revision: LiveRevision;
+  readonly manifests: ManifestsToSave;
+  /** The newest timestamp; undefined for an application without a root of trust. */
+  readonly freshness?: Freshness | undefined;
 }
 
 export interface ManifestsToSave {
@@ -52,6 +62,7 @@ interface SavedCatalog {
   readonly revision: LiveRevision;
   /** The loader checks the digest of a manifest when it uses it. */
   readonly manifests: readonly SavedManifest[];
+  readonly freshness?: Freshness | undefined;
 }
 
 interface SavedApplications {
@@ -102,7 +113,7 @@ export function createSavedState(deps: {
   const readCatalog = createCatalogReader(deps.spill);
 
   return {
-    load: async (application) =>
+    load: async (application, trust) =>
       attempt(async () => {
         const directory = path.join(root, application);
         const revisions = (await readdir(directory))
@@ -110,18 +121,21 @@ export function createSavedState(deps: {
           .sort((a, b) => b - a);
         for (const revision of revisions) {
           const file = path.join(directory, `${revision}.catalog`);
-          const saved = await readCatalog(file, application, revision);
-          if (saved !== undefined) return saved;
+          const saved = await readCatalog(file, application, revision, trust);
+          if (saved !== undefined) return { ...saved, freshness: await readFreshness(directory) };
         }
         return undefined;
       }),
-    save: async (application, live, manifests) => {
+    save: async (application, { revision: live, manifests, freshness }) => {
       const done = await attemptToSave(async () => {
         const directory = path.join(root, application);
         const { revision } = live.signed;
         const document = await unpackRevision(live.document);
         const content = renderCatalog(document, manifests);
         await writeWhole(path.join(directory, `${revision}.catalog`), content);
+        if (freshness !== undefined) {
+          await writeWhole(path.join(directory, FRESHNESS_FILE), renderStateFile(freshness));
+        }
         for (const name of await readdir(directory)) {
           const other = Number(/^(\d+)\.catalog$/.exec(name)?.[1] ?? Number.POSITIVE_INFINITY);
           if (other < revision) await rm(path.join(directory, name), { force: true });
@@ -143,6 +157,27 @@ export function createSavedState(deps: {
 
 /** This file also tells the commands that this store was used before. */
 const APPLICATIONS_FILE = 'applications.json';
+
+/** The newest timestamp that the process has seen, as a value: the process verified it before it saved it. */
+const FRESHNESS_FILE = 'timestamp.json';
+
+const freshnessSchema = z.object({
+  version: z.int(),
+  expiresAt: z.number(),
+  signedAt: z.number(),
+  revision: z.object({ revision: z.int(), digest: z.string() }),
+  rootVersion: z.int(),
+});
+
+async function readFreshness(directory: string): Promise<Freshness | undefined> {
+  try {
+    const text = await readFile(path.join(directory, FRESHNESS_FILE), 'utf8');
+    return freshnessSchema.safeParse(parseStateFile(text)).data;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 /** Writes the file under another name first. When the write fails or the process ends meanwhile, the old file stays. */
 async function writeWhole(
@@ -200,12 +235,20 @@ function createCatalogReader(spill: SpillFile) {
     }
   };
 
-  return (path: string, application: string, number: number): Promise<SavedCatalog | undefined> =>
+  return (
+    path: string,
+    application: string,
+    number: number,
+    trust: Trust | undefined,
+  ): Promise<SavedCatalog | undefined> =>
     oneAtATime(async () => {
       const documents = await runInTurns(parseCatalogInSteps(await read(path)));
       if (documents === undefined) return undefined;
       try {
-        const revision = await liveRevisionSequence(application).parse(documents.revision, number);
+        const revision = await liveRevisionSequence(application, trust).parse(
+          documents.revision,
+          number,
+        );
         const { manifests } = documents;
         const kept = await spill.keep(manifests.map(({ bytes }) => bytes));
         return {

@@ -5,7 +5,11 @@ import type { ListedDraft } from '../../catalog/list-drafts.ts';
 
 /** Tells the publisher in whole sentences what to do next with a draft. */
 export function nextForDraft({ channel, draft, missing }: ListedDraft): string {
-  const open = `slipway publish ${draft.version}${optionOf(channel)}`;
+  const on = optionOf(channel);
+  if (draft.opens === 'when_signed' && missing.length === 0) {
+    return `To offer it, people with keys of ${channel} sign it: slipway sign ${draft.version}${on} --key FILE.`;
+  }
+  const open = `slipway publish ${draft.version}${on}`;
   if (missing.length === 0) return `To offer it, run ${open}.`;
   const later =
     draft.opens === 'when_complete'

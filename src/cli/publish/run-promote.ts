@@ -1,3 +1,4 @@
+import { optionOf } from '../../catalog/draft-text.ts';
 import { offersReleases } from '../../releases/channels/channel-rules.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
 import { otherKeyLines, otherKeysJson } from '../apps/other-keys-report.ts';
@@ -62,7 +63,12 @@ export async function promote(
     });
     return;
   }
-  if (changed) {
+  if (changed && status === 'draft') {
+    print(
+      terminal,
+      `Made a draft of ${application} ${version} on ${channel} in ${context.place.text} (catalog revision ${revision}). To offer it, people with keys of ${channel} sign it: slipway sign ${version}${optionOf(channel)} --key FILE.`,
+    );
+  } else if (changed) {
     print(
       terminal,
       `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,

@@ -1,5 +1,4 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { askHidden } from '../../cli/ask-hidden.ts';
 import { requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { alignColumns, formatTime, printJson, printTable } from '../../cli/output.ts';
@@ -228,24 +227,9 @@ export async function changePassword(
   );
 }
 
-/**
- * Reads a password from standard input, and not from an argument: arguments are in the shell's history, and every user
- * of the machine sees them in `ps`.
- */
-async function readPassword({ stdin, stderr }: Terminal): Promise<string> {
-  const isTerminal = stdin.isTTY === true;
-  if (isTerminal) stderr.write('New password (your input is not shown): ');
-  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const input = createInterface({ input: stdin, output: hidden, terminal: isTerminal });
-  try {
-    for await (const line of input) {
-      if (line !== '') return line;
-      break;
-    }
-  } finally {
-    input.close();
-    if (isTerminal) stderr.write('\n');
-  }
+async function readPassword(terminal: Terminal): Promise<string> {
+  const password = await askHidden(terminal, 'New password');
+  if (password !== undefined) return password;
   throw new AppError(
     'invalid_request',
     'Standard input has no password. Type one, or pipe one in: slipway accounts set-password ADDRESS < file',

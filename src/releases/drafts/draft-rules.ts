@@ -98,14 +98,15 @@ export function withoutDraft(channel: ChannelJson, version: string): ChannelJson
  * Plans the draft of a channel with the additions of a publisher. The first publisher fixes the expected targets.
  *
  * @param offer the offer that clients will get
- * @param now by the store's clock; milliseconds since the epoch
+ * @param state.now by the store's clock; milliseconds since the epoch
+ * @param state.mayOffer false when people have to sign the release first
  * @throws AppError `release_differs` for other targets than the draft expects
  */
 export function planDraft(
   { channel: name, expect, mode, rollout: requested }: Admission & Holding,
   channel: ChannelJson,
   offer: OfferJson,
-  now: number,
+  { now, mayOffer }: { readonly now: number; readonly mayOffer: boolean },
 ): DraftJson {
   const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
   const before = draftIn(channel, offer.version);
@@ -120,10 +121,19 @@ export function planDraft(
   return {
     ...statement,
     since: before?.since ?? new Date(now).toISOString(),
-    opens: mode === 'draft' ? 'on_command' : (before?.opens ?? 'when_complete'),
+    opens: opensBy(mode, before, mayOffer),
     ...(targets === undefined || targets.length === 0 ? {} : { expect: targets }),
     ...(rollout === undefined ? {} : { rollout }),
   };
+}
+
+function opensBy(
+  mode: Holding['mode'],
+  before: DraftJson | undefined,
+  mayOffer: boolean,
+): DraftJson['opens'] {
+  if (!mayOffer || before?.opens === 'when_signed') return 'when_signed';
+  return mode === 'draft' ? 'on_command' : (before?.opens ?? 'when_complete');
 }
 
 /**

@@ -153,14 +153,16 @@ function planManifest(
   existing: OfferJson | undefined,
   draft: DraftJson | undefined,
 ): WantedManifest {
-  const { newest, base, offered } = state;
+  const { newest, base, offered, offerRight } = state;
   const opened = offered.find(({ number }) => number === existing?.manifest.number);
   // Another publisher opened the draft, so there is nothing to add, even if other channels offer other manifests.
   if (mode === 'open' && opened !== undefined) return { release: opened.release, kept: opened };
   const fixed = fixedReleases(state, version);
   const merged = mergeRelease(base?.release, fixed, mine);
   const isContinued = mode !== 'open' && base !== undefined && isSameRelease(base.release, merged);
-  const isDated = draft !== undefined && fixed.length === 0 && !isContinued;
+  // People have signed the manifest of the draft, so this very manifest is offered.
+  const isDated =
+    draft !== undefined && fixed.length === 0 && !isContinued && offerRight === undefined;
   const release = isDated ? { ...merged, releasedAt: mine.releasedAt } : merged;
   // The draft's own manifest states the time when the draft was begun.
   const stored = isDated
@@ -192,7 +194,7 @@ type PlacedRelease =
  * can be opened later.
  */
 function placeOnChannel(
-  { channels, channel, now }: PublishState,
+  { channels, channel, now, offerRight }: PublishState,
   publish: Publish,
   existing: OfferJson | undefined,
   { release, kept }: WantedManifest,
@@ -207,7 +209,8 @@ function placeOnChannel(
     const offered = withOffer(channels, name, channel, offer);
     return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
   }
-  const draft = planDraft(publish, channel, stated, now);
+  const mayOffer = offerRight?.mayOffer(name, stated) ?? true;
+  const draft = planDraft(publish, channel, stated, { now, mayOffer });
   const rollout = draft.rollout && {
     text: draft.rollout.text,
     freezeWindows: draft.rollout.freeze_windows,
@@ -216,7 +219,7 @@ function placeOnChannel(
   const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
   const after = withoutOldOffers(offered, name, keeping);
   if (!publish.allowStranded) refuseStranding(after.channels, name, offer);
-  if (!isHeld(draft, publish)) return { kind: 'offer', offer, ...after };
+  if (mayOffer && !isHeld(draft, publish)) return { kind: 'offer', offer, ...after };
   const isNew = !Object.hasOwn(channels, name);
   const held = withDraft(isNew ? { ...channel, hidden: true } : channel, draft);
   return { kind: 'draft', draft, channels: { ...channels, [name]: held } };

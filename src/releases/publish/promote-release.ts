@@ -4,10 +4,12 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../../catalog/change.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { readManifest } from '../../catalog/read.ts';
+import { openOfferRight } from '../../catalog/trust/signing.ts';
 import { unknownApplication, unknownVersion } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
@@ -27,7 +29,7 @@ import {
   withRollout,
 } from '../channels/channel-rules.ts';
 import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
-import { incomplete, refuseDraft } from '../drafts/draft-rules.ts';
+import { incomplete, refuseDraft, withDraft } from '../drafts/draft-rules.ts';
 import { refuseRequired } from './refuse-required.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
@@ -54,8 +56,8 @@ interface Promoted extends Committed, OtherKeys {
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
-  /** The status of the offer on the channel: a paused offer stays paused. */
-  readonly status: OfferJson['status'];
+  /** The status of the offer on the channel: a paused offer stays paused. `draft`: people have to sign it first. */
+  readonly status: OfferJson['status'] | 'draft';
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
 }
@@ -73,7 +75,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
   const { application } = request;
   const version = parseVersion(request.version);
   const channel = parseChannelName(request.to);
-  const { plan, ...committed } = await changeCatalog(
+  const { plan, ...committed } = await changeCatalog<Omit<Promoted, keyof Committed | 'channel'>>(
     deps,
     application,
     async (channels, present) => {
@@ -120,6 +122,8 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         leftBehind: leftBehindOn(after, channel, version),
       };
       if (isThere) return { edit: undefined, plan };
+      const right = await openOfferRight(deps, application, present.revision, present.trust);
+      const isHeld = own === undefined && right?.mayOffer(channel, offer) === false;
       // A second promotion adds builds, so the rules count for it too.
       await refuseRequiredOf(deps, { application, channel }, source, {
         channels: { ...channels, [channel]: admitted },
@@ -136,10 +140,34 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         reason: null,
         summary: own === undefined ? request.rollout?.text : undefined,
       };
+      if (isHeld) {
+        const held = draftOf(offer, request.rollout, start.now);
+        const isNew = !Object.hasOwn(channels, channel);
+        const holding = withDraft(isNew ? { ...admitted, hidden: true } : admitted, held);
+        return {
+          edit: {
+            change: { ...change, kind: 'draft' },
+            channels: { ...channels, [channel]: holding },
+          },
+          plan: { ...plan, status: 'draft', leftBehind: [], dropped: [] },
+        };
+      }
       return { edit: { change, channels: after }, plan };
     },
   );
   return { ...committed, channel, ...plan };
+}
+
+/** The draft of a release that people have to sign before the channel offers it. */
+function draftOf(offer: OfferJson, rollout: Admission['rollout'], now: number): DraftJson {
+  const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
+  const plan = rollout && { text: rollout.text, freeze_windows: [...rollout.freezeWindows] };
+  return {
+    ...statement,
+    since: new Date(now).toISOString(),
+    opens: 'when_signed',
+    ...(plan === undefined ? {} : { rollout: plan }),
+  };
 }
 
 /** Reads the manifest only when the application has rules. */

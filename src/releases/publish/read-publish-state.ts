@@ -7,6 +7,7 @@ import {
 } from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
+import { type OfferRight, openOfferRight } from '../../catalog/trust/signing.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { parseVersion } from '../../domain/version.ts';
@@ -50,6 +51,8 @@ export interface PublishState extends Admitted {
    * otherwise.
    */
   readonly former: readonly Release[];
+  /** See `OfferRight`. Undefined: the publisher may offer every release. */
+  readonly offerRight: OfferRight | undefined;
 }
 
 /**
@@ -60,13 +63,13 @@ export interface PublishState extends Admitted {
  *   opens a draft and the channel has none
  */
 export function admit(
-  { channels, removedVersions, settings }: CatalogState,
+  { channels, ...state }: CatalogState,
   request: Admission & Holding & { readonly version: string },
 ): Admitted {
   if (request.mode === 'open') refuseUndrafted(channels, request);
   const channel = admitToChannel(channels, parseVersion(request.version), request);
-  refuseRemoved(channels, removedVersions, request.version);
-  return { channels, removedVersions, settings, channel };
+  refuseRemoved(channels, state.removedVersions, request.version);
+  return { ...state, channels, channel };
 }
 
 function refuseUndrafted(
@@ -108,7 +111,10 @@ export async function readPublishState(
   const base = draft === undefined ? newest : (opened ?? (await readDraft(deps, mine, draft)));
   const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
   const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
-  return { ...admitted, now: deps.clock.now(), newest, base, offered, restored, former };
+  const { next, trust } = admitted;
+  const offerRight = await openOfferRight(deps, application, next, trust);
+  const now = deps.clock.now();
+  return { ...admitted, now, newest, base, offered, restored, former, offerRight };
 }
 
 /**

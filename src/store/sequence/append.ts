@@ -99,7 +99,7 @@ export async function appendDocument<T>(
   change: Change<T>,
   { isUnreferenced = false, named, found }: FoundOptions<T> = {},
 ): Promise<Appended<T>> {
-  const deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
+  let deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
   const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
   const find = () => {
@@ -119,7 +119,10 @@ export async function appendDocument<T>(
       reason,
       sha256,
     }));
+    const askedAt = deps.clock.now();
     const document = await change({ newest, number, skipped, changeId });
+    // The change may ask an operator or a signer. The time that they take does not count.
+    deadline += deps.clock.now() - askedAt;
     if (document === undefined) return { outcome: 'unchanged', newest, number };
     await refuseEnded(deps.store, sequence);
     // While the machine sleeps or a user leaves a question open, another process may use the number, and trimming may

@@ -12,19 +12,24 @@ import { parseInSteps } from './parse-in-steps.ts';
  *
  * The digest is the SHA-256 of the RFC 8785 canonical form of `signed`, in hex. The digest distinguishes a corrupt or
  * edited document from a sound document. Other documents refer to a document by its digest. The digest does not prove
- * the origin: until documents are signed, an attacker with write access to the bucket can write a digest.
+ * the origin: an attacker with write access to the bucket can write a digest. Only a signature proves the origin.
  */
 
 export const SCHEMA_VERSION = 1;
 
 const signatureSchema = z
   .object({
-    key_id: z.string().describe('Which key signed.'),
-    jws: z.string().describe('Detached JWS (RFC 7515, appendix F) over the canonical `signed`.'),
+    key_id: z.string().describe('The TUF key id of the key that signed.'),
+    jws: z
+      .string()
+      .describe('Detached JWS (RFC 7515, appendix F). Its payload is the text of `digest`.'),
   })
   .describe(
-    'A signature by one person or machine. The list is empty until signing is switched on.',
+    'A signature by one person or machine. A document of an unsigned application has none.',
   );
+
+/** The signature of a document by one key. */
+export type DocumentSignature = Readonly<z.output<typeof signatureSchema>>;
 
 export const digestSchema = z
   .string()
@@ -53,6 +58,8 @@ export function envelopeSchema<T extends z.ZodType>(signed: T) {
 export interface Sealed<T> {
   readonly signed: T;
   readonly digest: string;
+  /** Absent: none. */
+  readonly signatures?: readonly DocumentSignature[] | undefined;
 }
 
 /** Hex SHA-256 of the canonical form (RFC 8785). */
@@ -66,8 +73,11 @@ export function renderEnvelope(signed: object): Uint8Array {
 }
 
 /** Like {@link renderEnvelope}, with the digest that the bytes state. */
-export function renderSealed(signed: object): RenderedEnvelope {
-  return runAtOnce(renderSealedInSteps(signed));
+export function renderSealed(
+  signed: object,
+  signatures?: readonly DocumentSignature[],
+): RenderedEnvelope {
+  return runAtOnce(renderSealedInSteps(signed, signatures));
 }
 
 interface RenderedEnvelope {
@@ -76,7 +86,10 @@ interface RenderedEnvelope {
 }
 
 /** Like {@link renderSealed}, in steps. It renders and hashes the lists of `signed` a few items at a time. */
-export function* renderSealedInSteps(signed: object): Steps<RenderedEnvelope> {
+export function* renderSealedInSteps(
+  signed: object,
+  signatures: readonly DocumentSignature[] = [],
+): Steps<RenderedEnvelope> {
   const hash = createHash('sha256');
   const parts = [Buffer.from(HEAD)];
   const add = (text: string): void => {
@@ -95,7 +108,8 @@ export function* renderSealedInSteps(signed: object): Steps<RenderedEnvelope> {
   }
   add('}');
   const digest = hash.digest('hex');
-  parts.push(Buffer.from(`,"digest":"${digest}","signatures":[]}\n`));
+  const list = canonicalForm(signatures);
+  parts.push(Buffer.from(`,"digest":"${digest}","signatures":${list}}\n`));
   return { bytes: Buffer.concat(parts), digest };
 }
 
@@ -167,7 +181,7 @@ export function* parseEnvelopeInSteps<T>(
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
-  const { signed, digest } = yield* openEnvelope(bytes, corrupt, isLong);
+  const { signed, digest, signatures } = yield* openEnvelope(bytes, corrupt, isLong);
   const version = signed.schema_version;
   if (typeof version === 'number' && version > SCHEMA_VERSION) {
     throw new AppError(
@@ -190,7 +204,9 @@ export function* parseEnvelopeInSteps<T>(
       throw corrupt(`says ${field} ${found}, not ${JSON.stringify(value)}`);
     }
   }
-  return { signed: parsed.data, digest };
+  return signatures.length === 0
+    ? { signed: parsed.data, digest }
+    : { signed: parsed.data, digest, signatures };
 }
 
 /**
@@ -220,11 +236,15 @@ const OTHER_SPELLING_BYTES_MAX = 1024 * 1024;
 /** Built once: building a schema costs far more than parsing a document with it. */
 const anyEnvelope = envelopeSchema(z.custom<Record<string, unknown>>(isRecord));
 
+interface OpenedEnvelope extends Sealed<Record<string, unknown>> {
+  readonly signatures: readonly DocumentSignature[];
+}
+
 function* openEnvelope(
   bytes: Uint8Array,
   corrupt: (why: string, cause?: unknown) => AppError,
   isLong: IsLong | undefined,
-): Steps<{ signed: Record<string, unknown>; digest: string }> {
+): Steps<OpenedEnvelope> {
   let json: unknown;
   try {
     const lists = yield* findLongLists(bytes, isLong);
@@ -240,7 +260,7 @@ function* openEnvelope(
   }
   const envelope = anyEnvelope.safeParse(json);
   if (!envelope.success) throw corrupt('is not an envelope {signed, digest, signatures}');
-  const { signed, digest } = envelope.data;
+  const { signed, digest, signatures } = envelope.data;
   let own: string | undefined;
   try {
     own = digestOf(signed);
@@ -249,7 +269,7 @@ function* openEnvelope(
     throw corrupt('has no canonical form', error);
   }
   if (own !== digest) throw corrupt('does not match its digest: it was altered');
-  return { signed, digest };
+  return { signed, digest, signatures };
 }
 
 const RENDERED = /,"digest":"([0-9a-f]{64})","signatures":(\[[^[\]]*\])\}\n?$/;
@@ -266,7 +286,7 @@ function* openRendered(
   text: string,
   bytes: Uint8Array,
   lists: readonly LongList[],
-): Steps<{ signed: Record<string, unknown>; digest: string } | undefined> {
+): Steps<OpenedEnvelope | undefined> {
   // Searches only the end: signatures are few, and a pattern must not search megabytes.
   const from = Math.max(0, text.length - RENDERED_END_MAX);
   const end = RENDERED.exec(text.slice(from));

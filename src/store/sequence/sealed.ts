@@ -32,6 +32,12 @@ interface Definition<S extends z.ZodType> {
   readonly loss?: string;
   /** See {@link Sequence.announced}. */
   readonly announced?: Sequence<Sealed<z.output<S>>>['announced'];
+  /**
+   * Verifies the signatures of a document whose digest and schema are right. Absent: signatures do not matter.
+   *
+   * @throws AppError `document_corrupt` for a document without a valid signature
+   */
+  readonly verify?: ((document: Sealed<z.output<S>>, number: number) => Promise<void>) | undefined;
   key(number: number): string;
   /** The fields that follow from the key: see {@link Expectation.fields}. */
   expected(number: number): Readonly<Record<string, unknown>>;
@@ -52,14 +58,14 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
     ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
     ...(definition.announced === undefined ? {} : { announced: definition.announced }),
     key: definition.key,
-    render: ({ signed }) => {
+    render: ({ signed, signatures }) => {
       // The process must never write a document that readers refuse, because nothing could remove this document again.
       const checked = definition.schema.safeParse(signed);
       if (!checked.success) {
         const why = `The ${definition.name} would not be readable: ${checked.error.message}`;
         throw new AppError('internal', why, { cause: checked.error });
       }
-      const { bytes, digest } = renderSealed(signed);
+      const { bytes, digest } = renderSealed(signed, signatures);
       refuseUnreadable(definition, bytes);
       rendered.set(signed, digest);
       return bytes;
@@ -71,7 +77,15 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
         fields: definition.expected(number),
         isLong: definition.isLong,
       });
-      return bytes.length < LARGE_BYTES ? runAtOnce(steps) : runInTurns(steps);
+      const { verify } = definition;
+      const isLarge = bytes.length >= LARGE_BYTES;
+      if (verify === undefined) return isLarge ? runInTurns(steps) : runAtOnce(steps);
+      const parseVerified = async () => {
+        const document = await runInTurns(steps);
+        await verify(document, number);
+        return document;
+      };
+      return parseVerified();
     },
     changeId: ({ signed }) => signed.change_id,
   };

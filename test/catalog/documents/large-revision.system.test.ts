@@ -83,7 +83,9 @@ describe('a revision with a thousand offers', () => {
         return { digest, bytes: renderManifest(digest, { manifest, documents }) };
       });
       const chunks = Readable.from(manifests.map((one) => one.bytes));
-      expect(await saved.save('desktop', revision, { count: OFFERS, chunks })).toBe(true);
+      const manifestsToSave = { count: OFFERS, chunks };
+      const catalog = { revision, manifests: manifestsToSave };
+      expect(await saved.save('desktop', catalog)).toBe(true);
       const loaded = await saved.load('desktop');
       expect(loaded?.revision).toEqual(revision);
       const restored = await Promise.all(

@@ -67,6 +67,7 @@ function makeRevision(
     drafts: [],
     displayName: null,
     fullness: 0,
+    refused: [],
     document: '' as PackedRevision,
   };
 }

@@ -76,7 +76,10 @@ function stateOf(
   publish: Publish,
   newest = manifests.at(-1),
 ): PublishState {
-  const admitted = admit({ channels, removedVersions: [], settings: {} }, publish);
+  const admitted = admit(
+    { channels, removedVersions: [], settings: {}, trust: undefined, next: 1 },
+    publish,
+  );
   const numbers = Object.values(channels).flatMap(({ offers }) =>
     offers.filter(({ version }) => version === VERSION).map(({ manifest }) => manifest.number),
   );
@@ -90,6 +93,7 @@ function stateOf(
     offered: [...new Set(numbers)].sort().flatMap((number) => numbered(number) ?? []),
     restored: [],
     former: [],
+    offerRight: undefined,
   };
 }
 

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { digestSchema } from '../../store/sequence/envelope.ts';
+import type { TrustJson } from '../documents/trust-document.ts';
+import { freshnessKey, freshnessPrefix } from '../keys.ts';
+import { roleName } from './channel-role.ts';
+import {
+  METADATA_BYTES_MAX,
+  type MetadataJson,
+  parseMetadata,
+  renderMetadata,
+  signMetadata,
+  tufTime,
+  verifyRole,
+} from './metadata.ts';
+import type { TrustRoot } from './root.ts';
+import type { Signer } from './signer.ts';
+
+/**
+ * How new the state of an application is: TUF timestamp and snapshot metadata. They name a catalog revision, and expire
+ * after some days. An attacker who writes the bucket can delete later documents; without an unexpired timestamp, a
+ * process that remembers nothing does not believe what is left.
+ *
+ * The revision is a floor. A later revision that continues the chain counts at once, so no withdrawal waits for a
+ * timestamp.
+ *
+ * Both metadata are one object, so that no process sees one without the other. Their version is a time: a process finds
+ * the newest with one listing.
+ */
+export interface Freshness {
+  /** Seconds since the epoch, or a higher number when two were made in one second. */
+  readonly version: number;
+  /** Milliseconds since the epoch, by the store's clock. */
+  readonly expiresAt: number;
+  readonly signedAt: number;
+  /** The newest revision when it was signed. */
+  readonly revision: { readonly revision: number; readonly digest: string };
+  /** The version of the newest root when it was signed. */
+  readonly rootVersion: number;
+}
+
+/** The facts about a catalog revision that a timestamp states. */
+export interface FreshRevision {
+  readonly revision: number;
+  readonly digest: string;
+  readonly trust: TrustJson;
+}
+
+const documentSchema = z.object({ timestamp: z.unknown(), snapshot: z.unknown() });
+
+const timestampSchema = z.object({
+  _type: z.literal('timestamp'),
+  version: z.int().positive(),
+  expires: z.iso.datetime(),
+  meta: z.object({
+    'snapshot.json': z.object({ hashes: z.object({ sha256: digestSchema }) }),
+  }),
+  x_slipway_application: z.string(),
+  x_slipway_signed_at: z.iso.datetime(),
+});
+
+const snapshotSchema = z.object({
+  _type: z.literal('snapshot'),
+  version: z.int().positive(),
+  x_slipway_application: z.string(),
+  x_slipway_revision: z.object({ revision: z.int().positive(), digest: digestSchema }),
+  x_slipway_root: z.int().positive(),
+});
+
+/** The newest objects that a process looks at. An attacker can write any number of objects that nobody signed. */
+const LOOKED_AT_MAX = 20;
+
+interface FreshnessDeps {
+  readonly store: ObjectStore;
+  readonly application: string;
+}
+
+/**
+ * Finds the newest timestamp that an operator of the root signed.
+ *
+ * @param since looks only at timestamps that were made later; milliseconds since the epoch
+ * @throws AppError `store_unavailable`, `store_denied`
+ */
+export async function findFreshness(
+  { store, application }: FreshnessDeps,
+  root: TrustRoot,
+  since: number,
+): Promise<Freshness | undefined> {
+  const after = freshnessKey(application, Math.max(0, Math.floor(since / 1000)));
+  const keys: string[] = [];
+  for await (const { key } of store.list(freshnessPrefix(application), { after })) keys.push(key);
+  for (const key of keys.reverse().slice(0, LOOKED_AT_MAX)) {
+    const stored = await store.get(key, { bytesMax: METADATA_BYTES_MAX });
+    const found = stored && parseFreshness(stored.body, key, application, root);
+    if (found !== undefined && freshnessKey(application, found.version) === key) return found;
+  }
+  return undefined;
+}
+
+/** The SHA-256 of the bytes in which TUF clients get the metadata, in hex. */
+function sha256Of(metadata: MetadataJson): string {
+  return createHash('sha256').update(renderMetadata(metadata)).digest('hex');
+}
+
+/** @returns undefined when the document is corrupt, or no operator of the root signed it */
+export function parseFreshness(
+  bytes: Uint8Array,
+  key: string,
+  application: string,
+  root: TrustRoot,
+): Freshness | undefined {
+  try {
+    const { timestamp: given, snapshot: other } = documentSchema.parse(
+      JSON.parse(Buffer.from(bytes).toString()),
+    );
+    const timestamp = parseMetadata(Buffer.from(JSON.stringify(given)), key);
+    const snapshot = parseMetadata(Buffer.from(JSON.stringify(other)), key);
+    verifyRole(root.metadata, 'timestamp', timestamp);
+    verifyRole(root.metadata, 'snapshot', snapshot);
+    const time = timestampSchema.parse(timestamp.signed);
+    const state = snapshotSchema.parse(snapshot.signed);
+    const isOne =
+      time.x_slipway_application === application &&
+      state.x_slipway_application === application &&
+      time.version === state.version &&
+      time.meta['snapshot.json'].hashes.sha256 === sha256Of(snapshot);
+    if (!isOne) return undefined;
+    return {
+      version: time.version,
+      expiresAt: Date.parse(time.expires),
+      signedAt: Date.parse(time.x_slipway_signed_at),
+      revision: state.x_slipway_revision,
+      rootVersion: state.x_slipway_root,
+    };
+  } catch {
+    // Whatever is wrong with it: it proves nothing.
+    return undefined;
+  }
+}
+
+interface NewFreshness {
+  readonly state: FreshRevision;
+  readonly signer: Signer;
+  /** The version of the newest timestamp that the process knows; 0: none. */
+  readonly after: number;
+  /** By the store's clock; milliseconds since the epoch. */
+  readonly now: number;
+  readonly freshMs: number;
+}
+
+/** When other processes sign at the same time, each of them needs another number. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Signs and stores the next timestamp and snapshot.
+ *
+ * @throws AppError `signer_failed`, `store_unavailable`, `store_denied`
+ */
+export async function createFreshness(
+  { store, application }: FreshnessDeps,
+  { state, signer, after, now, freshMs }: NewFreshness,
+): Promise<Freshness> {
+  let version = Math.max(after + 1, Math.floor(now / 1000));
+  for (let attempt = 1; ; attempt++) {
+    const bytes = await signFreshness(application, { state, signer, now, freshMs, version });
+    const key = freshnessKey(application, version);
+    if ((await store.create(key, bytes)) === 'created') {
+      return {
+        version,
+        expiresAt: now + freshMs,
+        signedAt: now,
+        revision: { revision: state.revision, digest: state.digest },
+        rootVersion: state.trust.root.version,
+      };
+    }
+    if (attempt === ATTEMPTS_MAX) {
+      throw new AppError('store_unavailable', `${key} and the numbers before it are taken.`);
+    }
+    version++;
+  }
+}
+
+async function signFreshness(
+  application: string,
+  made: Omit<NewFreshness, 'after'> & { readonly version: number },
+): Promise<Uint8Array> {
+  const { state, signer, now, freshMs, version } = made;
+  const common = {
+    spec_version: '1.0.31',
+    version,
+    expires: tufTime(now + freshMs),
+    x_slipway_application: application,
+  };
+  const { root, channels = {} } = state.trust;
+  const roles = Object.entries(channels).map(([channel, role]) => [
+    `${roleName(channel)}.json`,
+    { version: role.version },
+  ]);
+  const snapshot = await signMetadata(
+    {
+      _type: 'snapshot',
+      ...common,
+      meta: { 'targets.json': { version: root.version }, ...Object.fromEntries(roles) },
+      x_slipway_revision: { revision: state.revision, digest: state.digest },
+      x_slipway_root: root.version,
+    },
+    [signer],
+  );
+  const timestamp = await signMetadata(
+    {
+      _type: 'timestamp',
+      ...common,
+      meta: {
+        'snapshot.json': {
+          version,
+          length: renderMetadata(snapshot).length,
+          hashes: { sha256: sha256Of(snapshot) },
+        },
+      },
+      x_slipway_signed_at: new Date(now).toISOString(),
+    },
+    [signer],
+  );
+  return Buffer.from(`${JSON.stringify({ timestamp, snapshot })}\n`);
+}
