@@ -16,6 +16,7 @@ import { addExplainCommands } from './explain/commands.ts';
 import { addImportCommand } from './import/commands.ts';
 import { addInitCommand } from './init/commands.ts';
 import { addSimulateCommand } from './simulate/commands.ts';
+import { addTrustCommands } from './trust/commands.ts';
 
 /** The commands of the publisher in one file and of the complete package, in the order of the help. */
 
@@ -24,6 +25,7 @@ export const FIRST_COMMANDS: readonly AddCommands[] = [
   addPublishCommands,
   addImportCommand,
   addWithdrawCommands,
+  addTrustCommands,
   addInspectCommands,
   addFeedsCommand,
   addExplainCommands,

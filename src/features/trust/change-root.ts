@@ -1,0 +1,153 @@
+import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
+import type { ChannelJson } from '../../catalog/documents/revision-document.ts';
+import { delegationsKey, rootKey } from '../../catalog/keys.ts';
+import { readApplications, readRevision } from '../../catalog/read.ts';
+import { coverageOf } from '../../catalog/trust/application-trust.ts';
+import { parseDelegations } from '../../catalog/trust/channel-role.ts';
+import { renderMetadata, signMetadata } from '../../catalog/trust/metadata.ts';
+import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
+import type { Signer } from '../../catalog/trust/signer.ts';
+import type { Trust } from '../../catalog/trust/trust.ts';
+import { AppError } from '../../core/errors.ts';
+import {
+  describeRoot,
+  operatorsOf,
+  type RootContent,
+  renderDelegations,
+  renderRoot,
+} from './root-content.ts';
+
+/** Root metadata with the targets metadata that belong to them, both signed. */
+export interface SignedRoot {
+  readonly root: TrustRoot;
+  readonly rootBytes: Uint8Array;
+  readonly delegationsBytes: Uint8Array;
+}
+
+/**
+ * Signs a root and its delegations.
+ *
+ * @param previous the root before it, whose keys must sign as well; undefined for the first root
+ * @throws AppError `key_required` when too few keys are given; `signer_failed`
+ */
+export async function signRoot(
+  content: RootContent,
+  previous: RootContent | undefined,
+  signers: readonly Signer[],
+): Promise<SignedRoot> {
+  for (const each of [content, ...(previous === undefined ? [] : [previous])]) {
+    requirePeople(each, signers);
+  }
+  requireOperatorKey(content, signers);
+  const own = [content.people, ...(previous === undefined ? [] : [previous.people])];
+  const people = signers.filter(({ key }) => own.some(({ keys }) => keys.has(key.id)));
+  const root = await signMetadata(renderRoot(content), people);
+  const delegations = await signMetadata(
+    renderDelegations(content),
+    people.filter(({ key }) => content.people.keys.has(key.id)),
+  );
+  const rootBytes = renderMetadata(root);
+  const delegationsBytes = renderMetadata(delegations);
+  const parsed = parseRoot(rootBytes, 'The new root');
+  parseDelegations(parsed, delegationsBytes, 'The new targets metadata');
+  return { root: parsed, rootBytes, delegationsBytes };
+}
+
+function requirePeople(content: RootContent, signers: readonly Signer[]): void {
+  const { people, version } = content;
+  const given = signers.filter(({ key }) => people.keys.has(key.id));
+  if (given.length >= people.threshold) return;
+  const [[, who = ''] = []] = describeRoot(content);
+  throw new AppError(
+    'key_required',
+    `Root ${version} needs signatures by ${who}. You gave ${given.length} of them. Give each with --key.`,
+  );
+}
+
+function requireOperatorKey(content: RootContent, signers: readonly Signer[]): void {
+  const operators = operatorsOf(content);
+  if (signers.some(({ key }) => operators.has(key.id))) return;
+  const who = describeRoot(content).at(-1)?.[1] ?? '';
+  throw new AppError(
+    'key_required',
+    `The first revision under root ${content.version} needs the signature of an operator: ${who}. Give the key with --key.`,
+  );
+}
+
+/** An offer that no client sees after a change of the root. */
+export interface LostOffer {
+  readonly channel: string;
+  readonly version: string;
+}
+
+export interface RootChange {
+  readonly root: TrustRoot;
+  readonly revision: number;
+  /** Offers that the keys of their channels have not signed. */
+  readonly lost: readonly LostOffer[];
+}
+
+/**
+ * Stores a root with its delegations, and commits the first catalog revision that is signed under it. When the keys of
+ * the signers reach the threshold of a channel, they sign everything that it offers.
+ *
+ * @param before reads the catalog before the change
+ * @throws AppError `already_exists` kinds as `status_forbids` when the store has another root of this version; the codes
+ *   of `changeCatalog`
+ */
+export async function commitRoot(
+  deps: WriterDeps,
+  { root, rootBytes, delegationsBytes }: SignedRoot,
+  { trust, reason }: { readonly trust: Trust; readonly reason: string },
+): Promise<RootChange> {
+  const { application, version } = root;
+  await createOnce(deps, rootKey(application, version), rootBytes);
+  await createOnce(deps, delegationsKey(application, version), delegationsBytes);
+  const writing = { ...deps, trust };
+  const known = await readApplications(deps);
+  if (!known.includes(application)) await registerApplication(deps, application);
+  await trust.of(application)?.lookForRoots();
+  const committed = await changeCatalog(writing, application, (channels) => ({
+    edit: {
+      change: {
+        kind: 'trust',
+        version: null,
+        channels: Object.keys(channels),
+        reason: null,
+        summary: reason,
+      },
+      channels,
+    },
+    plan: undefined,
+  }));
+  const lost = await findLost(writing, application, committed.after);
+  return { root, revision: committed.revision, lost };
+}
+
+async function createOnce({ store }: WriterDeps, key: string, bytes: Uint8Array): Promise<void> {
+  if ((await store.create(key, bytes)) === 'created') return;
+  const stored = (await store.get(key))?.body;
+  if (stored !== undefined && Buffer.compare(stored, bytes) === 0) return;
+  throw new AppError(
+    'status_forbids',
+    `The store has another ${key}. Another person changed the keys at the same time, or an earlier attempt stopped half way. If "slipway trust check" does not know this object, delete it and run the command again.`,
+  );
+}
+
+/** The offers that the roles of the newest revision do not cover. */
+export async function findLost(
+  deps: WriterDeps & { readonly trust: Trust },
+  application: string,
+  channels: Readonly<Record<string, ChannelJson>>,
+): Promise<readonly LostOffer[]> {
+  const trust = deps.trust.of(application);
+  const newest = await readRevision(deps, application);
+  const roles = newest && (await trust?.rolesOf(newest.signed));
+  if (roles === undefined) return [];
+  const { covers } = coverageOf(application, roles);
+  return Object.entries(channels).flatMap(([channel, { offers }]) =>
+    offers
+      .filter((offer) => offer.status === 'active' && !covers(channel, offer))
+      .map(({ version }) => ({ channel, version })),
+  );
+}

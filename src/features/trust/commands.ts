@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import {
+  addApplicationOption,
+  addConsentOption,
+  addDryRunOption,
+  addJsonOption,
+  addKeyOption,
+  addVersionArgument,
+  parseCount,
+  RepeatableOption,
+} from '../../cli/arguments.ts';
+import { type Description, describeCommand } from '../../cli/description.ts';
+import type { Runner } from '../../cli/runner.ts';
+import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+
+/** Commands for the keys that an application trusts, and for signing releases. */
+
+const load = () => import('./run-trust.ts');
+
+export function addTrustCommands(program: Command, run: Runner): void {
+  program.commandsGroup('Sign releases:');
+  addSign(program, run);
+  const trust = describeCommand(program.command('trust'), {
+    summary: 'make keys, and decide which keys publish',
+    does: 'Manages the root of trust of an application: the keys that change it, that operate the catalog, and that offer releases.',
+    effect: 'depends on the command.',
+    examples: ['trust new-key k1.key', 'trust show', 'trust check'],
+  });
+  describeCommand(trust.command('new-key'), {
+    summary: 'make a key pair',
+    does: 'Makes a key pair. It writes the private key to FILE, protected by a passphrase, and the public key beside it, to a file that ends with .pub.',
+    effect: 'two new files. It overwrites no file.',
+    examples: ['trust new-key k1.key', 'trust new-key ci.key --no-passphrase'],
+  })
+    .argument('<file>', 'the file of the private key, such as k1.key')
+    .option('--no-passphrase', 'do not protect the private key; for a CI secret')
+    .option('--p256', 'make an ECDSA key on P-256 instead of an Ed25519 key', false)
+    .action(run(async () => (await load()).newKey));
+  const init = rootChange(trust, 'init', INIT)
+    .requiredOption(
+      '--root <keys>',
+      'the people who may change the keys, such as k1.pub,k2.pub,k3.pub:2',
+    )
+    .option('--out <file>', 'the root file to write', 'root.json');
+  addExpiry(addKeys(init)).action(run(async () => (await load()).init));
+  const show = describeCommand(trust.command('show'), {
+    summary: 'show the keys and what each may do',
+    does: 'Shows the newest root of trust of an application: its keys, and what each key may do.',
+    effect: 'none; it only reads.',
+    examples: ['trust show', 'trust show --app desktop --json'],
+  });
+  addJsonOption(addApplicationOption(show)).action(run(async () => (await load()).show));
+  const add = rootChange(trust, 'add', ADD).option(
+    '--root <keys>',
+    'people who may change the keys, too; a threshold after ":" replaces the present one',
+  );
+  addKeys(add).action(run(async () => (await load()).add));
+  rootChange(trust, 'remove', REMOVE)
+    .argument('<keys...>', 'the public key files, names or ids of the keys')
+    .option(
+      '--threshold <count>',
+      'the new threshold where the present one becomes too high',
+      parseCount,
+    )
+    .action(run(async () => (await load()).remove));
+  addExpiry(rootChange(trust, 'rotate', ROTATE)).action(run(async () => (await load()).rotate));
+  const renew = describeCommand(trust.command('renew'), {
+    summary: 'state that the present catalog is the newest one',
+    does: 'Signs a new timestamp for the newest catalog revision. A service with TRUST_KEY does this once an hour. It shows the state, and asks first on a terminal.',
+    effect:
+      'services that start without a saved state trust this state until the timestamp expires (TRUST_FRESH).',
+    examples: ['trust renew', 'trust renew --yes --key ci.key'],
+  });
+  addConsentOption(
+    addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(renew)))),
+  ).action(run(async () => (await load()).renew));
+  const check = describeCommand(trust.command('check'), {
+    summary: 'verify all signatures, and say what expires',
+    does: 'Verifies the root, the roles of all channels, the newest catalog revision and the timestamp. It names offers that too few keys signed, drafts that wait for signatures, what expires, and whether TRUST_ROOT is older than the newest root.',
+    effect: 'none; it only reads. The exit code is 1 when something is wrong.',
+    examples: ['trust check', 'trust check --json'],
+  });
+  addJsonOption(addApplicationOption(check)).action(run(async () => (await load()).check));
+}
+
+function addSign(program: Command, run: Runner): void {
+  const sign = describeCommand(program.command('sign'), {
+    summary: 'sign a release that waits for signatures',
+    does: 'Shows a draft with the digests of its files and what changes for clients, and signs it. The signature that completes the threshold of the channel also offers the release.',
+    effect:
+      'one more signature; with the last one, clients of the channel are offered the release.',
+    examples: ['sign 1.4.0 --key k1.key', 'sign 1.4.0 --channel beta --key ci.key --yes'],
+  });
+  addApplicationOption(addVersionArgument(sign)).option(
+    '--channel <name>',
+    'the channel of the draft',
+    DEFAULT_CHANNEL,
+  );
+  addConsentOption(addJsonOption(addDryRunOption(addKeyOption(sign)))).action(
+    run(async () => (await import('./run-sign.ts')).sign),
+  );
+}
+
+const INIT: Description = {
+  summary: 'make the root of trust of an application',
+  does: 'Makes the root of trust of an application, writes it to a file, and commits the first signed catalog revision. When the given keys reach the threshold of a channel, they also sign everything that the channel offers.',
+  effect:
+    'once TRUST_ROOT names the root file, a service offers only what these keys signed, and commands need a key. Without --channel, the operators alone decide what is offered.',
+  examples: [
+    'trust init --root k1.pub,k2.pub,k3.pub:2 --channel stable=k1.pub,k2.pub,k3.pub:2 --channel beta=ci.pub:1 --operators ci.pub,k1.pub --key k1.key --key k2.key',
+    'trust init --app tool --root k1.pub --key k1.key --dry-run',
+  ],
+};
+
+const ADD: Description = {
+  summary: 'add keys',
+  does: 'Adds people, operators or the keys of a channel. For a channel that has keys, a threshold after ":" replaces the present one.',
+  effect: 'the new keys count from the next catalog revision on, which this command commits.',
+  examples: [
+    'trust add --operators new-ci.pub --key k1.key --key k2.key',
+    'trust add --channel nightly=ci.pub:1 --key k1.key --key k2.key',
+  ],
+};
+
+const REMOVE: Description = {
+  summary: 'remove keys that were lost or stolen',
+  does: 'Removes keys from every role, and names the releases that only these keys signed.',
+  effect:
+    'the keys sign nothing more. Releases that lose their signatures are not offered until others sign them; give --key for those others, too.',
+  examples: ['trust remove k3.pub --key k1.key --key k2.key --dry-run'],
+};
+
+const ROTATE: Description = {
+  summary: 'renew the root before it expires',
+  does: 'Makes the next root with the same keys and a later expiry.',
+  effect: 'services follow the new root; TRUST_ROOT need not change.',
+  examples: ['trust rotate --key k1.key --key k2.key'],
+};
+
+function rootChange(trust: Command, name: string, description: Description): Command {
+  const command = describeCommand(trust.command(name), description);
+  return addConsentOption(
+    addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(command)))),
+  );
+}
+
+function addKeys(command: Command): Command {
+  return command
+    .addOption(
+      new RepeatableOption(
+        '--channel <channel=keys>',
+        'the keys that offer releases on a channel, with their threshold, such as stable=k1.pub,k2.pub:2',
+        String,
+      ),
+    )
+    .option(
+      '--operators <keys>',
+      'keys that operate the catalog, such as ci.pub,k1.pub: they pause, yank and withdraw',
+    );
+}
+
+function addExpiry(command: Command): Command {
+  return command.option('--expires <days>', 'how many days the root is valid', parseCount, 365);
+}

@@ -1,0 +1,335 @@
+import type { WriterDeps } from '../../catalog/change.ts';
+import { readRevision } from '../../catalog/read.ts';
+import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
+import { shortId } from '../../catalog/trust/public-key.ts';
+import type { TrustRoot } from '../../catalog/trust/root.ts';
+import { renewFreshness } from '../../catalog/trust/signing.ts';
+import { createTrust } from '../../catalog/trust/trust.ts';
+import { askHidden } from '../../cli/ask-hidden.ts';
+import { requireConsent } from '../../cli/consent.ts';
+import { type Context, openContext } from '../../cli/context.ts';
+import { alignColumns, formatTime, indented, printJson } from '../../cli/output.ts';
+import { print, type Terminal } from '../../cli/terminal.ts';
+import { AppError } from '../../core/errors.ts';
+import { commitRoot, type LostOffer, type RootChange, signRoot } from './change-root.ts';
+import { checkTrust } from './check-trust.ts';
+import { createKeyFiles, publicFileOf, writeNew } from './new-key.ts';
+import {
+  contentOf,
+  describeRoot,
+  type GivenKeys,
+  type RootContent,
+  readChannelKeys,
+  readGivenKeys,
+} from './root-content.ts';
+import { addedTo, prolonged, removedFrom } from './root-edits.ts';
+
+interface AppOptions {
+  readonly app?: string;
+  readonly json: boolean;
+}
+
+interface ChangeOptions extends AppOptions {
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+}
+
+interface KeyOptions {
+  readonly channel?: readonly string[];
+  readonly operators?: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function newKey(
+  terminal: Terminal,
+  file: string,
+  { passphrase: isProtected, p256 }: { readonly passphrase: boolean; readonly p256: boolean },
+): Promise<void> {
+  const passphrase = isProtected ? await askNewPassphrase(terminal, file) : undefined;
+  const key = await createKeyFiles({ file, passphrase, isP256: p256 });
+  print(terminal, `Made the ${key.algorithm} key ${shortId(key.id)}:`);
+  const rows = [
+    [
+      file,
+      `the private key. ${isProtected ? 'Keep it where only you can read it.' : 'It has no passphrase: give it only to the machine that signs.'}`,
+    ],
+    [publicFileOf(file), 'the public key, for "slipway trust init" and "slipway trust add"'],
+  ];
+  for (const line of indented(2, alignColumns(rows))) print(terminal, line);
+}
+
+async function askNewPassphrase(terminal: Terminal, file: string): Promise<string> {
+  const given = terminal.environment().TRUST_KEY_PASSPHRASE;
+  const typed = given ?? (await askHidden(terminal, `New passphrase of ${file}`));
+  if (typed === undefined || typed.length < 8) {
+    throw new AppError(
+      'invalid_request',
+      'A passphrase needs at least 8 characters. Type one, set TRUST_KEY_PASSPHRASE, or give --no-passphrase.',
+    );
+  }
+  if (given !== undefined || terminal.stdin.isTTY !== true) return typed;
+  if ((await askHidden(terminal, 'The same passphrase again')) === typed) return typed;
+  throw new AppError('invalid_request', 'The two passphrases differ. Nothing was written.');
+}
+
+export async function init(
+  terminal: Terminal,
+  options: ChangeOptions &
+    KeyOptions & { readonly root: string; readonly out: string; readonly expires: number },
+): Promise<void> {
+  const context = await openContext(terminal, { mayBeNew: true });
+  const application = options.app ?? context.config.defaultApplication;
+  const unverified = { ...context, trust: undefined };
+  const newest = await readRevision(unverified, application);
+  if (newest?.signed.trust !== undefined) {
+    throw new AppError(
+      'status_forbids',
+      `${application} has a root of trust already. To change its keys: slipway trust add, remove or rotate.`,
+    );
+  }
+  const signers = await context.trust.signers();
+  const people = await readGivenKeys(options.root, '--root');
+  const empty: RootContent = {
+    application,
+    version: 1,
+    expiresAt: context.clock.now() + options.expires * DAY_MS,
+    firstRevision: (newest?.signed.revision ?? 0) + 1,
+    people,
+    operators: new Map(),
+    channels: new Map(),
+    names: people.names,
+  };
+  const added = addedTo(empty, await readAdditions(options));
+  const content =
+    added.operators.size === 0 && added.channels.size === 0
+      ? { ...added, operators: people.keys }
+      : added;
+  const signed = await signRoot(content, undefined, signers);
+  const change = (deps: WriterDeps): Promise<RootChange> =>
+    commitRoot({ ...deps, trust: undefined }, signed, {
+      trust: createTrust({
+        store: deps.store,
+        roots: new Map([[application, signed.root]]),
+        unsigned: new Set(),
+        signers: async () => signers,
+        freshMs: context.config.trust.freshMs,
+      }),
+      reason: 'root 1',
+    });
+  const { lost } = await change({ ...context, ...context.rehearse() });
+  await askAboutLost(terminal, lost);
+  // The file comes first: without it, nobody could use the signed catalog.
+  if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
+  const made = await change(context);
+  reportRoot(terminal, options, content, { ...made, lost });
+  if (options.json) return;
+  print(
+    terminal,
+    `Next: copy ${options.out} to each machine that runs the service or a command, and set TRUST_ROOT to it. Keep a copy outside the bucket: whoever can change it decides whom they trust.`,
+  );
+}
+
+export async function add(
+  terminal: Terminal,
+  options: ChangeOptions & KeyOptions & { readonly root?: string },
+): Promise<void> {
+  const additions = await readAdditions(options);
+  const people =
+    options.root === undefined ? undefined : await readGivenKeys(options.root, '--root');
+  if (
+    people === undefined &&
+    additions.operators === undefined &&
+    additions.channels.length === 0
+  ) {
+    throw new AppError(
+      'invalid_request',
+      'Nothing to add. Give --operators, --channel or --root with public key files.',
+    );
+  }
+  await changeRoot(terminal, options, (content) => addedTo(content, { ...additions, people }));
+}
+
+export async function remove(
+  terminal: Terminal,
+  keys: readonly string[],
+  options: ChangeOptions & { readonly threshold?: number },
+): Promise<void> {
+  await changeRoot(terminal, options, (content) => removedFrom(content, keys, options.threshold));
+}
+
+export async function rotate(
+  terminal: Terminal,
+  options: ChangeOptions & { readonly expires: number },
+): Promise<void> {
+  await changeRoot(terminal, options, (content, now) =>
+    prolonged(content, now + options.expires * DAY_MS),
+  );
+}
+
+/** Makes and commits the next root. */
+async function changeRoot(
+  terminal: Terminal,
+  options: ChangeOptions,
+  edit: (content: RootContent, now: number) => RootContent | Promise<RootContent>,
+): Promise<void> {
+  const context = await openContext(terminal);
+  const { trust: known, application } = openTrusted(context, options.app);
+  const previous = await readContent(context, known);
+  const newest = await readRevision(context, application);
+  const signers = await context.trust.signers();
+  const edited = await edit(previous, context.clock.now());
+  const content = {
+    ...edited,
+    version: previous.version + 1,
+    firstRevision: (newest?.signed.revision ?? 0) + 1,
+  };
+  const signed = await signRoot(content, previous, signers);
+  const change = (deps: WriterDeps): Promise<RootChange> =>
+    commitRoot(deps, signed, {
+      trust: context.trust.signingWith(signers, deps.store),
+      reason: `root ${content.version}`,
+    });
+  const { lost } = await change({ ...context, ...context.rehearse() });
+  await askAboutLost(terminal, lost);
+  reportRoot(terminal, options, content, { ...(await change(context)), lost });
+}
+
+async function readAdditions({ channel = [], operators }: KeyOptions) {
+  const channels = await Promise.all(channel.map(readChannelKeys));
+  const given = operators === undefined ? undefined : await readGivenKeys(operators, '--operators');
+  return { channels, operators: given };
+}
+
+async function askAboutLost(terminal: Terminal, lost: readonly LostOffer[]): Promise<void> {
+  if (lost.length === 0) return;
+  const text = `${lostSentence(lost)} Clients that have them keep them. Give the keys of those channels too, to sign them now.`;
+  await requireConsent(terminal, text);
+}
+
+const LOST_SHOWN = 10;
+
+function lostSentence(lost: readonly LostOffer[]): string {
+  const names = lost.map(({ channel, version }) => `${version} on ${channel}`);
+  const more = names.length > LOST_SHOWN ? ` and ${names.length - LOST_SHOWN} more` : '';
+  return `Too few keys have signed these releases, so they are not offered from then on: ${names.slice(0, LOST_SHOWN).join(', ')}${more}.`;
+}
+
+function reportRoot(
+  terminal: Terminal,
+  { json }: AppOptions,
+  content: RootContent,
+  { root, revision, lost }: RootChange,
+): void {
+  if (json) {
+    printJson(terminal, { app: root.application, root: root.version, revision, lost });
+    return;
+  }
+  print(
+    terminal,
+    `Root ${root.version} of ${root.application} is in use since catalog revision ${revision}:`,
+  );
+  printContent(terminal, content);
+  if (lost.length > 0) print(terminal, lostSentence(lost));
+}
+
+function printContent(terminal: Terminal, content: RootContent): void {
+  for (const line of indented(2, alignColumns(describeRoot(content)))) print(terminal, line);
+  print(terminal, `The root expires on ${formatTime(new Date(content.expiresAt).toISOString())}.`);
+}
+
+/** @throws AppError `invalid_configuration` without a root */
+export function openTrusted(
+  context: Context,
+  app: string | undefined,
+): { readonly application: string; readonly trust: ApplicationTrust } {
+  const application = app ?? context.config.defaultApplication;
+  const trust = context.trust.of(application);
+  if (trust !== undefined) return { application, trust };
+  throw new AppError(
+    'invalid_configuration',
+    `No root of trust is installed for ${application}. Set TRUST_ROOT to its root file; "slipway trust init" makes one.`,
+  );
+}
+
+async function readContent(context: Context, trust: ApplicationTrust): Promise<RootContent> {
+  const root: TrustRoot = await trust.newestRoot();
+  const newest = await readRevision(context, trust.application);
+  const revision = Math.max(newest?.signed.revision ?? 0, root.firstRevision);
+  return contentOf(root, await trust.delegationsAt(revision));
+}
+
+export async function show(terminal: Terminal, { app, json }: AppOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const { application, trust } = openTrusted(context, app);
+  const content = await readContent(context, trust);
+  if (json) {
+    printJson(terminal, { app: application, ...contentJson(content) });
+    return;
+  }
+  print(terminal, `Root ${content.version} of ${application} in ${context.place.text}:`);
+  printContent(terminal, content);
+}
+
+function contentJson(content: RootContent) {
+  const rows = (keys: GivenKeys['keys']) =>
+    [...keys].map(([id, { algorithm }]) => ({
+      id,
+      name: content.names.get(id) ?? null,
+      algorithm,
+    }));
+  return {
+    root: content.version,
+    expires: new Date(content.expiresAt).toISOString(),
+    first_revision: content.firstRevision,
+    people: { threshold: content.people.threshold, keys: rows(content.people.keys) },
+    operators: rows(content.operators),
+    channels: Object.fromEntries(
+      [...content.channels].map(([channel, { keys, threshold }]) => [
+        channel,
+        { threshold, keys: rows(keys) },
+      ]),
+    ),
+  };
+}
+
+export async function renew(terminal: Terminal, options: ChangeOptions): Promise<void> {
+  const context = await openContext(terminal);
+  const { application } = openTrusted(context, options.app);
+  const newest = await readRevision(context, application);
+  if (newest?.signed.trust === undefined) {
+    throw new AppError('unknown_application', `${application} has no signed catalog revision yet.`);
+  }
+  const { revision, at, by, change, trust } = newest.signed;
+  const what = [change.kind, change.version].filter((word) => word !== null).join(' ');
+  const state = `Catalog revision ${revision} of ${application}: ${what}, ${formatTime(at)}, by ${by}.`;
+  await requireConsent(
+    terminal,
+    `${state} Services will trust that it is the newest state. If you know of a later change, answer no, and restore the store first.`,
+  );
+  const fresh = options.dryRun
+    ? undefined
+    : await renewFreshness(context, application, { revision, digest: newest.digest, trust });
+  const expires = fresh && new Date(fresh.expiresAt).toISOString();
+  if (options.json) {
+    printJson(terminal, { app: application, revision, expires: expires ?? null });
+    return;
+  }
+  print(terminal, state);
+  if (expires !== undefined)
+    print(terminal, `Signed. The timestamp expires on ${formatTime(expires)}.`);
+}
+
+export async function check(terminal: Terminal, { app, json }: AppOptions): Promise<number> {
+  const context = await openContext(terminal);
+  const { application, trust } = openTrusted(context, app);
+  const { facts, problems } = await checkTrust(context, trust);
+  if (json) printJson(terminal, { app: application, facts: Object.fromEntries(facts), problems });
+  else {
+    print(terminal, `Trust of ${application} in ${context.place.text}:`);
+    for (const line of indented(2, alignColumns(facts))) print(terminal, line);
+    for (const problem of problems) print(terminal, `Problem: ${problem}`);
+    if (problems.length === 0) print(terminal, 'All signatures are valid.');
+  }
+  return problems.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import type { WriterDeps } from '../../catalog/change.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import { channelIn, type RevisionJson } from '../../catalog/documents/revision-document.ts';
+import type { MetadataReference } from '../../catalog/documents/trust-document.ts';
+import { roleSignatureKey } from '../../catalog/keys.ts';
+import { describeDraft, draftIn } from '../../catalog/list-drafts.ts';
+import { readRevision } from '../../catalog/read.ts';
+import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
+import type { ChannelKeys } from '../../catalog/trust/channel-role.ts';
+import {
+  digestOfSigned,
+  type MetadataJson,
+  signedBytes,
+  signMetadata,
+  tufTime,
+} from '../../catalog/trust/metadata.ts';
+import { isTufSignatureOf, shortId } from '../../catalog/trust/public-key.ts';
+import { keyText, type TrustRoot } from '../../catalog/trust/root.ts';
+import type { Signer } from '../../catalog/trust/signer.ts';
+import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/signing.ts';
+import type { Trust } from '../../catalog/trust/trust.ts';
+import { unknownApplication } from '../../catalog/unknown-release.ts';
+import { AppError } from '../../core/errors.ts';
+import { incomplete, noDraft } from '../../releases/drafts/draft-rules.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+
+/**
+ * Collects the signatures of a release that waits for them. Each person signs the next version of the channel's role,
+ * which everybody computes alike from the present version and the draft. Each signature is an object of its own, under
+ * the digest of that version, so that two people who sign at the same time do not disturb each other.
+ */
+
+/** A draft that waits for signatures, and the version of the role that offers it. */
+export interface WaitingRelease {
+  readonly application: string;
+  readonly channel: string;
+  readonly draft: DraftJson;
+  readonly revision: RevisionJson;
+  readonly root: TrustRoot;
+  readonly keys: ChannelKeys;
+  /** The `signed` part of the next version of the role. */
+  readonly next: MetadataJson['signed'];
+  readonly digest: string;
+  /** The valid signatures that the store has. */
+  readonly signatures: MetadataJson['signatures'];
+}
+
+interface SignDeps extends WriterDeps {
+  readonly trust: Trust;
+}
+
+/**
+ * Reads a draft with its signatures.
+ *
+ * @returns undefined when the channel offers the release already
+ * @throws AppError `unknown_version` without a draft; `release_incomplete` when expected builds are missing;
+ *   `status_forbids` for a channel whose releases need no signatures
+ */
+export async function readWaiting(
+  deps: SignDeps,
+  trust: ApplicationTrust,
+  { channel: name, version }: { readonly channel: string; readonly version: string },
+): Promise<WaitingRelease | undefined> {
+  const { application } = trust;
+  const revision = (await readRevision(deps, application))?.signed;
+  if (revision === undefined) throw await unknownApplication(deps, application);
+  const number = revision.revision + 1;
+  const keys = (await trust.delegationsAt(number)).channels.get(name);
+  if (keys === undefined) {
+    throw new AppError(
+      'status_forbids',
+      `Releases on ${name} need no signatures: the root of trust of ${application} names no keys for it.`,
+    );
+  }
+  const channel = channelIn(revision.channels, name);
+  const draft = channel && draftIn(channel, version);
+  if (channel === undefined || draft === undefined) {
+    if (channel?.offers.some((offer) => offer.version === version)) return undefined;
+    throw noDraft(revision.channels, version, name);
+  }
+  const { missing } = describeDraft(name, draft);
+  // Another build would make another manifest, and all signatures would be void.
+  if (missing.length > 0) throw incomplete(version, name, missing);
+  const role = (await trust.rolesOf({ ...revision, revision: number }))?.get(name);
+  const next = await nextRole(deps, {
+    application,
+    name,
+    channel,
+    role,
+    adding: [draft],
+    expires: tufTime(Date.parse(draft.since) + ROLE_VALID_MS),
+    keepsAll: true,
+  });
+  const digest = digestOfSigned(next);
+  const signatures = await readSignatures(deps.store, application, { digest, next, keys });
+  const root = await trust.newestRoot();
+  return { application, channel: name, draft, revision, root, keys, next, digest, signatures };
+}
+
+const signatureSchema = z.object({ keyid: z.string(), sig: z.string() });
+/** In bytes. */
+const SIGNATURE_BYTES_MAX = 4_096;
+
+async function readSignatures(
+  store: ObjectStore,
+  application: string,
+  { digest, next, keys }: Pick<WaitingRelease, 'digest' | 'next' | 'keys'>,
+): Promise<MetadataJson['signatures']> {
+  const bytes = signedBytes(next);
+  const found: MetadataJson['signatures'] = [];
+  // Asks for the objects of the known keys only: an attacker can store any number of others.
+  for (const [id, key] of keys.keys) {
+    const stored = await store.get(roleSignatureKey(application, digest, id), {
+      bytesMax: SIGNATURE_BYTES_MAX,
+    });
+    const given = stored && parseSignature(stored.body);
+    if (given?.keyid === id && isTufSignatureOf(key, bytes, given.sig)) found.push(given);
+  }
+  return found;
+}
+
+function parseSignature(bytes: Uint8Array): z.output<typeof signatureSchema> | undefined {
+  try {
+    return signatureSchema.safeParse(JSON.parse(Buffer.from(bytes).toString())).data;
+  } catch {
+    // The next line of the report says that the signature is missing.
+    return undefined;
+  }
+}
+
+export interface SignedRelease {
+  /** The names of the keys that have signed, with the signatures of this call. */
+  readonly signedBy: readonly string[];
+  /** The names of the keys that have not signed. */
+  readonly waitsFor: readonly string[];
+  /** The version of the role with enough signatures; undefined: more signatures are needed. */
+  readonly role: MetadataReference | undefined;
+}
+
+/**
+ * Signs with each key of the channel, and stores the signatures. When they are enough, stores the version of the role.
+ *
+ * @throws AppError `key_required` when no key of the channel is given; `signer_failed`
+ */
+export async function signWaiting(
+  deps: SignDeps,
+  trust: ApplicationTrust,
+  { application, channel, root, keys, next, digest, signatures }: WaitingRelease,
+  signers: readonly Signer[],
+): Promise<SignedRelease> {
+  const own = signers.filter(({ key }) => keys.keys.has(key.id));
+  if (own.length === 0) throw noKey(root, channel, keys, signers);
+  const fresh = own.filter(({ key }) => signatures.every(({ keyid }) => keyid !== key.id));
+  const made = await signMetadata(next, fresh);
+  for (const signature of made.signatures) {
+    const key = roleSignatureKey(application, digest, signature.keyid);
+    const bytes = Buffer.from(`${JSON.stringify(signature)}\n`);
+    if ((await deps.store.create(key, bytes)) === 'exists') {
+      throw new AppError(
+        'status_forbids',
+        `The store has another ${key}, which is no valid signature. Delete it, and sign again.`,
+      );
+    }
+  }
+  const all = [...signatures, ...made.signatures];
+  const has = (id: string): boolean => all.some(({ keyid }) => keyid === id);
+  const ids = [...keys.keys.keys()];
+  const isComplete = all.length >= keys.threshold;
+  return {
+    signedBy: ids.filter(has).map((id) => keyText(root, id)),
+    waitsFor: ids.filter((id) => !has(id)).map((id) => keyText(root, id)),
+    role: isComplete
+      ? await storeRole(deps.store, trust, channel, { signed: next, signatures: all })
+      : undefined,
+  };
+}
+
+function noKey(
+  root: TrustRoot,
+  channel: string,
+  keys: ChannelKeys,
+  signers: readonly Signer[],
+): AppError {
+  const ids = [...keys.keys.keys()].map((id) => keyText(root, id)).join(', ');
+  const [given] = signers;
+  return new AppError(
+    'key_required',
+    given === undefined
+      ? `Give one of the keys of ${channel} with --key: ${ids}.`
+      : `Key ${shortId(given.key.id)} (${given.name}) is no key of ${channel}. Its keys: ${ids}.`,
+  );
+}
