@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { BuiltArtifact, InsideFacts } from '../../src/builds/build-output.ts';
+import type { Trust } from '../../src/catalog/trust/trust.ts';
 import type { Clock, Randomness } from '../../src/core/clock.ts';
 import { publishRelease } from '../../src/releases/publish/publish-release.ts';
 import type { PublishRequest, PublishResult } from '../../src/releases/publish/publish-request.ts';
@@ -48,6 +49,7 @@ export interface PublisherParts {
   readonly clock: Clock;
   readonly randomness: Randomness;
   readonly skipCorrupt?: readonly number[];
+  readonly trust?: Trust | undefined;
 }
 
 /** Publishes to the channel stable of the application desktop, unless the request says otherwise. */

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import { waitAtMost } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
 import type { AnnouncedRevision, AnnouncedRevisions } from '../following/hints.ts';
 import {
   type ApplicationCatalog,
@@ -131,7 +132,14 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
   };
 
   const refreshList = async (): Promise<void> => {
-    await list.refresh();
+    const failure = await list.refresh().then(
+      () => undefined,
+      (error: unknown) => {
+        // An attacker can delete the list. The applications with a root of trust exist all the same.
+        if (deps.trust !== undefined && isAppError(error) && error.kind === 'corrupt') return error;
+        throw error;
+      },
+    );
     list.names().filter(isServed).forEach(getOrCreate);
     // Includes an application from the saved state that is not listed: such a store was rolled back, and the status
     // must report that.
@@ -140,6 +148,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     const reads = Promise.allSettled(untried.map(([name, catalog]) => firstRead(name, catalog)));
     await waitAtMost(clock, FIRST_READS_WAIT_MS, reads);
     if (untried.length > 0) await saveConfirmations();
+    if (failure !== undefined) throw failure;
   };
 
   return {

@@ -3,6 +3,7 @@ import { canonicalize } from '@tufjs/canonical-json';
 import { type Metadata, type Root, Signature, type Targets } from '@tufjs/models';
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { canonicalForm } from '../../store/sequence/canonical.ts';
 import { tufSignature } from './public-key.ts';
 import { type Signer, signWith } from './signer.ts';
 
@@ -37,11 +38,12 @@ export function parseMetadata(bytes: Uint8Array, name: string): MetadataJson {
   return data;
 }
 
+/** The bytes to store. What is signed is another form, which does not escape line breaks: see {@link signedBytes}. */
 export function renderMetadata(metadata: MetadataJson): Uint8Array {
-  return Buffer.from(`${canonicalize(metadata)}\n`);
+  return Buffer.from(`${canonicalForm(metadata)}\n`);
 }
 
-/** The bytes that the signatures of metadata sign. */
+/** The bytes that the signatures of metadata sign: the canonical JSON of TUF (TUF specification, section 4.1). */
 export function signedBytes(signed: MetadataJson['signed']): Buffer {
   return Buffer.from(canonicalize(signed));
 }

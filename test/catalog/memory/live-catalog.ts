@@ -3,6 +3,7 @@ import { afterEach, expect } from 'vitest';
 import { findUpdate } from '../../../src/answers/find-update.ts';
 import type { CatalogRelay } from '../../../src/catalog/following/relay.ts';
 import { type Catalog, createCatalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Trust } from '../../../src/catalog/trust/trust.ts';
 import type { Clock } from '../../../src/core/clock.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { DEFAULT_TIERS } from '../../../src/domain/tier.ts';
@@ -76,7 +77,12 @@ export interface World {
   };
   /** What the catalogs logged at warn and above. */
   readonly log: string[];
-  open(options?: { stateDirectory?: string; store?: ObjectStore; relay?: CatalogRelay }): Catalog;
+  open(options?: {
+    stateDirectory?: string;
+    store?: ObjectStore;
+    relay?: CatalogRelay;
+    trust?: Trust;
+  }): Catalog;
   /** Replaces an object's bytes, as only an attacker or an operator can; undefined deletes it. */
   tamper(key: string, edit: (text: string) => string | undefined): Promise<void>;
 }
@@ -106,6 +112,7 @@ export function createWorld(): World {
         pollIntervalMs: POLL_MS,
         staleMaxMs: STALE_MAX_MS,
         relay: options.relay,
+        trust: options.trust,
       }),
     tamper: async (key, edit) => {
       const object = await memory.get(key);
