@@ -41,6 +41,14 @@ const ownFields = z.object({
   x_slipway_names: z.record(z.string(), z.string().regex(/^[\w.@-]{1,64}$/)).optional(),
 });
 
+/** Keys as messages name them, in the order of their names. */
+export function keyList(root: Pick<TrustRoot, 'names'>, ids: Iterable<string>): string {
+  return [...ids]
+    .map((id) => keyText(root, id))
+    .sort()
+    .join(', ');
+}
+
 /**
  * Parses root metadata, and verifies that they are signed by their own root keys.
  *

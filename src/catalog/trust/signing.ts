@@ -43,7 +43,7 @@ import {
 } from './metadata.ts';
 import { shortId } from './public-key.ts';
 import { signRevision } from './revision-signature.ts';
-import { keyText, type TrustRoot } from './root.ts';
+import { keyList, type TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
 import type { Trust } from './trust.ts';
 
@@ -279,7 +279,7 @@ function requireOperator(
   const { operators } = root;
   const signer = signers.find(({ key }) => operators.has(key.id));
   if (signer !== undefined) return signer;
-  const ids = [...operators.keys()].map((id) => keyText(root, id)).join(', ');
+  const ids = keyList(root, operators.keys());
   const [given] = signers;
   throw new AppError(
     'key_required',
@@ -303,7 +303,7 @@ function signaturesMissing(
       `The root of trust of ${application} names no keys for the channel ${channel}, so it offers nothing. Add them: slipway trust add --channel ${channel}=NAME.pub:1.`,
     );
   }
-  const ids = [...keys.keys.keys()].map((id) => keyText(root, id)).join(', ');
+  const ids = keyList(root, keys.keys.keys());
   return new AppError(
     'key_required',
     `${what} needs signatures by ${keys.threshold} of these keys: ${ids}. Give each with --key. Nothing was changed.`,

@@ -1,3 +1,4 @@
+import { optionOf } from '../../catalog/draft-text.ts';
 import { correctNotes, type NotesCorrected } from '../../releases/publish/correct-notes.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { openContext } from '../context.ts';
@@ -23,7 +24,7 @@ export async function notes(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const done = await correctNotes(context, { application, version, set, remove, reason });
-  const { changed, channels, manifest, revision } = done;
+  const { changed, channels, manifest, revision, waiting } = done;
   if (options.json) {
     printJson(terminal, {
       app: application,
@@ -32,6 +33,7 @@ export async function notes(
       manifest,
       catalog_revision: revision,
       changed,
+      ...(waiting.length === 0 ? {} : { waiting }),
       notes: done.notes,
       ...(await differenceJson(terminal, context, application, done)),
     });
@@ -45,6 +47,12 @@ export async function notes(
       ? `Corrected the notes of ${release} ${where}.`
       : `Nothing to do: ${release} has these notes ${where}.`,
   );
+  for (const channel of waiting) {
+    print(
+      terminal,
+      `On ${channel}, clients see the notes once people with its keys have signed them: slipway sign ${version}${optionOf(channel)} --key FILE.`,
+    );
+  }
   if (!changed) return;
   for (const line of alignColumns(done.notes.map(rowOf))) print(terminal, `  ${line}`);
   printWhenLive(terminal, context, done.announced);

@@ -46,10 +46,12 @@ export function addTrustCommands(program: Command, run: Runner): void {
   const show = describeCommand(trust.command('show'), {
     summary: 'show the keys and what each may do',
     does: 'Shows the newest root of trust of an application: its keys, and what each key may do.',
-    effect: 'none; it only reads.',
-    examples: ['trust show', 'trust show --app desktop --json'],
+    effect: 'none. With --out, it writes a new file.',
+    examples: ['trust show', 'trust show --app desktop --json', 'trust show --out root-2.json'],
   });
-  addJsonOption(addApplicationOption(show)).action(run(async () => (await load()).show));
+  addJsonOption(addApplicationOption(show))
+    .option('--out <file>', 'also write the newest root to this file, for TRUST_ROOT')
+    .action(run(async () => (await load()).show));
   const add = rootChange(trust, 'add', ADD).option(
     '--root <keys>',
     'people who may change the keys, too; a threshold after ":" replaces the present one',

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { type ChannelKeys, type Delegations, roleName } from '../../catalog/trust/channel-role.ts';
 import { type MetadataJson, tufTime } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, parsePublicKey, tufKeyOf } from '../../catalog/trust/public-key.ts';
-import { keyText, type TrustRoot } from '../../catalog/trust/root.ts';
+import { keyList, type TrustRoot } from '../../catalog/trust/root.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { readText } from '../../releases/trust/open-signer.ts';
@@ -156,8 +156,7 @@ function keysJson(keys: ReadonlyMap<string, PublicKey>): Record<string, never> {
 
 /** Lines about who may do what, for people. */
 export function describeRoot(content: RootContent): readonly (readonly [string, string])[] {
-  const list = (keys: ReadonlyMap<string, PublicKey>): string =>
-    [...keys.keys()].map((id) => keyText(content, id)).join(', ');
+  const list = (keys: ReadonlyMap<string, PublicKey>): string => keyList(content, keys.keys());
   const { people, channels } = content;
   return [
     ['change the keys', `${people.threshold} of ${list(people.keys)}`],

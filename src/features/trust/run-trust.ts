@@ -1,6 +1,7 @@
 import type { WriterDeps } from '../../catalog/change.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
+import { renderMetadata } from '../../catalog/trust/metadata.ts';
 import { shortId } from '../../catalog/trust/public-key.ts';
 import type { TrustRoot } from '../../catalog/trust/root.ts';
 import { renewFreshness } from '../../catalog/trust/signing.ts';
@@ -259,16 +260,23 @@ async function readContent(context: Context, trust: ApplicationTrust): Promise<R
   return contentOf(root, await trust.delegationsAt(revision));
 }
 
-export async function show(terminal: Terminal, { app, json }: AppOptions): Promise<void> {
+export async function show(
+  terminal: Terminal,
+  { app, json, out }: AppOptions & { readonly out?: string },
+): Promise<void> {
   const context = await openContext(terminal);
   const { application, trust } = openTrusted(context, app);
   const content = await readContent(context, trust);
+  if (out !== undefined) {
+    await writeNew(out, renderMetadata((await trust.newestRoot()).json), 0o644);
+  }
   if (json) {
     printJson(terminal, { app: application, ...contentJson(content) });
     return;
   }
   print(terminal, `Root ${content.version} of ${application} in ${context.place.text}:`);
   printContent(terminal, content);
+  if (out !== undefined) print(terminal, `Wrote it to ${out}.`);
 }
 
 function contentJson(content: RootContent) {

@@ -16,7 +16,7 @@ import {
   tufTime,
 } from '../../catalog/trust/metadata.ts';
 import { isTufSignatureOf, shortId } from '../../catalog/trust/public-key.ts';
-import { keyText, type TrustRoot } from '../../catalog/trust/root.ts';
+import { keyList, keyText, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/signing.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
@@ -166,10 +166,11 @@ export async function signWaiting(
   const all = [...signatures, ...made.signatures];
   const has = (id: string): boolean => all.some(({ keyid }) => keyid === id);
   const ids = [...keys.keys.keys()];
+  const named = (some: readonly string[]) => some.map((id) => keyText(root, id)).sort();
   const isComplete = all.length >= keys.threshold;
   return {
-    signedBy: ids.filter(has).map((id) => keyText(root, id)),
-    waitsFor: ids.filter((id) => !has(id)).map((id) => keyText(root, id)),
+    signedBy: named(ids.filter(has)),
+    waitsFor: named(ids.filter((id) => !has(id))),
     role: isComplete
       ? await storeRole(deps.store, trust, channel, { signed: next, signatures: all })
       : undefined,
@@ -182,7 +183,7 @@ function noKey(
   keys: ChannelKeys,
   signers: readonly Signer[],
 ): AppError {
-  const ids = [...keys.keys.keys()].map((id) => keyText(root, id)).join(', ');
+  const ids = keyList(root, keys.keys.keys());
   const [given] = signers;
   return new AppError(
     'key_required',

@@ -127,6 +127,29 @@ export function planDraft(
   };
 }
 
+/**
+ * The draft of a release that people have to sign before the channel offers it.
+ *
+ * @param before the draft of the same version; it stays as it is when it has the same manifest, because people may have
+ *   signed it
+ * @param now by the store's clock; milliseconds since the epoch
+ */
+export function signedDraftOf(
+  offer: OfferJson,
+  before: DraftJson | undefined,
+  { now, rollout }: { readonly now: number; readonly rollout?: Admission['rollout'] },
+): DraftJson {
+  if (before?.manifest.digest === offer.manifest.digest) return before;
+  const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
+  const plan = rollout && { text: rollout.text, freeze_windows: [...rollout.freezeWindows] };
+  return {
+    ...statement,
+    since: new Date(now).toISOString(),
+    opens: 'when_signed',
+    ...(plan === undefined ? {} : { rollout: plan }),
+  };
+}
+
 function opensBy(
   mode: Holding['mode'],
   before: DraftJson | undefined,

@@ -7,9 +7,12 @@ import {
   type WriterDeps,
 } from '../../catalog/change.ts';
 import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
+import { openOfferRight } from '../../catalog/trust/signing.ts';
 import { AppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
+import { signedDraftOf, withDraft } from '../drafts/draft-rules.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
 import { isSameRelease } from './merge-release.ts';
 
@@ -30,6 +33,8 @@ interface NoteChange {
 export interface NotesCorrected extends Committed {
   /** The channels that list the release, without the channels that yanked it. */
   readonly channels: readonly string[];
+  /** The channels whose keys have to sign the notes before clients see them. */
+  readonly waiting: readonly string[];
   /** The number of the newest manifest that these channels name. */
   readonly manifest: number;
   readonly notes: readonly NoteChange[];
@@ -189,7 +194,10 @@ async function commitCorrections(
   const { application, version, reason } = request;
   const byNumber = new Map(corrections.map(({ from, to }) => [from.number, to]));
   const manifest = Math.max(...corrections.map(({ to }) => to.number));
-  const { plan, ...committed } = await changeCatalog(deps, application, async (before) => {
+  const { plan, ...committed } = await changeCatalog(deps, application, async (before, present) => {
+    const right = await openOfferRight(deps, application, present.revision, present.trust);
+    const now = deps.clock.now();
+    const waiting: string[] = [];
     const listing = await correctable(deps, before, request);
     const edited: Record<string, ChannelJson> = {};
     for (const [name, channel] of listing) {
@@ -198,12 +206,19 @@ async function commitCorrections(
       if (offer === undefined || to === undefined) return { edit: undefined, plan: undefined };
       if (to.number === offer.manifest.number) continue;
       const corrected = { ...offer, manifest: { number: to.number, digest: to.digest } };
+      if (right?.mayOffer(name, corrected) === false) {
+        waiting.push(name);
+        const held = signedDraftOf(corrected, draftIn(channel, version), { now });
+        if (held !== draftIn(channel, version)) edited[name] = withDraft(channel, held);
+        continue;
+      }
       const others = channel.offers.filter((each) => each !== offer);
       edited[name] = { ...channel, offers: [...others, corrected] };
     }
     const listed = listing.map(([name]) => name);
     const channels = Object.keys(edited);
-    if (channels.length === 0) return { edit: undefined, plan: listed };
+    const plan = { listed, waiting };
+    if (channels.length === 0) return { edit: undefined, plan };
     const change = {
       kind: 'notes' as const,
       version,
@@ -211,9 +226,10 @@ async function commitCorrections(
       reason,
       summary: summaryOf(request),
     };
-    return { edit: { change, channels: { ...before, ...edited } }, plan: listed };
+    return { edit: { change, channels: { ...before, ...edited } }, plan };
   });
-  return plan === undefined ? 'overtaken' : { ...committed, channels: plan, manifest };
+  if (plan === undefined) return 'overtaken';
+  return { ...committed, channels: plan.listed, waiting: plan.waiting, manifest };
 }
 
 /** `de, und; removes fr` */

@@ -28,6 +28,7 @@ import {
   isHeld,
   planDraft,
   refuseDraftElsewhere,
+  signedDraftOf,
   withDraft,
   withoutDraft,
 } from '../drafts/draft-rules.ts';
@@ -129,10 +130,11 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
   const isStated =
     placed.kind === 'draft'
       ? isDeepStrictEqual(draft, placed.draft)
-      : existing !== undefined && isCovered(existing, offered, mine);
+      : existing !== undefined && draft === undefined && isCovered(existing, offered, mine);
   if (isStated) return { ...plan, edit: undefined };
   refuseDraftElsewhere(channels, version, name);
-  if (existing !== undefined && mode === 'draft') throw offeredAlready(version, name);
+  if (existing !== undefined && placed.kind === 'offer' && mode === 'draft')
+    throw offeredAlready(version, name);
   const change = {
     kind: placed.kind === 'draft' ? ('draft' as const) : ('publish' as const),
     version,
@@ -156,7 +158,11 @@ function planManifest(
   const { newest, base, offered, offerRight } = state;
   const opened = offered.find(({ number }) => number === existing?.manifest.number);
   // Another publisher opened the draft, so there is nothing to add, even if other channels offer other manifests.
-  if (mode === 'open' && opened !== undefined) return { release: opened.release, kept: opened };
+  if (mode === 'open' && existing !== undefined) {
+    // People have signed another manifest of the offered release, with more builds or with other notes.
+    const kept = draft === undefined ? opened : base;
+    if (kept !== undefined) return { release: kept.release, kept };
+  }
   const fixed = fixedReleases(state, version);
   const merged = mergeRelease(base?.release, fixed, mine);
   const isContinued = mode !== 'open' && base !== undefined && isSameRelease(base.release, merged);
@@ -204,12 +210,16 @@ function placeOnChannel(
   const stated = offerJsonOf(release, kept ?? { number: 0, digest: '' });
   const keeping = { added: parseVersion(stated.version), now };
   const start = { now, salt };
+  const mayOffer = offerRight?.mayOffer(name, stated) ?? true;
   if (existing !== undefined) {
+    if (!mayOffer) {
+      const draft = signedDraftOf(stated, draftIn(channel, stated.version), { now });
+      return { kind: 'draft', draft, channels: { ...channels, [name]: withDraft(channel, draft) } };
+    }
     const offer = withRollout(start, withKept(stated, existing), existing, publish);
-    const offered = withOffer(channels, name, channel, offer);
+    const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
     return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
   }
-  const mayOffer = offerRight?.mayOffer(name, stated) ?? true;
   const draft = planDraft(publish, channel, stated, { now, mayOffer });
   const rollout = draft.rollout && {
     text: draft.rollout.text,
@@ -231,7 +241,10 @@ function placeOnChannel(
  */
 function withKept(offer: OfferJson, existing: OfferJson): OfferJson {
   const { status, reason, ends_native: ended = [] } = existing;
-  return { ...offer, status, reason, ends_native: [...(offer.ends_native ?? []), ...ended] };
+  const own = offer.ends_native ?? [];
+  const more = ended.filter((target) => !own.some((each) => isDeepStrictEqual(each, target)));
+  if (more.length === 0) return { ...offer, status, reason };
+  return { ...offer, status, reason, ends_native: [...own, ...more] };
 }
 
 /** The plan of the rollout that a new release or draft starts with, for the history. */

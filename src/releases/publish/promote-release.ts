@@ -4,7 +4,6 @@ import {
   changeCatalog,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
@@ -29,7 +28,7 @@ import {
   withRollout,
 } from '../channels/channel-rules.ts';
 import { withoutOldOffers } from '../channels/keep-newest-offers.ts';
-import { incomplete, refuseDraft, withDraft } from '../drafts/draft-rules.ts';
+import { incomplete, refuseDraft, signedDraftOf, withDraft } from '../drafts/draft-rules.ts';
 import { refuseRequired } from './refuse-required.ts';
 import { refuseStranding } from './refuse-stranding.ts';
 
@@ -141,7 +140,10 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         summary: own === undefined ? request.rollout?.text : undefined,
       };
       if (isHeld) {
-        const held = draftOf(offer, request.rollout, start.now);
+        const held = signedDraftOf(offer, undefined, {
+          now: start.now,
+          rollout: request.rollout,
+        });
         const isNew = !Object.hasOwn(channels, channel);
         const holding = withDraft(isNew ? { ...admitted, hidden: true } : admitted, held);
         return {
@@ -156,18 +158,6 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     },
   );
   return { ...committed, channel, ...plan };
-}
-
-/** The draft of a release that people have to sign before the channel offers it. */
-function draftOf(offer: OfferJson, rollout: Admission['rollout'], now: number): DraftJson {
-  const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
-  const plan = rollout && { text: rollout.text, freeze_windows: [...rollout.freezeWindows] };
-  return {
-    ...statement,
-    since: new Date(now).toISOString(),
-    opens: 'when_signed',
-    ...(plan === undefined ? {} : { rollout: plan }),
-  };
 }
 
 /** Reads the manifest only when the application has rules. */

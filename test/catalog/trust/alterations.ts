@@ -278,6 +278,15 @@ async function fill(store: ObjectStore, objects: Objects): Promise<void> {
   for await (const { key } of store.list('')) if (!objects.has(key)) await store.delete(key);
 }
 
+/** One alteration. It does nothing when an earlier one has damaged the document that it edits. */
+async function alter(objects: Objects, dice: Dice, signer: Signer | undefined): Promise<void> {
+  try {
+    await dice.pick(ALTERATIONS)(objects, dice, signer);
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
+  }
+}
+
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
@@ -311,7 +320,7 @@ export async function alterStores(
     if (isWarm) await catalog.start();
     const objects: Objects = new Map(base.objects);
     for (let count = dice.below(3); count >= 0; count--) {
-      await dice.pick(ALTERATIONS)(objects, dice, signer === undefined ? undefined : ci);
+      await alter(objects, dice, signer === undefined ? undefined : ci);
     }
     await fill(store, objects);
     if (isWarm) await catalog.refresh().catch(ignoreExpected);
