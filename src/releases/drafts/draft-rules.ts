@@ -150,6 +150,12 @@ export function signedDraftOf(
   };
 }
 
+/** The fields of a draft that its offer will have. */
+export function statementOf(draft: DraftJson): Omit<OfferJson, 'status' | 'reason' | 'rollout'> {
+  const { since: _since, opens: _opens, expect: _expect, rollout: _rollout, ...statement } = draft;
+  return statement;
+}
+
 function opensBy(
   mode: Holding['mode'],
   before: DraftJson | undefined,

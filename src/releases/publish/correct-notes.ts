@@ -12,7 +12,7 @@ import { type ManifestReference, readManifest, readRevision } from '../../catalo
 import { openOfferRight } from '../../catalog/trust/signing.ts';
 import { AppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
-import { signedDraftOf, withDraft } from '../drafts/draft-rules.ts';
+import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
 import { isSameRelease } from './merge-release.ts';
 
@@ -113,6 +113,15 @@ function visibleOffer(
   return offers.find((offer) => offer.version === version && offer.status !== 'yanked');
 }
 
+/** The manifest to correct: a draft of the release may have more builds, which wait for signatures. */
+function manifestIn(
+  channel: ChannelJson,
+  request: Pick<ListedRequest, 'version'>,
+): OfferJson['manifest'] | undefined {
+  const offer = visibleOffer(channel, request);
+  return offer && (draftIn(channel, request.version)?.manifest ?? offer.manifest);
+}
+
 /** A listed manifest, and the manifest that replaces it; both are the same when the notes are right already. */
 interface Correction {
   readonly from: ManifestReference;
@@ -127,7 +136,7 @@ async function correctManifests(
 ): Promise<readonly Correction[]> {
   const { application, version } = request;
   const named = listing
-    .map(([, channel]) => visibleOffer(channel, request)?.manifest)
+    .map(([, channel]) => manifestIn(channel, request))
     .filter((manifest) => manifest !== undefined);
   const distinct = [...new Map(named.map((manifest) => [manifest.number, manifest])).values()];
   const listed = await Promise.all(
@@ -202,18 +211,20 @@ async function commitCorrections(
     const edited: Record<string, ChannelJson> = {};
     for (const [name, channel] of listing) {
       const offer = visibleOffer(channel, request);
-      const to = byNumber.get(offer?.manifest.number ?? 0);
+      const to = byNumber.get(manifestIn(channel, request)?.number ?? 0);
       if (offer === undefined || to === undefined) return { edit: undefined, plan: undefined };
-      if (to.number === offer.manifest.number) continue;
-      const corrected = { ...offer, manifest: { number: to.number, digest: to.digest } };
+      const draft = draftIn(channel, version);
+      if (to.number === (draft ?? offer).manifest.number) continue;
+      const manifest = { number: to.number, digest: to.digest };
+      const corrected = { ...offer, ...(draft && statementOf(draft)), manifest };
       if (right?.mayOffer(name, corrected) === false) {
         waiting.push(name);
-        const held = signedDraftOf(corrected, draftIn(channel, version), { now });
-        if (held !== draftIn(channel, version)) edited[name] = withDraft(channel, held);
+        edited[name] = withDraft(channel, signedDraftOf(corrected, draft, { now }));
         continue;
       }
       const others = channel.offers.filter((each) => each !== offer);
-      edited[name] = { ...channel, offers: [...others, corrected] };
+      const rest = withoutDraft(channel, version);
+      edited[name] = { ...rest, offers: [...others, corrected] };
     }
     const listed = listing.map(([name]) => name);
     const channels = Object.keys(edited);

@@ -50,12 +50,14 @@ export interface Contribution {
  *
  * @param newest the newest manifest's release, offered or not
  * @param offered the releases that some channel offers or offered
+ * @param base the release that has the statements, such as the notes; default: the last of `offered`, else `newest`
  * @throws AppError `release_differs`
  */
 export function mergeRelease(
   newest: Release | undefined,
   offered: readonly Release[],
   mine: Contribution,
+  base = offered.at(-1) ?? newest,
 ): Release {
   const fixed = new Map(
     offered.flatMap((release) => release.artifacts.map((a) => [identityName(a), a])),
@@ -81,7 +83,6 @@ export function mergeRelease(
     }
   }
   refuseSharedNames([...artifacts.values()], mine);
-  const base = offered.at(-1) ?? newest;
   refuseEndedBuilds(mine, [...artifacts.values()]);
   const endsNative = mergeTargets(base?.endsNative ?? [], mine.endsNative).filter(
     (target) => findNativeBuild([...artifacts.values()], target) === undefined,

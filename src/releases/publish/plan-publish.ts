@@ -164,7 +164,9 @@ function planManifest(
     if (kept !== undefined) return { release: kept.release, kept };
   }
   const fixed = fixedReleases(state, version);
-  const merged = mergeRelease(base?.release, fixed, mine);
+  // A draft of an offered release may have corrected notes.
+  const waiting = existing === undefined || draft === undefined ? undefined : base?.release;
+  const merged = mergeRelease(base?.release, fixed, mine, waiting);
   const isContinued = mode !== 'open' && base !== undefined && isSameRelease(base.release, merged);
   // People have signed the manifest of the draft, so this very manifest is offered.
   const isDated =
