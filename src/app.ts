@@ -119,7 +119,7 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   const privateStore = await openPrivateStore(storeDeps, store);
   const clock = createSharedClock(deps.clock, store);
   const reading = { config, store, clock, randomness, log };
-  const trust = await openServiceTrust(config, store);
+  const trust = await openServiceTrust(config, store, clock);
   const catalog = createCatalog({
     ...reading,
     trust,
@@ -137,9 +137,10 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
     ...reading,
     store: privateStore,
     releaseStore: store,
+    trust,
     origins: originsOf(config),
     captcha: captcha.captcha,
-    explain: createExplainer({ store, catalog, clock, tiers }),
+    explain: createExplainer({ store, trust, catalog, clock, tiers }),
     inTurn: relay?.inTurn,
     passwordCost: deps.passwordCost,
     reportOutcome,
@@ -213,12 +214,17 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
 }
 
 /** Undefined without a root of trust: the service then serves what the bucket says. */
-async function openServiceTrust(config: Config, store: ObjectStore): Promise<Trust | undefined> {
+async function openServiceTrust(
+  config: Config,
+  store: ObjectStore,
+  clock: Clock,
+): Promise<Trust | undefined> {
   const { trust: settings } = config;
   if (settings.root === undefined) return undefined;
   const state = stateDirectoryOf({ directory: stateDirectory(config), location: store.location });
   const trust = await openTrust({
     store,
+    clock,
     settings,
     ask: async (name) => {
       throw new AppError('key_required', `${name} has a passphrase: set TRUST_KEY_PASSPHRASE.`);

@@ -213,21 +213,23 @@ export async function changeCatalog<P>(
           plan: { plan, before, after: before, removedVersions, hint: 0 },
         };
       }
-      const after = edit.channels;
       const removedVersions = [
         ...new Set([...present.removedVersions, ...(edit.removedVersions ?? [])]),
       ];
       const settings = edit.settings ?? present.settings;
-      if (edit.needsRoom === true || ADDS.has(edit.change.kind))
-        refuseTooLarge(application, after, removedVersions);
-      await deps.beforeCommit?.(edit.change.kind, { before, after });
-      const trust = await prepareTrust(deps, {
+      const adds = ADDS.has(edit.change.kind);
+      if (edit.needsRoom === true || adds)
+        refuseTooLarge(application, edit.channels, removedVersions);
+      await deps.beforeCommit?.(edit.change.kind, { before, after: edit.channels });
+      const prepared = await prepareTrust(deps, {
         application,
         number: attempt.number,
         previous: previous?.signed,
-        after,
+        after: edit.channels,
         isRootChange: edit.change.kind === 'trust',
+        adds,
       });
+      const { trust, channels: after } = prepared ?? { trust: undefined, channels: edit.channels };
       // For a first revision, `announceChange` looks for the newest hint later.
       const { hint: known = 0 } = previous?.signed ?? {};
       const hint =

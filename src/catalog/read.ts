@@ -143,10 +143,11 @@ export async function readNewestManifest(
   return referenceTo(newest?.document);
 }
 
-/** Reads the names of all applications, in the order of their creation. */
+/** Reads the names of all applications that this process may use, in the order of their creation. */
 export async function readApplications(deps: ReaderDeps): Promise<readonly string[]> {
   const { newest } = await readPosition(deps, applicationsSequence);
-  return newest?.document.signed.applications.map(({ name }) => name) ?? [];
+  const names = newest?.document.signed.applications.map(({ name }) => name) ?? [];
+  return names.filter((name) => deps.trust?.refusalOf(name) === undefined);
 }
 
 /**
@@ -182,7 +183,13 @@ export function readRevisionPosition(
   hints?: Promise<Pick<Hints, 'announced'> | undefined>,
 ): Promise<Position<Revision>> {
   const sequence = revisionSequence(application, deps.trust);
-  const announced = hints && (async () => (await hints)?.announced.get(application));
+  const verifying = deps.trust?.of(application);
+  const announced =
+    hints &&
+    (async () => {
+      await verifying?.freshness();
+      return higher((await hints)?.announced.get(application), verifying?.floor());
+    });
   return readPosition(deps, announced === undefined ? sequence : { ...sequence, announced }, named);
 }
 

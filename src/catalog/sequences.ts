@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { parseEnvelope, type Sealed } from '../store/sequence/envelope.ts';
 import { defineSequence } from '../store/sequence/sealed.ts';
-import type { Sequence } from '../store/sequence/sequence.ts';
+import { higher, type Sequence } from '../store/sequence/sequence.ts';
 import {
   APPLICATIONS_BYTES_MAX,
   applicationsSchema,
@@ -37,7 +37,6 @@ export const applicationsSequence: Sequence<Applications> = defineSequence({
  *   root of trust
  */
 export function revisionSequence(application: string, trust?: Trust): Sequence<Revision> {
-  const verifyingTrust = trust?.of(application);
   return defineSequence({
     name: `catalog of ${application}`,
     schema: revisionSchema,
@@ -48,14 +47,25 @@ export function revisionSequence(application: string, trust?: Trust): Sequence<R
     documentBytesMax: REVISION_BYTES_MAX,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
-    verify:
-      trust && (verifyingTrust?.verify ?? (async (found) => refuseSigned(application, found))),
+    verify: verifierOf(application, trust),
     // A revision names the hint that is the newest at that time, so the hints of later revisions have higher numbers.
     announced: async (store, newest) => {
-      const hints = await readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable);
-      return hints?.announced.get(application);
+      const verifying = trust?.of(application);
+      const [hints] = await Promise.all([
+        readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable),
+        verifying?.freshness(),
+      ]);
+      return higher(hints?.announced.get(application), verifying?.floor());
     },
   });
+}
+
+function verifierOf(
+  application: string,
+  trust: Trust | undefined,
+): ((found: Revision) => Promise<void>) | undefined {
+  if (trust === undefined || trust.isUnsigned(application)) return undefined;
+  return trust.of(application)?.verify ?? (async (found) => refuseSigned(application, found));
 }
 
 export function manifestSequence(application: string, version: string): Sequence<Manifest> {

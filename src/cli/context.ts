@@ -71,6 +71,7 @@ export async function openContext<Own = unknown>(
   sayDryRun(terminal, writesTo ?? place.text);
   const trust = await openTrust({
     store: publisher.store,
+    clock: publisher.clock,
     settings: config.trust,
     keys: session?.keys,
     ask: (name) => askPassphrase(terminal, config, name),

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { Explainer } from '../answers/explain/explain-live.ts';
 import type { Catalog } from '../catalog/memory/catalog.ts';
+import type { Trust } from '../catalog/trust/trust.ts';
 import type { Clock, Randomness } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ObjectStore } from '../store/object-store.ts';
@@ -45,6 +46,8 @@ export interface PartDeps {
   /** The store that the service writes to. */
   readonly store: ObjectStore;
   readonly releaseStore: ObjectStore;
+  /** Undefined: signatures of catalogs do not matter. */
+  readonly trust: Trust | undefined;
   /** The origins whose pages may send cookies and access tokens: the origins of the website, and the service's own. */
   readonly origins: readonly string[];
   readonly captcha: Captcha;

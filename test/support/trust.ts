@@ -7,7 +7,6 @@ import type { Signer } from '../../src/catalog/trust/signer.ts';
 import { createTrust, type Trust } from '../../src/catalog/trust/trust.ts';
 import { commitRoot, signRoot } from '../../src/features/trust/change-root.ts';
 import type { RootContent } from '../../src/features/trust/root-content.ts';
-import type { ObjectStore } from '../../src/store/object-store.ts';
 import type { PublisherParts } from './release.ts';
 
 /** A key pair of a test. It exists only in this process. */
@@ -29,12 +28,13 @@ export const FRESH_MS = 7 * 86_400_000;
 
 /** The trust of a process with these roots and keys. */
 export function trusting(
-  store: ObjectStore,
+  { store, clock }: Pick<PublisherParts, 'store' | 'clock'>,
   roots: readonly TrustRoot[],
   ...signers: readonly Signer[]
 ): Trust {
   return createTrust({
     store,
+    clock,
     roots: new Map(roots.map((root) => [root.application, root])),
     unsigned: new Set(),
     signers: async () => signers,
@@ -75,7 +75,7 @@ export async function initTrust(
 ): Promise<TrustRoot> {
   const signed = await signRoot(contentOfRoot(parts, options), undefined, signers);
   const deps: WriterDeps = { ...parts, actor: 'test', trust: undefined };
-  const trust = trusting(parts.store, [signed.root], ...signers);
+  const trust = trusting(parts, [signed.root], ...signers);
   await commitRoot(deps, signed, { trust, reason: 'root 1' });
   return signed.root;
 }

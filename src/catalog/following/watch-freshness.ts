@@ -1,11 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { ObjectStore } from '../../store/object-store.ts';
 import type { Announced } from '../../store/sequence/sequence.ts';
-import { freshnessKey } from '../keys.ts';
-import { type Freshness, type FreshRevision, findFreshness } from '../trust/freshness.ts';
-import { renewFreshness } from '../trust/signing.ts';
+import type { Freshness, FreshRevision } from '../trust/freshness.ts';
+import { renewFreshness, type SigningDeps } from '../trust/signing.ts';
 import type { Trust } from '../trust/trust.ts';
 
 /**
@@ -15,91 +13,86 @@ import type { Trust } from '../trust/trust.ts';
  */
 export interface FreshnessWatch {
   /** Reads the timestamps when that is due. @throws AppError `store_unavailable`, `store_denied` */
-  look(intervalMs: number): Promise<void>;
-  /** The revision that the newest timestamp names: no older state may be used. */
+  look(): Promise<void>;
+  /** See `ApplicationTrust.floor`. */
   floor(): Announced | undefined;
-  /** Adopts the timestamp of the saved state. */
+  /** Adopts the timestamp of the saved state, which this process verified before it saved it. */
   restore(saved: Freshness): void;
   newest(): Freshness | undefined;
   /** Why no client may get an answer; undefined when clients may. */
   refusal(): string | undefined;
   /** Sentences for the status. */
   problems(): readonly string[];
-  /** Signs the next timestamp when one is due, and this process has the key of an operator. Never throws an AppError. */
+  /**
+   * Signs the next timestamp when one is due, and this process has the key of an operator. Never throws: the log has the
+   * failure.
+   */
   renew(state: FreshRevision): Promise<void>;
 }
 
-interface WatchDeps {
+interface WatchDeps extends SigningDeps {
   readonly application: string;
-  readonly store: ObjectStore;
   readonly clock: Clock;
   readonly log: Log;
   readonly trust: Trust;
 }
 
 const RENEWED_AFTER_MS = 3_600_000;
+/** A signer that fails is asked again after this time: a token may lock itself after a few wrong tries. */
+const RETRIED_AFTER_MS = 5 * 60_000;
 /**
- * A process that started without a saved state renews only a timestamp that is newer than this. Otherwise an attacker
- * who deletes the later documents would make it declare an old state new.
+ * A process renews the timestamp only when it has seen one that was younger than this, and runs since then. Otherwise an
+ * attacker who deletes the later documents would make it declare an old state new.
  */
-const RENEWED_UNSEEN_MS = 2 * 3_600_000;
+const SEEN_MS = 2 * 3_600_000;
+/** A process that starts from a saved state goes on from there, when the timestamp in it is younger than this. */
+const SAVED_MS = 24 * 3_600_000;
 
 /** @returns undefined for an application without a root of trust */
 export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefined {
-  const { application, store, clock, log, trust } = deps;
+  const { application, clock, log, trust } = deps;
   const verifying = trust.of(application);
   if (verifying === undefined) return undefined;
-  let newest: Freshness | undefined;
-  let knownRoot = verifying.anchor.version;
   let isProven = false;
-  let remembers = false;
-  let lookedAt: number | undefined;
-  let hasFailed = false;
+  let mayRenew = false;
+  let newest: Freshness | undefined;
+  let triedAt: number | undefined;
 
-  const adopt = (found: Freshness | undefined): void => {
-    if (found === undefined || found.version < (newest?.version ?? 0)) return;
-    newest = found;
-    // An attacker can delete the newest root, to bring back a key that this root removed.
-    if (clock.now() < found.expiresAt && !isMissingRoot()) isProven = true;
+  const adopt = (found: Freshness | undefined, seenMs: number): void => {
+    newest = found ?? newest;
+    if (newest === undefined || verifying.isRootMissing()) return;
+    const now = clock.now();
+    if (now < newest.expiresAt) isProven = true;
+    if (now - newest.signedAt < seenMs) mayRenew = true;
   };
-  const isMissingRoot = (): boolean => (newest?.rootVersion ?? 0) > knownRoot;
 
   return {
-    look: async (intervalMs) => {
-      const now = clock.now();
-      if (lookedAt !== undefined && now - lookedAt < intervalMs) return;
-      const root = await verifying.lookForRoots();
-      knownRoot = root.version;
-      adopt(await findFreshness({ store, application }, root, now - trust.freshMs));
-      lookedAt = now;
-    },
-    floor: () =>
-      newest && {
-        number: newest.revision.revision,
-        by: freshnessKey(application, newest.version),
-      },
+    look: async () => adopt(await verifying.freshness(), SEEN_MS),
+    floor: () => verifying.floor(),
     restore: (saved) => {
-      remembers = true;
-      // The saved state has the roots as well.
-      knownRoot = Math.max(knownRoot, saved.rootVersion);
-      adopt(saved);
+      verifying.noteFreshness(saved);
+      // The roots that the saved state knows are read later.
+      newest = saved;
+      const now = clock.now();
+      if (now < saved.expiresAt) isProven = true;
+      if (now - saved.signedAt < SAVED_MS) mayRenew = true;
     },
     newest: () => newest,
     refusal: () => {
       if (isProven) return undefined;
-      return `The signed state of ${application} is not known to be new: ${
+      const why =
         newest === undefined
-          ? 'the store has no valid timestamp'
-          : `its timestamp expired at ${new Date(newest.expiresAt).toISOString()}`
-      }. An operator who knows that it is the newest state runs "slipway trust renew".`;
+          ? 'the store has no valid timestamp of the last days'
+          : `its timestamp expired at ${new Date(newest.expiresAt).toISOString()}`;
+      return `The signed state of ${application} is not known to be new: ${why}. An operator who knows that it is the newest state runs "slipway trust renew".`;
     },
     problems: () => {
       const found: string[] = [];
       const rootProblem = verifying.rootProblem();
       if (rootProblem !== undefined) found.push(rootProblem);
-      if (isMissingRoot()) {
+      if (verifying.isRootMissing()) {
         found.push(
-          `Root ${newest?.rootVersion} of ${application} is missing: it was deleted from the store.`,
+          `Root ${newest?.rootVersion} of ${application} is missing: it was deleted from the store. Restore it from a backup.`,
         );
       }
       if (newest !== undefined && clock.now() >= newest.expiresAt) {
@@ -110,17 +103,18 @@ export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefine
       return found;
     },
     renew: async (state) => {
-      if (!isProven || newest === undefined || (await trust.signers()).length === 0) return;
-      const ageMs = clock.now() - newest.signedAt;
-      if (ageMs < RENEWED_AFTER_MS || (!remembers && ageMs > RENEWED_UNSEEN_MS)) return;
-      if (state.revision < newest.revision.revision) return;
+      const now = clock.now();
+      if (!isProven || !mayRenew || newest === undefined) return;
+      if (now - newest.signedAt < RENEWED_AFTER_MS) return;
+      if (triedAt !== undefined && now - triedAt < RETRIED_AFTER_MS) return;
+      triedAt = now;
       try {
+        if ((await trust.signers()).length === 0) return;
         newest = await renewFreshness(deps, application, state);
-        hasFailed = false;
       } catch (error) {
-        if (!isAppError(error)) throw error;
-        if (!hasFailed) log.error({ application, err: error }, 'cannot renew the signed timestamp');
-        hasFailed = true;
+        const facts = { application, err: error };
+        if (isAppError(error, 'state_changed')) log.warn(facts, 'the timestamp is not renewed');
+        else log.error(facts, 'cannot renew the signed timestamp');
       }
     },
   };

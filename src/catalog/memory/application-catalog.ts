@@ -166,11 +166,12 @@ export function createApplicationCatalog(
   const complete = shareRun(async () => {
     try {
       if (state.source !== 'live') return;
-      await watch?.look(deps.lossIntervalMs());
+      await watch?.look();
       if (deps.leads()) await lookForNewest(parts);
       await verifyDue(parts);
-      if (deps.leads()) await renewFreshness(parts);
       if (deps.leads()) await save();
+      // Not awaited: a signer may hang, and must not stop the next look.
+      if (deps.leads()) void renewFreshness(parts);
     } catch (error) {
       log.warn({ application, err: error }, 'not every release could be verified yet');
       throw error;
@@ -237,9 +238,9 @@ function createReader(parts: Parts): ReadyApplication {
 }
 
 async function refresh(parts: Parts): Promise<void> {
-  const { dispatch, state, watch, lossIntervalMs } = parts;
+  const { dispatch, state, watch } = parts;
   try {
-    await watch?.look(lossIntervalMs());
+    await watch?.look();
     const { position, failure, lost } = await readRevisions(parts);
     dispatch({ kind: 'advanced', position, lost });
     const newest = position.newest?.document;

@@ -1,11 +1,13 @@
+import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { inheritedNames } from '../../domain/channel.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { DocumentSignature, Sealed } from '../../store/sequence/envelope.ts';
+import { type Announced, higher } from '../../store/sequence/sequence.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { OfferJson, RevisionJson } from '../documents/revision-document.ts';
-import type { MetadataReference } from '../documents/trust-document.ts';
-import { delegationsKey, roleKey, rootKey } from '../keys.ts';
+import type { MetadataReference, TrustJson } from '../documents/trust-document.ts';
+import { delegationsKey, freshnessKey, roleKey, rootKey } from '../keys.ts';
 import {
   type ChannelRole,
   type Delegations,
@@ -15,7 +17,14 @@ import {
   statementDigest,
   targetPath,
 } from './channel-role.ts';
-import { digestOfSigned, METADATA_BYTES_MAX, parseMetadata } from './metadata.ts';
+import { type Freshness, findFreshness } from './freshness.ts';
+import {
+  digestOfSigned,
+  METADATA_BYTES_MAX,
+  parseMetadata,
+  readMetadataObject,
+  SMALL_METADATA_BYTES_MAX,
+} from './metadata.ts';
 import { isSignedBy } from './revision-signature.ts';
 import { parseNextRoot, type TrustRoot } from './root.ts';
 
@@ -28,6 +37,9 @@ import { parseNextRoot, type TrustRoot } from './root.ts';
  *   keys of the root before it.
  * - An operator of that root signed the revision. The key must still be an operator in each later root whose
  *   `firstRevision` is r or lower: a removed key signs nothing more.
+ * - The newest timestamp is a floor: no older revision is the newest one, and a revision with the number that it names has
+ *   the digest that it names. While a root that it names is missing, no revision counts.
+ * - The installed root is a floor, too: its `firstRevision` exists.
  * - When the application delegates channels, a channel offers only releases that its role covers, or that a role covers
  *   from which the channel inherits. Its role also states from which channel it inherits, and whether it allows
  *   downgrades.
@@ -42,29 +54,44 @@ export interface ApplicationTrust {
   lookForRoots(): Promise<TrustRoot>;
   /** Why a stored root is not trusted; undefined when there is no such root. */
   rootProblem(): string | undefined;
+  /** The newest timestamp. Reads the timestamps of the store when that is due, or when `again` is true. */
+  freshness(options?: { readonly again?: boolean }): Promise<Freshness | undefined>;
+  /** Notes a timestamp that this process has signed, or has saved. */
+  noteFreshness(newest: Freshness): void;
+  /** The lowest number that the newest revision may have, with the key of the document that says so. */
+  floor(): Announced | undefined;
+  /** True while the store lacks a root that the newest timestamp names. */
+  isRootMissing(): boolean;
+  /** Allows the newest revision to be below the first revision of this root: the process is about to commit it. */
+  beginRoot(root: TrustRoot): void;
   /** @throws AppError `document_corrupt` when the revision is not signed as the rules say */
   verify(revision: Sealed<TrustedFields>): Promise<void>;
   /** The channels that the application delegates, for a revision with this number. */
   delegationsAt(revision: number): Promise<Delegations>;
+  /** The channels that the application delegated when a revision was made. */
+  delegationsOf(trust: TrustJson): Promise<Delegations | undefined>;
   /**
-   * Reads the roles that a revision names.
+   * Reads the roles that a revision names, as the keys of today see them. Leaves out a role that too few of these keys
+   * signed.
    *
-   * @throws AppError `document_corrupt` for a role that too few keys signed
+   * @throws AppError `document_corrupt` for a role that is missing or altered
    */
   rolesOf(revision: Pick<RevisionJson, 'revision' | 'trust'>): Promise<Roles>;
-  /** Notes a role that the process has made itself, so that it reads it without the store. */
-  noteRole(channel: string, role: MetadataReference, bytes: Uint8Array): void;
+  /** Like {@link rolesOf}, as the keys saw them when the revision was made. */
+  formerRoles(trust: TrustJson): Promise<Exclude<Roles, undefined>>;
   /** Notes the digest of a revision that a rehearsal made without signing it. */
   noteRehearsed(digest: string): void;
   /**
    * Why a revision must not follow another one: it names older trust metadata. An operator could otherwise take back a
    * removed key. Undefined: it may follow.
    */
-  findOlder(before: TrustedFields, after: TrustedFields): string | undefined;
+  findOlder(before: ComparedFields, after: ComparedFields): string | undefined;
 }
 
+type ComparedFields = Pick<RevisionJson, 'revision' | 'trust'>;
+
 /** The fields of a revision that its signature is about. */
-export type TrustedFields = Pick<RevisionJson, 'revision' | 'trust'>;
+type TrustedFields = Pick<RevisionJson, 'revision' | 'previous' | 'trust'>;
 
 /** By the names of the channels. Undefined: the application delegates no channel, and operators alone decide. */
 export type Roles = ReadonlyMap<string, ChannelRole> | undefined;
@@ -77,53 +104,61 @@ export interface TrustCache {
 
 interface ApplicationTrustDeps {
   readonly store: ObjectStore;
+  readonly clock: Pick<Clock, 'now'>;
   readonly anchor: TrustRoot;
+  /** Looks for timestamps of this age or younger, in milliseconds. */
+  readonly freshMs: number;
   readonly cache?: TrustCache | undefined;
 }
 
 /** Each channel keeps the few versions of its role that one process uses. */
 const ROLES_MAX = 256;
+/** A command looks for timestamps once; a service looks again when it asks for it. */
+const LOOKED_AGAIN_AFTER_MS = 60_000;
 
 export function createApplicationTrust({
   store,
+  clock,
   anchor,
+  freshMs,
   cache,
 }: ApplicationTrustDeps): ApplicationTrust {
   const { application } = anchor;
   const roots = new Map([[anchor.version, anchor]]);
   const delegations = new Map<number, Delegations>();
   const roles = new Map<string, ChannelRole>();
-  const made = new Map<string, Uint8Array>();
   const rehearsed = new Set<string>();
   let newest = anchor;
   let problem: string | undefined;
   let looking: Promise<TrustRoot> | undefined;
   let hasLooked = false;
+  let fresh: Freshness | undefined;
+  let freshLookedAt: number | undefined;
+  let begun: TrustRoot | undefined;
+  let verifiedUpTo = 0;
 
-  /** Metadata never change under their key, so the copy outside the store comes first. Both are verified alike. */
-  const readBytes = async (key: string): Promise<Uint8Array | undefined> => {
-    const known = made.get(key) ?? (await cache?.read(key));
-    if (known !== undefined) return known;
-    return (await store.get(key, { bytesMax: METADATA_BYTES_MAX }))?.body;
-  };
-
-  /** Parses the copy outside the store; when it is missing or altered, parses the object in the store. */
+  /**
+   * Reads metadata, which never change under their key: first the copy outside the store, then the object in the store
+   * when there is no copy, or when the copy was altered. Both are verified alike.
+   */
   const readMetadata = async <T>(
     key: string,
+    bytesMax: number,
     parse: (bytes: Uint8Array) => T,
   ): Promise<T | undefined> => {
-    const known = await readBytes(key);
-    if (known === undefined) return undefined;
-    try {
-      return parse(known);
-    } catch (error) {
-      if (!isAppError(error, 'document_corrupt')) throw error;
-      const stored = (await store.get(key, { bytesMax: METADATA_BYTES_MAX, fresh: true }))?.body;
-      if (stored === undefined) throw error;
-      const parsed = parse(stored);
-      await cache?.write(key, stored);
-      return parsed;
+    const copy = await cache?.read(key);
+    if (copy !== undefined) {
+      try {
+        return parse(copy);
+      } catch (error) {
+        if (!isAppError(error, 'document_corrupt')) throw error;
+      }
     }
+    const stored = await readMetadataObject(store, key, { bytesMax });
+    if (stored === undefined) return undefined;
+    const parsed = parse(stored);
+    await cache?.write(key, stored);
+    return parsed;
   };
 
   const look = async (): Promise<TrustRoot> => {
@@ -132,11 +167,12 @@ export function createApplicationTrust({
       const key = rootKey(application, newest.version + 1);
       const previous = newest;
       try {
-        const next = await readMetadata(key, (bytes) => parseNextRoot(previous, bytes, key));
+        const next = await readMetadata(key, SMALL_METADATA_BYTES_MAX, (bytes) =>
+          parseNextRoot(previous, bytes, key),
+        );
         if (next === undefined) break;
         newest = next;
         roots.set(next.version, next);
-        await cache?.write(key, Buffer.from(JSON.stringify(next.json)));
       } catch (error) {
         // Anybody who writes the bucket can store such an object. It must not stop what the known roots allow.
         if (!isAppError(error, 'document_corrupt')) throw error;
@@ -166,6 +202,21 @@ export function createApplicationTrust({
     }
   };
 
+  const noteFreshness = (found: Freshness): void => {
+    if (found.version > (fresh?.version ?? 0)) fresh = found;
+  };
+
+  const freshness: ApplicationTrust['freshness'] = async ({ again = false } = {}) => {
+    const now = clock.now();
+    const isDue = freshLookedAt === undefined || now - freshLookedAt >= LOOKED_AGAIN_AFTER_MS;
+    if (!again && !isDue) return fresh;
+    const root = await lookForRoots();
+    const found = await findFreshness({ store, application }, root, { now, freshMs });
+    freshLookedAt = now;
+    if (found !== undefined) noteFreshness(found);
+    return fresh;
+  };
+
   /** The root that decides about a revision: the newest one whose first revision is not later. */
   const rulingRoot = async (revision: number): Promise<TrustRoot> => {
     await newestRoot();
@@ -173,18 +224,15 @@ export function createApplicationTrust({
     return ruling.reduce((a, b) => (b.version > a.version ? b : a), anchor);
   };
 
-  const delegationsOf = async (root: TrustRoot): Promise<Delegations> => {
+  const delegationsUnder = async (root: TrustRoot): Promise<Delegations> => {
     const known = delegations.get(root.version);
     if (known !== undefined) return known;
     const key = delegationsKey(application, root.version);
-    let bytes: Uint8Array | undefined;
-    const found = await readMetadata(key, (read) => {
-      bytes = read;
-      return parseDelegations(root, read, key);
-    });
-    if (found === undefined || bytes === undefined) throw missing(key);
+    const found = await readMetadata(key, SMALL_METADATA_BYTES_MAX, (bytes) =>
+      parseDelegations(root, bytes, key),
+    );
+    if (found === undefined) throw missing(key);
     delegations.set(root.version, found);
-    await cache?.write(key, bytes);
     return found;
   };
 
@@ -192,50 +240,76 @@ export function createApplicationTrust({
     channel: string,
     expected: MetadataReference,
     root: TrustRoot,
-  ): Promise<ChannelRole> => {
+  ): Promise<ChannelRole | undefined> => {
     const name = `${root.version} ${channel} ${expected.digest}`;
     const known = roles.get(name);
     if (known !== undefined) return known;
     const key = roleKey(application, channel, expected);
-    const parent = await delegationsOf(root);
-    let bytes: Uint8Array | undefined;
-    const role = await readMetadata(key, (read) => {
-      bytes = read;
-      const json = parseMetadata(read, key);
+    const parent = await delegationsUnder(root);
+    if (!parent.channels.has(channel)) return undefined;
+    const read = await readMetadata(key, METADATA_BYTES_MAX, (bytes) => {
+      const json = parseMetadata(bytes, key);
       if (digestOfSigned(json.signed) !== expected.digest) {
         throw new AppError('document_corrupt', `${key} was altered.`);
       }
-      return parseRole(parent, { application, channel }, expected, { json, key });
+      return { role: parseRole(parent, { application, channel }, expected, { json, key }) };
     });
-    if (role === undefined || bytes === undefined) throw missing(key);
+    if (read === undefined) throw missing(key);
+    if (read.role === undefined) return undefined;
     if (roles.size >= ROLES_MAX) roles.clear();
-    roles.set(name, role);
-    await cache?.write(key, bytes);
-    return role;
+    roles.set(name, read.role);
+    return read.role;
+  };
+
+  const rolesUnder = async (
+    root: TrustRoot,
+    trust: TrustJson | undefined,
+  ): Promise<Exclude<Roles, undefined>> => {
+    const read = Object.entries(trust?.channels ?? {}).map(
+      async ([name, reference]) => [name, await readRole(name, reference, root)] as const,
+    );
+    const found = await Promise.all(read);
+    return new Map(found.flatMap(([name, role]) => (role === undefined ? [] : [[name, role]])));
   };
 
   const verify: ApplicationTrust['verify'] = async ({ signed, digest, signatures = [] }) => {
-    const { revision, trust } = signed;
-    if (revision < anchor.firstRevision || rehearsed.has(digest)) return;
+    const { revision, previous, trust } = signed;
+    if (rehearsed.has(digest)) return;
+    // Before a newer revision counts: a timestamp may name a root that removed the key of its signer.
+    if (revision > verifiedUpTo) await freshness({ again: true }).catch(ignoreUnavailable);
     const refuse = (why: string): AppError =>
       new AppError('document_corrupt', `Revision ${revision} of ${application} ${why}.`);
+    const named = fresh?.revision;
+    if (named?.revision === revision && named.digest !== digest) {
+      throw refuse('is not the one that the signed timestamp names');
+    }
+    if (named !== undefined && previous?.revision === named.revision) {
+      if (previous.digest !== named.digest) {
+        throw refuse('was not made from the one that the signed timestamp names');
+      }
+    }
+    if (revision < anchor.firstRevision) return;
     if (trust === undefined || signatures.length === 0) throw refuse('is not signed');
     let last = await newestRoot();
-    if (trust.root.version > last.version) last = await lookForRoots();
-    const named = roots.get(trust.root.version);
-    if (named === undefined) {
+    const wanted = Math.max(trust.root.version, fresh?.rootVersion ?? 0);
+    if (wanted > last.version) last = await lookForRoots();
+    const root = roots.get(trust.root.version);
+    if (wanted > last.version || root === undefined) {
       const isOld = trust.root.version < anchor.version;
       throw refuse(
         isOld
           ? `is signed under root ${trust.root.version}, which is older than the installed root ${anchor.version}`
-          : `names root ${trust.root.version}, and the store has no trusted root after root ${last.version}`,
+          : `needs root ${wanted}, and the store has no trusted root after root ${last.version}`,
       );
     }
-    if (named.digest !== trust.root.digest) throw refuse('names another root of trust');
+    if (root.digest !== trust.root.digest) throw refuse('names another root of trust');
     const ruling = [...roots.values()].filter(
-      ({ version, firstRevision }) => version > named.version && firstRevision <= revision,
+      ({ version, firstRevision }) => version > root.version && firstRevision <= revision,
     );
-    if (await isSigned([named, ...ruling], signatures, digest)) return;
+    if (await isSigned([root, ...ruling], signatures, digest)) {
+      verifiedUpTo = Math.max(verifiedUpTo, revision);
+      return;
+    }
     throw refuse('has no valid signature by an operator');
   };
 
@@ -245,19 +319,36 @@ export function createApplicationTrust({
     newestRoot,
     lookForRoots,
     rootProblem: () => problem,
+    freshness,
+    noteFreshness,
+    floor: () => {
+      // Later roots are no floor: a process may have stopped between a root and its first revision.
+      const isFirst = anchor.digest === begun?.digest;
+      const by = rootKey(application, anchor.version);
+      const first = isFirst ? undefined : { number: anchor.firstRevision, by };
+      if (fresh === undefined) return first;
+      const { version, revision } = fresh;
+      return higher(first, { number: revision.revision, by: freshnessKey(application, version) });
+    },
+    isRootMissing: () => (fresh?.rootVersion ?? 0) > newest.version,
+    beginRoot: (root) => {
+      begun = root;
+    },
     verify,
-    delegationsAt: async (revision) => delegationsOf(await rulingRoot(revision)),
+    delegationsAt: async (revision) => delegationsUnder(await rulingRoot(revision)),
+    delegationsOf: async (trust) => {
+      const root = roots.get(trust.root.version);
+      return root && delegationsUnder(root);
+    },
     rolesOf: async ({ revision, trust }) => {
       const root = await rulingRoot(revision);
-      const { channels } = await delegationsOf(root);
-      if (channels.size === 0) return undefined;
-      const named = Object.entries(trust?.channels ?? {}).filter(([name]) => channels.has(name));
-      const read = named.map(
-        async ([name, reference]) => [name, await readRole(name, reference, root)] as const,
-      );
-      return new Map(await Promise.all(read));
+      const { channels } = await delegationsUnder(root);
+      return channels.size === 0 ? undefined : rolesUnder(root, trust);
     },
-    noteRole: (channel, role, bytes) => made.set(roleKey(application, channel, role), bytes),
+    formerRoles: async (trust) => {
+      const root = roots.get(trust.root.version);
+      return root === undefined ? new Map() : rolesUnder(root, trust);
+    },
     noteRehearsed: (digest) => rehearsed.add(digest),
     findOlder: (before, after) => {
       if (before.revision < anchor.firstRevision || before.trust === undefined) return undefined;
@@ -271,6 +362,10 @@ export function createApplicationTrust({
       return `Revision ${after.revision} of ${application} names an older version of ${first} than revision ${before.revision} did.`;
     },
   };
+}
+
+function ignoreUnavailable(error: unknown): undefined {
+  if (!isAppError(error, 'store_unavailable')) throw error;
 }
 
 function missing(key: string): AppError {

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { digestOf, digestSchema } from '../../store/sequence/envelope.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { ChannelJson, OfferJson } from '../documents/revision-document.ts';
-import { type MetadataJson, parseMetadata, verifyRole } from './metadata.ts';
+import { digestOfSigned, type MetadataJson, parseMetadata, verifyRole } from './metadata.ts';
 import { type PublicKey, publicKeyFromTuf } from './public-key.ts';
 import type { TrustRoot } from './root.ts';
 
@@ -48,14 +48,19 @@ export function parseDelegations(root: TrustRoot, bytes: Uint8Array, key: string
     throw corrupt(error instanceof Error ? error.message : String(error), error);
   }
   const { version, delegations, unrecognizedFields: own } = metadata.signed;
-  const isOwn = own.x_slipway_application === root.application && version === root.version;
-  if (!isOwn)
+  // The same people may sign the role of a channel, which is targets metadata as well. So the root names the digest.
+  const isOwn =
+    digestOfSigned(json.signed) === root.delegations &&
+    own.x_slipway_application === root.application &&
+    version === root.version;
+  if (!isOwn || delegations === undefined) {
     throw corrupt(`it is not the targets metadata ${root.version} of ${root.application}`);
+  }
   const channels = new Map<string, ChannelKeys>();
-  for (const { name, keyIDs, threshold } of Object.values(delegations?.roles ?? {})) {
+  for (const { name, keyIDs, threshold } of Object.values(delegations.roles ?? {})) {
     const keys = new Map<string, PublicKey>();
     for (const id of keyIDs) {
-      const tuf = delegations?.keys[id];
+      const tuf = delegations.keys[id];
       const key = tuf && publicKeyFromTuf(tuf);
       if (key === undefined) throw corrupt(`key ${id.slice(0, 80)} has a wrong id or a wrong kind`);
       keys.set(id, key);
@@ -117,6 +122,7 @@ const roleSchema = z.object({
  * Parses a version of a channel's role. TUF does not sign the name of a role, so the role states its application and its
  * channel itself: without them, the role of one channel could stand in for another one with the same keys.
  *
+ * @returns undefined when too few keys of the channel signed it, for example because a key was removed since
  * @throws AppError `document_corrupt`
  */
 export function parseRole(
@@ -124,15 +130,11 @@ export function parseRole(
   name: { readonly application: string; readonly channel: string },
   expected: { readonly version: number; readonly digest: string },
   { json, key }: { readonly json: MetadataJson; readonly key: string },
-): ChannelRole {
+): ChannelRole | undefined {
   const { application, channel } = name;
-  const corrupt = (why: string, cause?: unknown): AppError =>
-    new AppError('document_corrupt', `${key} is not trusted: ${why}.`, { cause });
-  try {
-    verifyRole(metadata, roleName(channel), json);
-  } catch (error) {
-    throw corrupt(error instanceof Error ? error.message : String(error), error);
-  }
+  const corrupt = (why: string): AppError =>
+    new AppError('document_corrupt', `${key} is not trusted: ${why}.`);
+  if (!isSignedRole(metadata, channel, json)) return undefined;
   const { data: role } = roleSchema.safeParse(json.signed);
   if (role === undefined) throw corrupt('it does not match its schema');
   if (role.x_slipway_application !== application || role.x_slipway_channel !== channel) {
@@ -150,6 +152,15 @@ export function parseRole(
     ),
     json,
   };
+}
+
+function isSignedRole(metadata: Metadata<Targets>, channel: string, json: MetadataJson): boolean {
+  try {
+    verifyRole(metadata, roleName(channel), json);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The path of a release in the role of a channel. */

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { AppError } from '../../core/errors.ts';
+import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
+import { refuseExcess } from '../../store/sequence/json.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
 import { freshnessKey, freshnessPrefix } from '../keys.ts';
 import { roleName } from './channel-role.ts';
 import {
-  METADATA_BYTES_MAX,
   type MetadataJson,
   parseMetadata,
+  readMetadataObject,
   renderMetadata,
+  SMALL_METADATA_BYTES_MAX,
   signMetadata,
   tufTime,
   verifyRole,
@@ -80,20 +83,28 @@ interface FreshnessDeps {
 /**
  * Finds the newest timestamp that an operator of the root signed.
  *
- * @param since looks only at timestamps that were made later; milliseconds since the epoch
+ * @param times.freshMs looks only at timestamps that are not older; milliseconds
  * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function findFreshness(
   { store, application }: FreshnessDeps,
   root: TrustRoot,
-  since: number,
+  { now, freshMs }: { readonly now: number; readonly freshMs: number },
 ): Promise<Freshness | undefined> {
-  const after = freshnessKey(application, Math.max(0, Math.floor(since / 1000)));
+  const after = freshnessKey(application, Math.max(0, Math.floor((now - freshMs) / 1000)));
+  const end = freshnessKey(application, Math.floor((now + CLOCK_DIFFERENCE_MAX_MS) / 1000));
   const keys: string[] = [];
-  for await (const { key } of store.list(freshnessPrefix(application), { after })) keys.push(key);
-  for (const key of keys.reverse().slice(0, LOOKED_AT_MAX)) {
-    const stored = await store.get(key, { bytesMax: METADATA_BYTES_MAX });
-    const found = stored && parseFreshness(stored.body, key, application, root);
+  for await (const { key } of store.list(freshnessPrefix(application), { after })) {
+    // A key of the future would otherwise hide the newest timestamp.
+    if (key > end) break;
+    keys.push(key);
+    if (keys.length > LOOKED_AT_MAX) keys.shift();
+  }
+  for (const key of keys.reverse()) {
+    const stored = await readMetadataObject(store, key, {
+      bytesMax: SMALL_METADATA_BYTES_MAX,
+    }).catch(ignoreCorrupt);
+    const found = stored && parseFreshness(stored, key, application, root);
     if (found !== undefined && freshnessKey(application, found.version) === key) return found;
   }
   return undefined;
@@ -104,14 +115,19 @@ function sha256Of(metadata: MetadataJson): string {
   return createHash('sha256').update(renderMetadata(metadata)).digest('hex');
 }
 
+function ignoreCorrupt(error: unknown): undefined {
+  if (!isAppError(error, 'document_corrupt')) throw error;
+}
+
 /** @returns undefined when the document is corrupt, or no operator of the root signed it */
-export function parseFreshness(
+function parseFreshness(
   bytes: Uint8Array,
   key: string,
   application: string,
   root: TrustRoot,
 ): Freshness | undefined {
   try {
+    refuseExcess(bytes);
     const { timestamp: given, snapshot: other } = documentSchema.parse(
       JSON.parse(Buffer.from(bytes).toString()),
     );

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { canonicalize } from '@tufjs/canonical-json';
 import { type Metadata, type Root, Signature, type Targets } from '@tufjs/models';
 import { z } from 'zod';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import { canonicalForm } from '../../store/sequence/canonical.ts';
+import { type IsLong, refuseExcess } from '../../store/sequence/json.ts';
 import { tufSignature } from './public-key.ts';
 import { type Signer, signWith } from './signer.ts';
 
@@ -11,6 +13,8 @@ import { type Signer, signWith } from './signer.ts';
 
 /** In bytes. A channel's role with 5,000 releases has 1.2 MB, and the clients of TUF read at most 5 MB. */
 export const METADATA_BYTES_MAX = 5_000_000;
+/** In bytes. A root with a hundred keys has 40 KB, and a service parses what an attacker stored again and again. */
+export const SMALL_METADATA_BYTES_MAX = 128 * 1024;
 
 const metadataSchema = z.object({
   signed: z.record(z.string(), z.json()),
@@ -24,18 +28,41 @@ export type MetadataJson = z.output<typeof metadataSchema>;
  * @throws AppError `document_corrupt`
  */
 export function parseMetadata(bytes: Uint8Array, name: string): MetadataJson {
-  const corrupt = (cause?: unknown): AppError =>
-    new AppError('document_corrupt', `${name} is not TUF metadata.`, { cause });
-  if (bytes.length > METADATA_BYTES_MAX) throw corrupt();
-  let json: unknown;
+  if (bytes.length > METADATA_BYTES_MAX) throw corruptMetadata(name);
   try {
-    json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    // Before it is parsed: a hostile document takes seconds and gigabytes otherwise.
+    refuseExcess(bytes, isLongField);
+    const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return metadataSchema.parse(json);
   } catch (error) {
-    throw corrupt(error);
+    throw corruptMetadata(name, error);
   }
-  const { data } = metadataSchema.safeParse(json);
-  if (data === undefined) throw corrupt();
-  return data;
+}
+
+function corruptMetadata(name: string, cause?: unknown): AppError {
+  return new AppError('document_corrupt', `${name} is not TUF metadata.`, { cause });
+}
+
+/** Only a role has a long field. */
+const isLongField: IsLong = (name) => name === 'targets';
+
+/**
+ * Reads an object that may be TUF metadata. An object above the limit counts as corrupt.
+ *
+ * @returns undefined when there is no such object
+ * @throws AppError `document_corrupt`, `store_unavailable`, `store_denied`
+ */
+export async function readMetadataObject(
+  store: ObjectStore,
+  key: string,
+  options: { readonly bytesMax: number; readonly fresh?: boolean },
+): Promise<Uint8Array | undefined> {
+  try {
+    return (await store.get(key, options))?.body;
+  } catch (error) {
+    if (isAppError(error, 'document_too_large')) throw corruptMetadata(key, error);
+    throw error;
+  }
 }
 
 /** The bytes to store. What is signed is another form, which does not escape line breaks: see {@link signedBytes}. */

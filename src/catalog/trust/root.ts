@@ -2,7 +2,14 @@ import { Metadata, MetadataKind, type Root } from '@tufjs/models';
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { parseApplicationName } from '../../domain/channel.ts';
-import { digestOfSigned, type MetadataJson, parseMetadata, verifyRole } from './metadata.ts';
+import { digestSchema } from '../../store/sequence/envelope.ts';
+import {
+  digestOfSigned,
+  type MetadataJson,
+  parseMetadata,
+  SMALL_METADATA_BYTES_MAX,
+  verifyRole,
+} from './metadata.ts';
 import { type PublicKey, publicKeyFromTuf, shortId } from './public-key.ts';
 
 /** The root of trust of one application: TUF root metadata whose signatures are verified. */
@@ -11,7 +18,7 @@ export interface TrustRoot {
   readonly version: number;
   /** See `digestOfSigned`. */
   readonly digest: string;
-  /** Milliseconds since the epoch. After this time no release is offered that was not offered before. */
+  /** Milliseconds since the epoch. After this time publishers offer no further release. */
   readonly expiresAt: number;
   /**
    * The first catalog revision that must be signed as this root says. Earlier revisions are history: a root does not
@@ -20,6 +27,8 @@ export interface TrustRoot {
   readonly firstRevision: number;
   /** The keys that sign catalog revisions, by their ids. */
   readonly operators: ReadonlyMap<string, PublicKey>;
+  /** The digest of the targets metadata of the same version: see `digestOfSigned`. */
+  readonly delegations: string;
   /** All keys, by their ids. */
   readonly keys: ReadonlyMap<string, PublicKey>;
   /** The names of the keys, by their ids. They help people, and decide nothing. */
@@ -38,6 +47,7 @@ export function keyText({ names }: Pick<TrustRoot, 'names'>, id: string): string
 const ownFields = z.object({
   x_slipway_application: z.string(),
   x_slipway_first_revision: z.int().positive(),
+  x_slipway_targets: digestSchema,
   x_slipway_names: z.record(z.string(), z.string().regex(/^[\w.@-]{1,64}$/)).optional(),
 });
 
@@ -56,6 +66,9 @@ export function keyList(root: Pick<TrustRoot, 'names'>, ids: Iterable<string>): 
  * @throws AppError `document_corrupt`
  */
 export function parseRoot(bytes: Uint8Array, name: string): TrustRoot {
+  if (bytes.length > SMALL_METADATA_BYTES_MAX) {
+    throw new AppError('document_corrupt', `${name} is too large for a root of trust.`);
+  }
   const json = parseMetadata(bytes, name);
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${name} is not a root of trust: ${why}.`, { cause });
@@ -96,6 +109,7 @@ export function parseRoot(bytes: Uint8Array, name: string): TrustRoot {
     digest: digestOfSigned(json.signed),
     expiresAt: Date.parse(root.expires),
     firstRevision: own.x_slipway_first_revision,
+    delegations: own.x_slipway_targets,
     keys,
     names: new Map(Object.entries(own.x_slipway_names ?? {})),
     operators: new Map([...keys].filter(([id]) => operators.includes(id))),

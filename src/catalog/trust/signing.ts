@@ -19,7 +19,6 @@ import {
   type Coverage,
   coverageOf,
   type Roles,
-  refuseOtherSettings,
 } from './application-trust.ts';
 import {
   type ChannelKeys,
@@ -33,11 +32,13 @@ import {
   targetPath,
   targetsOf,
 } from './channel-role.ts';
-import { createFreshness, type FreshRevision, findFreshness } from './freshness.ts';
+import { createFreshness, type Freshness, type FreshRevision } from './freshness.ts';
 import {
   digestOfSigned,
+  METADATA_BYTES_MAX,
   type MetadataJson,
   renderMetadata,
+  signedBytes,
   signMetadata,
   tufTime,
 } from './metadata.ts';
@@ -51,7 +52,7 @@ import type { Trust } from './trust.ts';
 
 type Channels = Readonly<Record<string, ChannelJson>>;
 
-interface SigningDeps {
+export interface SigningDeps {
   readonly store: ObjectStore;
   readonly clock: Pick<Clock, 'now'>;
   readonly trust?: Trust | undefined;
@@ -69,60 +70,162 @@ interface NextState {
   readonly previous: RevisionJson | undefined;
   readonly after: Channels;
   /**
-   * True for a change of the root. The given keys then sign everything that their channels offer, and a channel whose
-   * threshold they do not reach loses the offers that nobody signed.
+   * True for a change of the root. The given keys then sign again what the keys before them had signed, and what a
+   * channel offers that had no keys before. A channel whose threshold they do not reach loses these offers.
    */
   readonly isRootChange: boolean;
+  /** True when the change adds offers or drafts. */
+  readonly adds: boolean;
+}
+
+/** What the next revision has to state. */
+interface PreparedTrust {
+  readonly trust: TrustJson;
+  readonly channels: Channels;
 }
 
 /** The time for which a new version of a channel's role is valid. */
 export const ROLE_VALID_MS = 365 * 86_400_000;
 
 /**
- * Signs the roles of the channels whose offers or settings need it, and says what the revision has to state.
+ * Signs the roles of the channels whose offers or settings need it.
  *
  * @returns undefined for an application without a root of trust
- * @throws AppError `key_required` when the keys of this process may not make the change; `signer_failed`
+ * @throws AppError `key_required` when the keys of this process may not make the change; `state_changed` when the present
+ *   state is not known to be new; `signer_failed`; `document_corrupt` for a role that is missing or altered
  */
 export async function prepareTrust(
   deps: SigningDeps,
-  { application, number, previous, after, isRootChange }: NextState,
-): Promise<TrustJson | undefined> {
+  state: NextState,
+): Promise<PreparedTrust | undefined> {
+  const { application, number, previous, isRootChange, adds } = state;
   const trust = deps.trust?.of(application);
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { isRehearsal } = deps.trust;
   const signers = isRehearsal ? [] : await deps.trust.signers();
-  const root = await trust.newestRoot();
-  if (!isRehearsal) requireOperator(trust, root, signers);
+  // Another person may have changed the keys since this process has looked.
+  const root = await trust.lookForRoots();
+  if (!isRehearsal) {
+    requireOperator(trust, root, signers);
+    if (previous?.trust !== undefined) await requireFresh(deps, trust);
+  }
+  if (adds) refuseExpired(root, deps.clock.now());
   const { channels: delegated } = await trust.delegationsAt(number);
   const own = { root: { version: root.version, digest: root.digest } };
-  if (delegated.size === 0) return own;
-  const { roles, channels } = await openRoles(deps, trust, number, previous?.trust);
-  // An operator's key alone can commit other settings. No later signature may confirm them by mistake.
-  if (previous !== undefined && !isRootChange) refuseOtherSettings(application, previous, roles);
+  if (delegated.size === 0) return { trust: own, channels: state.after };
+  const { roles, former, references } = await openRoles(deps, trust, number, previous?.trust);
+  const channels = withSignedSettings(state, new Map([...former, ...roles]));
+  const before = previous?.trust && (await trust.delegationsOf(previous.trust));
   const { covers } = coverageOf(application, roles);
-  for (const [name, channel] of Object.entries(after)) {
-    const role = roles.get(name);
+  for (const [name, channel] of Object.entries(channels)) {
     const keys = delegated.get(name);
     const signing = signers.filter(({ key }) => keys?.keys.has(key.id));
     const isAble = keys !== undefined && signing.length >= keys.threshold;
+    const role = roles.get(name);
+    const present = previous?.channels[name];
+    const isNew = isRootChange && before?.channels.has(name) !== true;
     // What nobody signed before the change, nobody has to sign for the change: a yank needs one operator.
-    const before = isRootChange ? undefined : previous?.channels[name];
-    const known = uncovered(name, before, covers).map(statementDigest);
+    const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);
     const adding = uncovered(name, channel, covers).filter(
       (offer) => !known.includes(statementDigest(offer)),
     );
-    const isSigned = role === undefined ? !isAble : hasSignedSettings(role, channel);
-    if (isRehearsal || (adding.length === 0 && isSigned)) continue;
+    const isAgain = isRootChange && role === undefined && former.has(name);
+    const isFirst = role === undefined && (isNew || !hasForeignSettings(present, channel));
+    const isSigned = role === undefined ? !isAble || !isFirst : hasSignedSettings(role, channel);
+    if (isRehearsal || (adding.length === 0 && isSigned && !isAgain)) continue;
     if (!isAble && isRootChange) continue;
     if (!isAble) throw signaturesMissing(root, name, keys, adding[0]?.version);
-    refuseExpired(root, deps.clock.now());
-    const expires = tufTime(deps.clock.now() + ROLE_VALID_MS);
-    const next = await nextRole(deps, { application, name, channel, role, adding, expires });
-    const metadata = await signMetadata(next, signing.slice(0, keys.threshold));
-    channels[name] = await storeRole(deps.store, trust, name, metadata);
+    if (role === undefined && !isFirst && !isAgain) throw foreignSettings(name, channel);
+    // A role that only removed keys signed may name releases of a thief: only a change of the root takes it over.
+    const kept = role ?? (isAgain ? former.get(name) : undefined);
+    const metadata = await signMetadata(
+      await nextRole(deps, {
+        application,
+        name,
+        settings: signedSettingsOf(channel),
+        version: (references[name]?.version ?? 0) + 1,
+        kept: listedTargets(application, name, channel, kept),
+        adding,
+        expires: tufTime(deps.clock.now() + ROLE_VALID_MS),
+      }),
+      signing.slice(0, keys.threshold),
+    );
+    references[name] = await storeRole(deps.store, trust, number, { channel: name, metadata });
   }
-  return Object.keys(channels).length === 0 ? own : { ...own, channels };
+  const named = Object.keys(references).length === 0 ? {} : { channels: references };
+  return { trust: { ...own, ...named }, channels };
+}
+
+/**
+ * Refuses to build on a state that may be old: an attacker can delete the newest changes, and the next change would make
+ * what is left the newest state.
+ *
+ * @throws AppError `state_changed`
+ */
+async function requireFresh(deps: SigningDeps, trust: ApplicationTrust): Promise<void> {
+  const fresh = await trust.freshness();
+  if (fresh !== undefined && deps.clock.now() < fresh.expiresAt) return;
+  const why =
+    fresh === undefined
+      ? 'it has no valid timestamp of the last days'
+      : `its timestamp expired at ${tufTime(fresh.expiresAt)}`;
+  throw new AppError(
+    'state_changed',
+    `The catalog of ${trust.application} is not known to be the newest: ${why}. Look at it with "slipway history". If it has your newest change, run "slipway trust renew", and then this command again. Nothing was changed.`,
+  );
+}
+
+/**
+ * Gives each channel the settings that its role states, unless this change sets other ones. The key of an operator alone
+ * can commit other settings; no later change may confirm them, and a yank must be possible all the same.
+ */
+function withSignedSettings(
+  { previous, after }: NextState,
+  roles: Exclude<Roles, undefined>,
+): Channels {
+  const entries = Object.entries(after).map(([name, channel]) => {
+    const role = roles.get(name);
+    const present = previous?.channels[name];
+    if (role === undefined || present === undefined || hasSignedSettings(role, present)) {
+      return [name, channel] as const;
+    }
+    if (!hasSignedSettings(signedSettingsOf(present), channel)) return [name, channel] as const;
+    const { allow_downgrade: _forged, ...rest } = channel;
+    const allowed = role.allowDowngrade ? { allow_downgrade: true } : {};
+    return [name, { ...rest, ...allowed, inherits: role.inherits }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** True when a channel without a role has settings that this change does not set: an operator may have chosen them. */
+function hasForeignSettings(present: ChannelJson | undefined, channel: ChannelJson): boolean {
+  if (present === undefined) return false;
+  const { inherits, allowDowngrade } = signedSettingsOf(present);
+  const isPlain = inherits === null && !allowDowngrade;
+  return !isPlain && hasSignedSettings({ inherits, allowDowngrade }, channel);
+}
+
+function foreignSettings(name: string, channel: ChannelJson): AppError {
+  const { inherits, allowDowngrade } = signedSettingsOf(channel);
+  const what = [
+    ...(inherits === null ? [] : [`inherits from ${inherits}`]),
+    ...(allowDowngrade ? ['allows downgrades'] : []),
+  ].join(' and ');
+  return new AppError(
+    'key_required',
+    `${name} ${what}, and its keys have not signed that yet. If it is right, sign the release with "slipway sign", which shows it. If not, change it first: slipway channels set ${name}. Nothing was changed.`,
+  );
+}
+
+/** The targets of a role, without releases that the channel no longer lists. */
+function listedTargets(
+  application: string,
+  name: string,
+  channel: ChannelJson,
+  role: ChannelRole | undefined,
+): Targets {
+  const listed = new Set(channel.offers.map((offer) => targetPath(application, name, offer)));
+  return Object.fromEntries(Object.entries(targetsOf(role)).filter(([path]) => listed.has(path)));
 }
 
 /** The offers of a channel that no role covers. */
@@ -135,14 +238,18 @@ function uncovered(
 }
 
 interface OpenedRoles {
+  /** The roles as the keys of today see them. */
   readonly roles: Exclude<Roles, undefined>;
+  /** Roles that only the keys before the last changes of the root signed. */
+  readonly former: Exclude<Roles, undefined>;
   /** What the next revision has to name. */
-  readonly channels: Record<string, MetadataReference>;
+  readonly references: Record<string, MetadataReference>;
 }
 
 /**
- * Reads the roles of the present revision, and the versions after them that people have signed since. A role that only
- * removed keys signed no longer counts.
+ * Reads the roles of the present revision, and the versions after them that people have signed since.
+ *
+ * @throws AppError `document_corrupt` for a role that is missing or altered: no version may be derived from that
  */
 async function openRoles(
   { signedRoles = {} }: SigningDeps,
@@ -150,23 +257,17 @@ async function openRoles(
   number: number,
   present: TrustJson | undefined,
 ): Promise<OpenedRoles> {
-  const channels: Record<string, MetadataReference> = { ...present?.channels };
+  const references: Record<string, MetadataReference> = { ...present?.channels };
+  const former = present === undefined ? new Map() : new Map(await trust.formerRoles(present));
   for (const [name, next] of Object.entries(signedRoles)) {
     // Another process may have committed another version meanwhile. Then people sign again.
-    if (next.version === (channels[name]?.version ?? 0) + 1) channels[name] = next;
+    if (next.version === (references[name]?.version ?? 0) + 1) references[name] = next;
   }
-  const roles = new Map<string, ChannelRole>();
   const { version, digest } = await trust.newestRoot();
-  for (const [name, reference] of Object.entries(channels)) {
-    try {
-      const own = { root: { version, digest }, channels: { [name]: reference } };
-      const role = (await trust.rolesOf({ revision: number, trust: own }))?.get(name);
-      if (role !== undefined) roles.set(name, role);
-    } catch (error) {
-      if (!isAppError(error, 'document_corrupt')) throw error;
-    }
-  }
-  return { roles, channels };
+  const named = { root: { version, digest }, channels: references };
+  const roles = (await trust.rolesOf({ revision: number, trust: named })) ?? new Map();
+  for (const name of roles.keys()) former.delete(name);
+  return { roles, former, references };
 }
 
 /** What this process may offer on the channels that the root of trust delegates. */
@@ -246,21 +347,32 @@ export async function freshenAfter(
   }
 }
 
-/** @throws AppError `key_required`, `signer_failed`, `store_unavailable`, `store_denied` */
+/**
+ * Signs and stores a timestamp for a revision.
+ *
+ * @throws AppError `key_required`, `signer_failed`, `store_unavailable`, `store_denied`; `state_changed` when a valid
+ *   timestamp names a later revision
+ */
 export async function renewFreshness(
   { store, clock, trust: given }: SigningDeps,
   application: string,
   state: FreshRevision,
-) {
+): Promise<Freshness> {
   const trust = given?.of(application);
   if (trust === undefined || given === undefined) throw noRoot(application);
-  const root = await trust.newestRoot();
-  const signer = requireOperator(trust, root, await given.signers());
-  const now = clock.now();
-  const { freshMs } = given;
-  const newest = await findFreshness({ store, application }, root, now - freshMs);
+  const signer = requireOperator(trust, await trust.newestRoot(), await given.signers());
+  const newest = await trust.freshness({ again: true });
+  if (newest !== undefined && newest.revision.revision > state.revision) {
+    throw new AppError(
+      'state_changed',
+      `A signed timestamp of ${application} names revision ${newest.revision.revision}, and this is revision ${state.revision}: it is not the newest state.`,
+    );
+  }
   const after = newest?.version ?? 0;
-  return createFreshness({ store, application }, { state, signer, after, now, freshMs });
+  const made = { state, signer, after, now: clock.now(), freshMs: given.freshMs };
+  const fresh = await createFreshness({ store, application }, made);
+  trust.noteFreshness(fresh);
+  return fresh;
 }
 
 function noRoot(application: string): AppError {
@@ -319,52 +431,52 @@ function refuseExpired({ application, version, expiresAt }: TrustRoot, now: numb
   );
 }
 
+type Targets = Readonly<Record<string, RoleTarget>>;
+
 interface NextRole {
   readonly application: string;
+  /** The channel. */
   readonly name: string;
-  readonly channel: ChannelJson;
-  readonly role: ChannelRole | undefined;
+  readonly settings: SignedSettings;
+  readonly version: number;
+  /** The releases of the version before that stay. */
+  readonly kept: Targets;
   /** The releases to add. */
   readonly adding: readonly (OfferJson | DraftJson)[];
   /** As `tufTime` renders it. */
   readonly expires: string;
-  /**
-   * True when several people sign the version one after the other: it then depends on the present version and on the
-   * draft only, and keeps releases that an operator retires meanwhile.
-   */
-  readonly keepsAll?: boolean;
 }
 
 /**
- * The next version of a channel's role: with the releases to add, and without releases that the channel no longer
- * lists. The same state makes the same bytes, so that several people sign the same version.
+ * The next version of a channel's role. The same content makes the same bytes, so that several people sign the same
+ * version.
  *
- * @throws AppError `document_corrupt` when a manifest is not the one that the catalog names
+ * @throws AppError `document_corrupt` when a manifest is not the one that the catalog names; `document_too_large`
  */
 export async function nextRole(
   { store }: Pick<SigningDeps, 'store'>,
-  { application, name, channel, role, adding, expires, keepsAll = false }: NextRole,
+  { application, name, settings, version, kept, adding, expires }: NextRole,
 ): Promise<MetadataJson['signed']> {
-  const listed = new Set(channel.offers.map((offer) => targetPath(application, name, offer)));
-  const kept = Object.entries(targetsOf(role)).filter(([path]) => keepsAll || listed.has(path));
   const added = adding.map(
     async (offer) =>
       [targetPath(application, name, offer), await targetOf(store, application, offer)] as const,
   );
-  const targets = Object.fromEntries([...kept, ...(await Promise.all(added))]);
-  return renderRole({
+  const role = renderRole({
     application,
     channel: name,
-    version: (role?.version ?? 0) + 1,
+    version,
     expires,
-    targets,
-    // Nobody who signs a release changes the settings of its channel.
-    ...(keepsAll && role !== undefined ? settingsIn(role) : signedSettingsOf(channel)),
+    targets: { ...kept, ...Object.fromEntries(await Promise.all(added)) },
+    inherits: settings.inherits,
+    allowDowngrade: settings.allowDowngrade,
   });
-}
-
-function settingsIn({ inherits, allowDowngrade }: ChannelRole): SignedSettings {
-  return { inherits, allowDowngrade };
+  if (signedBytes(role).length > METADATA_BYTES_MAX / 2) {
+    throw new AppError(
+      'document_too_large',
+      `${name} has too many signed releases for the clients of TUF. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
+    );
+  }
+  return role;
 }
 
 /**
@@ -394,20 +506,33 @@ async function targetOf(
   return { length: bytes.length, hashes: { sha256 }, custom: { statement } };
 }
 
-/** Stores a version of a role that has enough signatures. */
+/**
+ * Stores a version of a role that has enough signatures, for a revision with this number.
+ *
+ * @throws AppError `status_forbids` when the store has an object that nobody signed under this key
+ */
 export async function storeRole(
   store: ObjectStore,
   trust: ApplicationTrust,
-  channel: string,
-  metadata: MetadataJson,
+  revision: number,
+  { channel, metadata }: { readonly channel: string; readonly metadata: MetadataJson },
 ): Promise<MetadataReference> {
+  const { application } = trust;
   const reference = {
     version: Number(metadata.signed.version),
     digest: digestOfSigned(metadata.signed),
   };
-  const bytes = renderMetadata(metadata);
-  // Another process may have stored the same version: its signatures count as well.
-  await store.create(roleKey(trust.application, channel, reference), bytes);
-  trust.noteRole(channel, reference, bytes);
-  return reference;
+  const key = roleKey(application, channel, reference);
+  if ((await store.create(key, renderMetadata(metadata))) === 'created') return reference;
+  // Another process may have stored the same version. Its signatures count as well; the bytes of an attacker do not.
+  const { version, digest } = await trust.newestRoot();
+  const named = { root: { version, digest }, channels: { [channel]: reference } };
+  const roles = await trust.rolesOf({ revision, trust: named }).catch((error: unknown) => {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+  });
+  if (roles?.has(channel) === true) return reference;
+  throw new AppError(
+    'status_forbids',
+    `The store has another ${key}, which too few keys signed. Delete this object, and run the command again. Nothing was changed.`,
+  );
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import {
@@ -16,6 +17,8 @@ export interface Trust {
    * @throws AppError `invalid_configuration` when roots are installed, and none of them is for the application
    */
   of(application: string): ApplicationTrust | undefined;
+  /** True when the operator of this process wants no verification of the application. */
+  isUnsigned(application: string): boolean;
   /** Why the process must not serve an application; undefined when it may. */
   refusalOf(application: string): string | undefined;
   /** The applications with an installed root. */
@@ -48,12 +51,13 @@ export interface TrustSettings {
 
 interface TrustDeps extends TrustSettings {
   readonly store: ObjectStore;
+  readonly clock: Pick<Clock, 'now'>;
   readonly cacheOf?: ((application: string) => TrustCache) | undefined;
   readonly isRehearsal?: boolean;
 }
 
 export function createTrust(deps: TrustDeps): Trust {
-  const { roots, unsigned, signers, freshMs, store, cacheOf, isRehearsal = false } = deps;
+  const { roots, unsigned, signers, freshMs, store, clock, cacheOf, isRehearsal = false } = deps;
   const opened = new Map<string, ApplicationTrust>();
   const refusalOf = (application: string): string | undefined => {
     if (roots === undefined || roots.has(application) || unsigned.has(application))
@@ -66,6 +70,7 @@ export function createTrust(deps: TrustDeps): Trust {
     freshMs,
     isRehearsal,
     refusalOf,
+    isUnsigned: (application) => unsigned.has(application),
     rehearse: () => createTrust({ ...deps, isRehearsal: true }),
     signingWith: (keys, other) =>
       createTrust({ ...deps, store: other, signers: async () => keys, isRehearsal: false }),
@@ -76,7 +81,8 @@ export function createTrust(deps: TrustDeps): Trust {
       if (anchor === undefined) return undefined;
       const known = opened.get(application);
       if (known !== undefined) return known;
-      const trust = createApplicationTrust({ store, anchor, cache: cacheOf?.(application) });
+      const cache = cacheOf?.(application);
+      const trust = createApplicationTrust({ store, clock, anchor, freshMs, cache });
       opened.set(application, trust);
       return trust;
     },

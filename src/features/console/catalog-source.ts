@@ -1,9 +1,8 @@
 import { readCatalog } from '../../catalog/find-revision.ts';
-import { readApplications } from '../../catalog/read.ts';
+import { type ReaderDeps, readApplications } from '../../catalog/read.ts';
 import type { Revision } from '../../catalog/sequences.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type AppError, isAppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../store/object-store.ts';
 import { createNewestKnown } from '../../store/sequence/newest-known.ts';
 import type { Seen } from './answers.ts';
 
@@ -28,8 +27,7 @@ interface CatalogSource {
   forget(application: string): void;
 }
 
-interface CatalogSourceDeps {
-  readonly store: ObjectStore;
+interface CatalogSourceDeps extends Pick<ReaderDeps, 'store' | 'trust'> {
   /** A clock with the store's time. */
   readonly clock: Clock;
   /** Returns a sentence about an error of the store. In the service, the sentence must not name the bucket. */
@@ -58,8 +56,8 @@ const unknown = <T>(): Known<T> => ({
 });
 
 export function createCatalogSource(deps: CatalogSourceDeps): CatalogSource {
-  const { store, clock } = deps;
-  const reader = { store, newestKnown: createNewestKnown() };
+  const { store, trust, clock } = deps;
+  const reader = { store, trust, newestKnown: createNewestKnown() };
   const catalogs = new Map<string, Known<Revision>>();
   const names = unknown<readonly string[]>();
   return {

@@ -1,5 +1,6 @@
 import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
+import type { Trust } from '../../catalog/trust/trust.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
@@ -41,6 +42,8 @@ export interface ConsoleWriter {
 interface ConsoleDeps {
   readonly mode: Start['mode'];
   readonly store: ObjectStore;
+  /** Undefined: signatures of catalogs do not matter. */
+  readonly trust: Trust | undefined;
   /** The store in which services store their counts. */
   readonly privateStore: ObjectStore;
   /** A clock with the store's time. */
@@ -87,10 +90,10 @@ const RELEASES_KEPT = 50;
 const REVISIONS_KEPT = 20;
 
 export function createConsole(deps: ConsoleDeps): Console {
-  const { store, clock, place, defaultApplication } = deps;
+  const { clock, place, defaultApplication } = deps;
   const describe = (error: AppError): string =>
     place === null ? 'The object store does not answer.' : error.message;
-  const catalogs = createCatalogSource({ store, clock, describe });
+  const catalogs = createCatalogSource({ ...deps, describe });
   const inTurn = createTurns('Too many screens ask at once. Try again shortly.');
   let diagnosis: Promise<readonly Check[]> | undefined;
   const releases = createRecent<ReleaseDetail>(RELEASES_KEPT);

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { Registry } from 'prom-client';
 import { explainUpdate } from '../../answers/explain/explain-update.ts';
+import type { ReaderDeps } from '../../catalog/read.ts';
 import type { CommandSettings } from '../../catalog/settings.ts';
 import type { Check } from '../../core/check.ts';
 import type { Randomness } from '../../core/clock.ts';
@@ -24,7 +25,7 @@ import { type ConsoleRouteDeps, registerConsole } from './routes/routes.ts';
 
 interface LocalConsoleOptions {
   readonly config: CommandSettings & TierSettings;
-  readonly publisher: Publisher;
+  readonly publisher: Publisher & Pick<ReaderDeps, 'trust'>;
   readonly randomness: Randomness;
   readonly logger: FastifyBaseLogger;
   /** The name that the history shows for changes. */
@@ -52,11 +53,12 @@ const HOST = '127.0.0.1';
 /** Starts the console on this machine. @throws AppError `invalid_configuration` when the port is in use */
 export async function openLocalConsole(options: LocalConsoleOptions): Promise<RunningConsole> {
   const { config, publisher, actor, place, randomness, logger } = options;
-  const { store, privateStore, clock } = publisher;
+  const { store, privateStore, clock, trust } = publisher;
   const { tiers } = config.accounts;
   const shown = createConsole({
     mode: 'local',
     store,
+    trust,
     privateStore,
     clock,
     log: logger,
@@ -64,7 +66,7 @@ export async function openLocalConsole(options: LocalConsoleOptions): Promise<Ru
     defaultApplication: config.defaultApplication,
     version: readVersion(),
     catalogPollMs: config.catalogPollMs,
-    explainUpdate: (request) => explainUpdate({ store, clock, tiers }, request),
+    explainUpdate: (request) => explainUpdate({ store, trust, clock, tiers }, request),
     writer: options.isReadOnly
       ? undefined
       : {

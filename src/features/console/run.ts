@@ -20,6 +20,8 @@ interface ConsoleOptions {
 export async function startConsole(terminal: Terminal, options: ConsoleOptions): Promise<void> {
   const context = await openContext(terminal);
   const { config, place, actor } = context;
+  // Asks for a passphrase now, and not when a browser makes the first change.
+  if (!options.readOnly) await context.trust.signers();
   const diagnose = await terminal.diagnose?.();
   const running = await openLocalConsole({
     config,

@@ -10,9 +10,10 @@ import { registerConsole } from './routes/routes.ts';
  * no changes.
  */
 export function openServiceConsole(deps: PartDeps & { readonly config: CommandSettings }): Part {
-  const { config, releaseStore, store, clock, log, explain } = deps;
+  const { config, releaseStore, store, trust, clock, log, explain } = deps;
   const shown = createConsole({
     store: releaseStore,
+    trust,
     privateStore: store,
     clock,
     log,

@@ -101,12 +101,13 @@ export async function commitRoot(
   { trust, reason }: { readonly trust: Trust; readonly reason: string },
 ): Promise<RootChange> {
   const { application, version } = root;
-  await createOnce(deps, rootKey(application, version), rootBytes);
+  // The delegations come first: a root without them would stop every change.
   await createOnce(deps, delegationsKey(application, version), delegationsBytes);
+  await createOnce(deps, rootKey(application, version), rootBytes);
   const writing = { ...deps, trust };
   const known = await readApplications(deps);
   if (!known.includes(application)) await registerApplication(deps, application);
-  await trust.of(application)?.lookForRoots();
+  trust.of(application)?.beginRoot(root);
   const committed = await changeCatalog(writing, application, (channels) => ({
     edit: {
       change: {

@@ -3,7 +3,6 @@ import { optionOf } from '../../catalog/draft-text.ts';
 import { listDrafts } from '../../catalog/list-drafts.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
-import { findFreshness } from '../../catalog/trust/freshness.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { isAppError } from '../../core/errors.ts';
 import { formatTime } from '../../core/time-text.ts';
@@ -72,7 +71,7 @@ export async function checkTrust(
     if (!isAppError(error) || error.kind !== 'corrupt') throw error;
     problems.push(error.message);
   }
-  const fresh = await findFreshness({ store: deps.store, application }, root, 0);
+  const fresh = await trust.freshness({ again: true });
   if (fresh === undefined) problems.push('There is no valid timestamp: run slipway trust renew.');
   else {
     const time = formatTime(new Date(fresh.expiresAt).toISOString());

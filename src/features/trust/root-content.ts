@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type ChannelKeys, type Delegations, roleName } from '../../catalog/trust/channel-role.ts';
-import { type MetadataJson, tufTime } from '../../catalog/trust/metadata.ts';
+import { digestOfSigned, type MetadataJson, tufTime } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, parsePublicKey, tufKeyOf } from '../../catalog/trust/public-key.ts';
 import { keyList, type TrustRoot } from '../../catalog/trust/root.ts';
 import { AppError } from '../../core/errors.ts';
@@ -116,6 +116,7 @@ export function renderRoot(content: RootContent): MetadataJson['signed'] {
     roles: { root: byPeople, targets: byPeople, snapshot: byOperators, timestamp: byOperators },
     x_slipway_application: application,
     x_slipway_first_revision: firstRevision,
+    x_slipway_targets: digestOfSigned(renderDelegations(content)),
     x_slipway_names: Object.fromEntries([...content.names].filter(([id]) => all.has(id))),
   };
 }

@@ -111,6 +111,7 @@ export async function init(
     commitRoot({ ...deps, trust: undefined }, signed, {
       trust: createTrust({
         store: deps.store,
+        clock: deps.clock,
         roots: new Map([[application, signed.root]]),
         unsigned: new Set(),
         signers: async () => signers,

@@ -7,10 +7,11 @@ import { roleSignatureKey } from '../../catalog/keys.ts';
 import { describeDraft, draftIn } from '../../catalog/list-drafts.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
-import type { ChannelKeys } from '../../catalog/trust/channel-role.ts';
+import { type ChannelKeys, signedSettingsOf, targetsOf } from '../../catalog/trust/channel-role.ts';
 import {
   digestOfSigned,
   type MetadataJson,
+  readMetadataObject,
   signedBytes,
   signMetadata,
   tufTime,
@@ -21,7 +22,7 @@ import type { Signer } from '../../catalog/trust/signer.ts';
 import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/signing.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { incomplete, noDraft } from '../../releases/drafts/draft-rules.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 
@@ -86,11 +87,13 @@ export async function readWaiting(
   const next = await nextRole(deps, {
     application,
     name,
-    channel,
-    role,
+    // Nobody who signs a release changes the settings of its channel.
+    settings: role ?? signedSettingsOf(channel),
+    version: (revision.trust?.channels?.[name]?.version ?? 0) + 1,
+    // All of them: an operator may retire a release between two signatures.
+    kept: targetsOf(role),
     adding: [draft],
     expires: tufTime(Date.parse(draft.since) + ROLE_VALID_MS),
-    keepsAll: true,
   });
   const digest = digestOfSigned(next);
   const signatures = await readSignatures(deps.store, application, { digest, next, keys });
@@ -111,13 +114,17 @@ async function readSignatures(
   const found: MetadataJson['signatures'] = [];
   // Asks for the objects of the known keys only: an attacker can store any number of others.
   for (const [id, key] of keys.keys) {
-    const stored = await store.get(roleSignatureKey(application, digest, id), {
+    const stored = await readMetadataObject(store, roleSignatureKey(application, digest, id), {
       bytesMax: SIGNATURE_BYTES_MAX,
-    });
-    const given = stored && parseSignature(stored.body);
+    }).catch(ignoreCorrupt);
+    const given = stored && parseSignature(stored);
     if (given?.keyid === id && isTufSignatureOf(key, bytes, given.sig)) found.push(given);
   }
   return found;
+}
+
+function ignoreCorrupt(error: unknown): undefined {
+  if (!isAppError(error, 'document_corrupt')) throw error;
 }
 
 function parseSignature(bytes: Uint8Array): z.output<typeof signatureSchema> | undefined {
@@ -146,7 +153,7 @@ export interface SignedRelease {
 export async function signWaiting(
   deps: SignDeps,
   trust: ApplicationTrust,
-  { application, channel, root, keys, next, digest, signatures }: WaitingRelease,
+  { application, channel, revision, root, keys, next, digest, signatures }: WaitingRelease,
   signers: readonly Signer[],
 ): Promise<SignedRelease> {
   const own = signers.filter(({ key }) => keys.keys.has(key.id));
@@ -172,7 +179,10 @@ export async function signWaiting(
     signedBy: named(ids.filter(has)),
     waitsFor: named(ids.filter((id) => !has(id))),
     role: isComplete
-      ? await storeRole(deps.store, trust, channel, { signed: next, signatures: all })
+      ? await storeRole(deps.store, trust, revision.revision + 1, {
+          channel,
+          metadata: { signed: next, signatures: all },
+        })
       : undefined,
   };
 }

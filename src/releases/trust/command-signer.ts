@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { PublicKey } from '../../catalog/trust/public-key.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import { AppError } from '../../core/errors.ts';
@@ -14,43 +13,37 @@ const TIMEOUT_MS = 120_000;
 /** More bytes than any signature has, also as text. */
 const OUTPUT_BYTES_MAX = 4_096;
 
-/** @param command a command line for the shell of the system */
+/**
+ * @param command a command line for the shell of the system. It may contain a secret, so no message repeats it
+ * @param name the signer in messages
+ */
 export function createCommandSigner(
   key: PublicKey,
   command: string,
-  timeoutMs = TIMEOUT_MS,
+  { name = 'The command', timeoutMs = TIMEOUT_MS }: { name?: string; timeoutMs?: number } = {},
 ): Signer {
-  return { key, name: command, sign: (bytes) => runSigner(command, bytes, timeoutMs) };
+  return { key, name, sign: (bytes) => runSigner({ command, name, timeoutMs }, bytes) };
 }
 
 async function runSigner(
-  command: string,
+  { command, name, timeoutMs }: { command: string; name: string; timeoutMs: number },
   bytes: Uint8Array,
-  timeoutMs: number,
 ): Promise<Uint8Array> {
-  const failed = (why: string): AppError =>
-    new AppError('signer_failed', `The signer "${command}" ${why}. Nothing was signed.`);
+  const failed = (why: string, cause?: unknown): AppError =>
+    new AppError('signer_failed', `${name} ${why}. Nothing was signed.`, { cause });
   // A group of its own, so that the time limit also ends what the shell has started.
   const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
-  let isLate = false;
   const kill = (): void => {
     try {
       process.kill(-(child.pid ?? 0), 'SIGKILL');
     } catch {
       child.kill('SIGKILL');
     }
+    // A process outside the group may keep the pipes open.
+    for (const pipe of child.stdio) pipe?.destroy();
   };
-  const timer = setTimeout(() => {
-    isLate = true;
-    kill();
-  }, timeoutMs);
   const output: Buffer[] = [];
   let length = 0;
-  child.stdout.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= OUTPUT_BYTES_MAX) output.push(chunk);
-    else kill();
-  });
   let problem = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     problem = (problem + text).slice(-500);
@@ -58,15 +51,25 @@ async function runSigner(
   // When the command does not read its input, the pipe breaks. The exit code and the output say enough.
   child.stdin.on('error', () => {});
   child.stdin.end(bytes);
-  try {
-    const [code] = (await once(child, 'close')) as [number | null];
-    if (isLate) throw failed(`did not answer within ${timeoutMs / 1000} s`);
-    if (length > OUTPUT_BYTES_MAX) throw failed('printed more than a signature');
-    if (code !== 0) throw failed(`failed with exit code ${code}: ${problem.trim()}`);
-  } finally {
-    clearTimeout(timer);
-  }
-  return decode(Buffer.concat(output));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      kill();
+      reject(failed(`did not answer within ${timeoutMs / 1000} s`));
+    }, timeoutMs);
+    child.stdout.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      output.push(chunk);
+      if (length <= OUTPUT_BYTES_MAX) return;
+      kill();
+      reject(failed('printed more than a signature'));
+    });
+    child.on('error', (error) => reject(failed('could not be started', error)));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      if (code === 0) resolve(decode(Buffer.concat(output)));
+      else reject(failed(`failed with exit code ${code}: ${problem.trim()}`));
+    });
+  });
 }
 
 /** Key stores print a signature as bytes, as base64 or as hex. */

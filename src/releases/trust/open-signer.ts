@@ -25,7 +25,8 @@ export type AskPassphrase = (name: string) => Promise<string>;
 export async function openSigner(given: string, ask: AskPassphrase): Promise<Signer> {
   const [, file, command] = /^command:([^:]+):(.+)$/s.exec(given) ?? [];
   if (file !== undefined && command !== undefined) {
-    return createCommandSigner(parsePublicKey(await readText(file), file), command.trim());
+    const key = parsePublicKey(await readText(file), file);
+    return createCommandSigner(key, command.trim(), { name: `The command for ${file}` });
   }
   const isText = given.trimStart().startsWith('-----BEGIN');
   const name = isText ? 'The key' : given;

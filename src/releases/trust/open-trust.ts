@@ -6,6 +6,7 @@ import { METADATA_BYTES_MAX } from '../../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import { createTrust, type Trust } from '../../catalog/trust/trust.ts';
+import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError, systemCode } from '../../core/errors.ts';
 import { readPlainFile } from '../../core/plain-file.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
@@ -14,6 +15,7 @@ import type { TrustSettings } from './settings.ts';
 
 interface OpenTrustDeps {
   readonly store: ObjectStore;
+  readonly clock: Pick<Clock, 'now'>;
   readonly settings: TrustSettings['trust'];
   /** The keys of the command, as `--key` gives them; absent: the setting TRUST_KEY. */
   readonly keys?: readonly string[] | undefined;
@@ -28,7 +30,7 @@ interface OpenTrustDeps {
  * @throws AppError `invalid_configuration`, `key_required`
  */
 export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
-  const { store, settings, ask, cacheOf, isRehearsal = false } = deps;
+  const { store, clock, settings, ask, cacheOf, isRehearsal = false } = deps;
   const roots = settings.root === undefined ? undefined : await readRoots(settings.root);
   const own = settings.key === undefined ? [] : [settings.key.reveal()];
   const given = deps.keys === undefined || deps.keys.length === 0 ? own : deps.keys;
@@ -39,7 +41,7 @@ export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
   };
   const { freshMs } = settings;
   const unsigned = new Set(settings.unsigned);
-  return createTrust({ store, roots, unsigned, signers, freshMs, cacheOf, isRehearsal });
+  return createTrust({ store, clock, roots, unsigned, signers, freshMs, cacheOf, isRehearsal });
 }
 
 /** @throws AppError `invalid_configuration`, `key_required` */

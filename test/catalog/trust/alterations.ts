@@ -58,7 +58,7 @@ export async function makeSignedStore(): Promise<SignedStore> {
     };
     const root = await initTrust(parts, options, k1, k2);
     roots.push(root);
-    const trust = trusting(store, [root], ci, k1, k2);
+    const trust = trusting(parts, [root], ci, k1, k2);
     for (const [version, channel] of [
       ['1.0.0', 'stable'],
       ['1.1.0', 'stable'],
@@ -315,7 +315,7 @@ export async function alterStores(
       stateDirectory: undefined,
       pollIntervalMs: 2_000,
       staleMaxMs: 3_600_000,
-      trust: trusting(store, base.roots),
+      trust: trusting({ store, clock }, base.roots),
     });
     if (isWarm) await catalog.start();
     const objects: Objects = new Map(base.objects);

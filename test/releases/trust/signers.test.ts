@@ -109,13 +109,16 @@ describe('a signer that fails', () => {
   const { key } = makeSigner('any');
   it.each([
     ['hangs', 'sleep 60', /did not answer within 0.2 s/],
+    ['hangs in another session', 'setsid sleep 60', /did not answer within 0.2 s/],
     ['prints garbage', 'echo garbage', /returned 8 bytes that are not a signature/],
     ['prints too much', 'yes', /printed more than a signature/],
     ['signs with another key', `head -c 64 /dev/zero`, /not a signature by key/],
     ['fails', 'echo no token >&2; exit 3', /failed with exit code 3: no token/],
     ['does not exist', 'no-such-command-here', /failed with exit code 127/],
   ])('%s: nothing is signed, and the message says why', async (_name, command, message) => {
-    const signer = createCommandSigner(key, command, command === 'sleep 60' ? 200 : 20_000);
+    const signer = createCommandSigner(key, command, {
+      timeoutMs: command.includes('sleep 60') ? 200 : 20_000,
+    });
     await expect(signWith(signer, bytes)).rejects.toMatchObject({
       code: 'signer_failed',
       message: expect.stringMatching(message),
