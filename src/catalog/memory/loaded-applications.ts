@@ -42,7 +42,7 @@ interface LoadedApplications {
 
 type LoadedApplicationsDeps = Pick<
   ApplicationCatalogDeps,
-  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange'
+  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange' | 'stopping'
 >;
 
 /**
@@ -94,6 +94,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     lossIntervalMs,
     requests: pLimit(REQUESTS_MAX),
     bulks: pLimit(BULKS_MAX),
+    fileReads: pLimit(1),
   };
 
   const getOrCreate = (name: string): ApplicationCatalog => {
