@@ -357,11 +357,23 @@ describe('processes that follow a leader', () => {
     await refused();
     const old = await makeArtifact(temporary.path, { content: 'version 0' });
     await publish(world.parts, { version: '0.9.0', artifacts: [old] });
-    // Looks at each moment: no follower may offer the file until the leader's next report.
-    for (let moment = 0; moment < 40; moment++) {
-      await world.clock.advance(POLL_MS / 20);
-      await refused();
-    }
+    // No follower may offer the file for a moment, until the leader's next report.
+    const seen = new Set<string>();
+    let isWatching = true;
+    const watching = (async () => {
+      while (isWatching) {
+        for (const { catalog } of team) seen.add(problemsOf(catalog));
+        await new Promise(setImmediate);
+      }
+    })();
+    await world.clock.advance(10 * POLL_MS);
+    isWatching = false;
+    await watching;
+    expect([...seen]).toEqual([problemsOf(team[0]?.catalog as Catalog)]);
+    await refused();
+    expect(team.map(({ catalog }) => catalog.health().applications.desktop?.revision)).toEqual([
+      3, 3, 3,
+    ]);
     expect(team.map(({ reads }) => reads.length)).toEqual([2, 0, 0]);
     await expect
       .poll(async () => {

@@ -26,12 +26,13 @@ function setUp() {
     },
   };
   const refused: string[] = [];
+  let leads = true;
   const shared = {
     store,
     clock,
     log: { info: () => {}, warn: () => {}, error: () => {} },
     savedState: undefined,
-    leads: () => true,
+    leads: () => leads,
     fileReads: pLimit(1),
     stopping: new AbortController().signal,
   };
@@ -39,7 +40,7 @@ function setUp() {
     createFileContents({ ...shared, application }, async (releases, { message }) => {
       for (const { version } of releases) refused.push(`${version}: ${message}`);
     });
-  /** Notes a file as the verification of a release does. `tag`: the ETag that the store states. */
+  /** Notes a file as the verification of a release does. */
   const note = (contents: ReturnType<typeof open>, key: string, ageMs: number, etag = '"1"') => {
     const lastModified = new Date(clock.now());
     const storedAt = new Date(clock.now() + ageMs).toISOString();
@@ -47,8 +48,11 @@ function setUp() {
     const release = { digest: 'a digest', version: '1.0.0' };
     contents.note({ key, sha256, storedAt }, { size: 1, etag, lastModified }, release);
   };
-  const store1 = (key: string, text = key) => memory.create(key, Buffer.from(text));
-  return { open, note, store: store1, reads, refused, most: () => most };
+  const storeFile = (key: string, text = key) => memory.create(key, Buffer.from(text));
+  const lead = (isLeader: boolean) => {
+    leads = isLeader;
+  };
+  return { open, note, store: storeFile, reads, refused, most: () => most, lead };
 }
 
 describe('files in doubt', () => {
@@ -79,6 +83,21 @@ describe('files in doubt', () => {
     await contents.tend();
     await expect.poll(() => reads, { interval: 1 }).toHaveLength(3);
     expect(reads).toEqual(['changed', 'young', 'younger']);
+  });
+
+  it('are forgotten with the ETags while another process leads, whose results are newer', async () => {
+    const { open, note, store, reads, lead } = setUp();
+    const contents = open('a');
+    await store('a/1');
+    note(contents, 'a/1', 0, '"before"');
+    note(contents, 'a/1', 0);
+    lead(false);
+    await contents.tend();
+    lead(true);
+    note(contents, 'a/1', 0);
+    await contents.tend();
+    await new Promise(setImmediate);
+    expect(reads).toEqual([]);
   });
 
   it.each([
