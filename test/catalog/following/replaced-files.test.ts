@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { CatalogReport } from '../../../src/catalog/following/relay.ts';
 import { artifactKey } from '../../../src/catalog/keys.ts';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
+import type { Fault } from '../../../src/catalog/memory/release-loader.ts';
 import { AppError } from '../../../src/core/errors.ts';
 import type { ObjectInfo, ObjectStore } from '../../../src/store/object-store.ts';
 import { openDirectoryStore } from '../../support/directory-store.ts';
@@ -261,7 +262,13 @@ describe('the results', () => {
   /** Runs a service until it has saved a result for the file. */
   const run = async (world: World, stateDirectory: string, result: RegExp) => {
     const { store, reads } = recordingReads(world);
-    const catalog = await catalogs.start(world, { store, stateDirectory });
+    const faults: Fault[] = [];
+    const send = (report: CatalogReport): void => {
+      if (report.kind !== 'catalog_faults') return;
+      faults.push(...report.faults.map(([, fault]) => fault));
+    };
+    const relay = { leads: () => true, send };
+    const catalog = await catalogs.start(world, { store, stateDirectory, relay });
     await world.clock.advance(POLL_MS);
     const problems = problemsOf(catalog);
     await expect
@@ -271,7 +278,7 @@ describe('the results', () => {
       })
       .toMatch(result);
     await catalog.stop();
-    return { reads, problems };
+    return { reads, problems, faults };
   };
 
   it('outlive a restart: a copied store is not read again', async () => {
@@ -281,8 +288,9 @@ describe('the results', () => {
     await world.clock.advance(60_000);
     await replace(world, key, GOOD);
     const result = new RegExp(`${key}.*true`);
-    expect(await run(world, directory, result)).toEqual({ reads: [key], problems: '' });
-    expect(await run(world, directory, result)).toEqual({ reads: [], problems: '' });
+    const good = { problems: '', faults: [] };
+    expect(await run(world, directory, result)).toEqual({ ...good, reads: [key] });
+    expect(await run(world, directory, result)).toEqual({ ...good, reads: [] });
     await remove();
   });
 
@@ -294,9 +302,11 @@ describe('the results', () => {
     await replace(world, key, WRONG);
     const result = new RegExp(`${key}.*false`);
     expect(await run(world, directory, result)).toMatchObject({ reads: [key, key] });
-    const { reads, problems } = await run(world, directory, result);
+    const { reads, problems, faults } = await run(world, directory, result);
     expect(reads).toEqual([]);
     expect(problems).toContain(`${key} has other bytes`);
+    // A follower must not clear the fault by comparing sizes.
+    expect(faults).toMatchObject([{ version: '2.0.0', isOfBytes: true }]);
     await remove();
   });
 
