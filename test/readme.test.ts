@@ -192,7 +192,7 @@ describe('the pages and the command line', () => {
   beforeAll(async () => {
     const top = commandsIn(await help()).filter((name) => name !== 'help');
     const entries = top.map(async (name) => {
-      const isGroup = ['accounts', 'apps', 'channels', 'contact'].includes(name);
+      const isGroup = ['accounts', 'apps', 'channels', 'contact', 'trust'].includes(name);
       return [name, isGroup ? commandsIn(await help(name)) : []] as const;
     });
     groups = new Map(await Promise.all(entries));

@@ -93,6 +93,11 @@ export interface Companion extends UpdaterFacts {
   readonly sha512: string;
   /** The place of its bytes, relative to the application. */
   readonly object: string;
+  /**
+   * The time of the manifest whose publisher stored the file, or checked its stored bytes; ISO 8601, UTC, by the store's
+   * clock. Later manifests copy it. Absent in releases by earlier versions of Slipway.
+   */
+  readonly storedAt?: string;
 }
 
 /** The versions from which a client can update to a file with a delta: see {@link Companion.base}. */

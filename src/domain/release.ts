@@ -43,6 +43,8 @@ export interface Artifact extends ArtifactIdentity, UpdaterFacts {
   readonly companions: readonly Companion[];
   /** The place of its bytes, relative to the application: `artifacts/{sha256}/{filename}`. */
   readonly object: string;
+  /** See {@link Companion.storedAt}. */
+  readonly storedAt?: string;
 }
 
 /** Markdown by BCP 47 language tag; `und` is text without a stated language. */

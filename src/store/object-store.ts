@@ -108,11 +108,11 @@ export interface ListOptions extends CallOptions {
 
 export interface ReadOptions extends CallOptions {
   readonly range?: ByteRange;
+  /** Uses a new connection, to read an object again after its bytes were wrong. */
+  readonly fresh?: boolean;
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Uses a new connection, to read an object again after its bytes were wrong. */
-  readonly fresh?: boolean;
   /** The most bytes to read into memory; a larger object is `document_too_large`. */
   readonly bytesMax?: number;
 }

@@ -51,8 +51,11 @@ const WITHOUT_DRY_RUN = new Set([
   ],
   ...['accounts list', 'accounts show'],
   ...['contact list', 'contact show', 'accounts invitations'],
+  ...['trust show', 'trust check'],
   // Groups of commands; what prints a value; what tests whether writing works; what runs the service.
   ...['accounts', 'contact', 'keys', 'doctor', 'completion', 'serve', 'demo', 'console'],
+  // A group, and what makes a key on this machine.
+  ...['trust', 'trust new-key'],
 ]);
 
 describe('the help', () => {
@@ -100,6 +103,7 @@ describe('the help', () => {
       'Options:',
       'Publish releases:',
       'Withdraw releases:',
+      'Sign releases:',
       'Show what is published:',
       'Manage applications and channels:',
       'Look after the store:',

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import {
   COMPANION_KINDS,
+  type Companion,
   factsOf,
   type SparkleFacts,
   type UpdaterFacts,
 } from '../../domain/companion.ts';
 import { ARCHES, FORMATS, PLATFORMS } from '../../domain/platform.ts';
 import type { Artifact } from '../../domain/release.ts';
-import { type ArtifactSignature, SIGNATURE_SCHEMES } from '../../domain/signature.ts';
+import { SIGNATURE_SCHEMES } from '../../domain/signature.ts';
 import type { SigningFacts } from '../../domain/signing-facts.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import { isArtifactObject } from '../keys.ts';
@@ -64,6 +65,13 @@ const sparkleFactsSchema = z
   .optional()
   .describe("What the publisher's appcast tells clients about the file; absent: nothing.");
 
+const storedAtSchema = z.iso
+  .datetime()
+  .optional()
+  .describe(
+    "The time of the manifest whose publisher stored the file or checked its stored bytes, by the store's clock; later manifests copy it. An object with a later date was replaced, or copied to this store. Absent in manifests by earlier versions of Slipway.",
+  );
+
 const updaterFactsShape = {
   block_map_size: sizeSchema
     .optional()
@@ -109,6 +117,7 @@ const companionSchema = z
     sha512: sha512Schema,
     ...updaterFactsShape,
     object: objectSchema,
+    stored_at: storedAtSchema,
   })
   .refine(hasOwnObject, 'object is not that of its sha256 and filename');
 
@@ -164,6 +173,7 @@ export const artifactSchema = z
     signatures: signaturesSchema.describe('Made by the build tools, and stored unchanged.'),
     companions: z.array(companionSchema),
     object: objectSchema,
+    stored_at: storedAtSchema,
   })
   .refine(hasOwnObject, 'object is not that of its sha256 and filename');
 
@@ -199,12 +209,14 @@ interface FileJson {
   sha1?: string | undefined;
   bundle_version?: string | undefined;
   sparkle?: z.output<typeof sparkleFactsSchema>;
+  stored_at?: string | undefined;
   signatures?: z.output<typeof signaturesSchema> | undefined;
 }
 
 /** The fields that artifacts and companions have in common. */
 function fileOf<F extends FileJson>(json: F) {
-  const { block_map_size, admin_rights, sha1, bundle_version, sparkle, signatures, ...same } = json;
+  const { block_map_size, admin_rights, sha1, bundle_version, sparkle, ...other } = json;
+  const { stored_at, signatures, ...same } = other;
   return {
     ...same,
     ...(block_map_size === undefined ? {} : { blockMapSize: block_map_size }),
@@ -212,6 +224,7 @@ function fileOf<F extends FileJson>(json: F) {
     ...(sha1 === undefined ? {} : { sha1 }),
     ...(bundle_version === undefined ? {} : { bundleVersion: bundle_version }),
     ...(sparkle === undefined ? {} : { sparkle: sparkleFactsOf(sparkle) }),
+    ...(stored_at === undefined ? {} : { storedAt: stored_at }),
     ...(signatures === undefined
       ? {}
       : {
@@ -225,9 +238,8 @@ function fileOf<F extends FileJson>(json: F) {
 }
 
 /** The inverse of {@link fileOf}, for the fields of {@link FileJson}. */
-function fileJsonOf(
-  file: UpdaterFacts & { readonly signatures?: readonly ArtifactSignature[] },
-): FileJson {
+function fileJsonOf(file: UpdaterFacts & Pick<Companion, 'signatures' | 'storedAt'>): FileJson {
+  const { storedAt } = file;
   const { blockMapSize, needsAdminRights, sha1, bundleVersion, sparkle } = factsOf(file);
   const signatures = file.signatures?.map(({ scheme, keyId, value }) => ({
     scheme,
@@ -240,6 +252,7 @@ function fileJsonOf(
     ...(sha1 === undefined ? {} : { sha1 }),
     ...(bundleVersion === undefined ? {} : { bundle_version: bundleVersion }),
     ...(sparkle === undefined ? {} : { sparkle: sparkleJsonOf(sparkle) }),
+    ...(storedAt === undefined ? {} : { stored_at: storedAt }),
     ...(signatures === undefined ? {} : { signatures }),
   };
 }

@@ -199,8 +199,18 @@ export function manifestOf(release: Release, header: ManifestHeader): ManifestJs
     by: header.by,
     skipped: [...header.skipped],
     catalog_revision: header.catalogRevision,
-    ...releaseJsonOf(release),
+    ...releaseJsonOf(withStoredAt(release, header.at)),
   };
+}
+
+/** Dates the files that have no date yet: those of this publish, and those that an earlier version of Slipway named. */
+function withStoredAt(release: Release, storedAt: string): Release {
+  const artifacts = release.artifacts.map((artifact) => ({
+    storedAt,
+    ...artifact,
+    companions: artifact.companions.map((companion) => ({ storedAt, ...companion })),
+  }));
+  return { ...release, artifacts };
 }
 
 /** The fields of a manifest that describe the release. */

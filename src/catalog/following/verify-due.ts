@@ -12,7 +12,8 @@ import {
   type ApplicationState,
   faultsAfter,
 } from '../memory/application-state.ts';
-import type { KnownSizes } from '../memory/read-release.ts';
+import type { OfferedRelease, WrongBytes } from '../memory/file-contents.ts';
+import type { SeenFiles } from '../memory/read-release.ts';
 import type { ReleaseLoader, Verified } from '../memory/release-loader.ts';
 import { leaveOutInSteps, type Snapshot } from '../memory/snapshot.ts';
 
@@ -66,13 +67,14 @@ export async function verifyDue(parts: VerificationParts): Promise<void> {
 
 /** The offers whose releases are due for verification. */
 export async function findDue(
-  { loader, state, clock }: Pick<VerificationParts, 'loader' | 'state' | 'clock'>,
+  { loader, state, clock, leads }: Pick<VerificationParts, 'loader' | 'state' | 'clock' | 'leads'>,
   { offers }: Snapshot,
 ): Promise<readonly Offer[]> {
   const { faults } = state();
   const retryMs = Math.max(FAULT_RETRY_MS, faults.size * FAULT_RETRY_EACH_MS);
   const isDue = (offer: Offer): boolean => {
     const fault = faults.size === 0 ? undefined : faults.get(offer.manifest.digest);
+    if (fault?.isOfBytes === true && !leads()) return false;
     if (fault !== undefined) return fault.foundAt < clock.now() - retryMs;
     return loader.isDue(offer);
   };
@@ -90,32 +92,50 @@ export async function reportVerified(
   dispatch({ kind: 'verified', verified, prepared });
 }
 
+/** Leaves out releases whose file has wrong bytes. The loader drops them, so that the next poll verifies them again. */
+export async function refuse(
+  parts: Pick<VerificationParts, 'loader' | 'state' | 'dispatch' | 'clock'>,
+  releases: readonly OfferedRelease[],
+  { message: detail }: WrongBytes,
+): Promise<void> {
+  const foundAt = parts.clock.now();
+  const wrong = new Map(
+    releases.map(({ digest, version }) => [
+      digest,
+      { digest, fault: { version, detail, foundAt, isOfBytes: true as const } },
+    ]),
+  );
+  const { offers = [] } = parts.state().snapshot ?? {};
+  parts.loader.retain(offers.filter(({ manifest }) => !wrong.has(manifest.digest)));
+  await reportVerified(parts, [...wrong.values()]);
+}
+
 async function verifyMany(parts: VerificationParts, due: readonly Offer[]): Promise<void> {
-  await verifyAll(parts, due, await listSizes(parts));
+  await verifyAll(parts, due, await listFiles(parts));
 }
 
 /**
- * Lists the sizes of all artifacts, unless a listing costs the store more than a HEAD of each artifact. When the listing
- * fails, it returns only some sizes, and the loader sends one HEAD for each missing artifact.
+ * Lists all artifacts, unless a listing costs the store more than a HEAD of each artifact. When the listing fails, it
+ * returns only some artifacts, and the loader sends one HEAD for each missing artifact.
  */
-async function listSizes({ store, application, log }: VerificationParts): Promise<KnownSizes> {
-  const sizes: KnownSizes = new Map();
-  if (store.listsInPages !== true) return sizes;
+async function listFiles({ store, application, log }: VerificationParts): Promise<SeenFiles> {
+  const seen: SeenFiles = new Map();
+  if (store.listsInPages !== true) return seen;
   try {
-    for await (const { key, size } of store.list(artifactsPrefix(application))) {
-      sizes.set(key, size);
+    for await (const { key, ...file } of store.list(artifactsPrefix(application))) {
+      seen.set(key, file);
     }
   } catch (error) {
     if (!isAppError(error)) throw error;
     log.warn({ application, err: error }, 'cannot list the artifacts: each gets a HEAD request');
   }
-  return sizes;
+  return seen;
 }
 
 async function verifyAll(
   parts: VerificationParts,
   due: readonly Offer[],
-  known?: KnownSizes,
+  seen?: SeenFiles,
 ): Promise<void> {
   const verified: Verified[] = [];
   const waiting = due.values();
@@ -125,14 +145,15 @@ async function verifyAll(
       // The store does not answer. The next poll continues; this poll must not delay it with more tries.
       if (failure !== undefined) return;
       try {
-        const one = await parts.loader.load(offer, known);
-        const isNews = one.fault !== undefined || parts.state().faults.has(one.digest);
-        if (isNews) verified.push(one);
+        // A fault that the process finds meanwhile stays: this verification began before it.
+        const wasFaulty = parts.state().faults.has(offer.manifest.digest);
+        const one = await parts.loader.load(offer, seen);
+        if (one.fault !== undefined || wasFaulty) verified.push(one);
       } catch (error) {
         failure ??= error;
       }
       // A release may need no store request. Then only this pause lets the process answer its clients.
-      if (known !== undefined) await nextTurn();
+      if (seen !== undefined) await nextTurn();
     }
   };
   await Promise.all(Array.from({ length: RELEASES_VERIFIED_AT_ONCE }, verifyNext));

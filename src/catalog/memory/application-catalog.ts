@@ -17,6 +17,7 @@ import type { ApplicationReport, FaultsReport } from '../following/relay.ts';
 import {
   FEW_RELEASES_MAX,
   findDue,
+  refuse,
   reportVerified,
   type VerificationParts,
   verifyDue,
@@ -36,6 +37,7 @@ import {
   isSwapDue,
   reduce,
 } from './application-state.ts';
+import { createFileContents } from './file-contents.ts';
 import type { LoadedRelease } from './read-release.ts';
 import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
@@ -117,6 +119,10 @@ export interface ApplicationCatalogDeps {
   readonly requests: LimitFunction;
   /** Limits the applications that verify many releases at once: each takes memory for the releases that wait. */
   readonly bulks: LimitFunction;
+  /** Lets one file be read at a time, for all applications. */
+  readonly fileReads: LimitFunction;
+  /** Aborts when the process stops. */
+  readonly stopping: AbortSignal;
   /**
    * True when this process polls the store. Only such a process retries faults, looks for deletions and saves the
    * state.
@@ -135,7 +141,10 @@ export function createApplicationCatalog(
 ): ApplicationCatalog {
   const { log, savedState } = deps;
   const refusals = createRefusals();
-  const loader = createReleaseLoader({ ...deps, application, refusals });
+  const contents = createFileContents({ ...deps, application }, (releases, error) =>
+    refuse(parts, releases, error),
+  );
+  const loader = createReleaseLoader({ ...deps, application, refusals, contents });
   let state = EMPTY_STATE;
   let isVerifyingMany = false;
   const watch = deps.trust && createFreshnessWatch({ ...deps, trust: deps.trust, application });
@@ -172,6 +181,7 @@ export function createApplicationCatalog(
       if (deps.leads()) await save();
       // Not awaited: a signer may hang, and must not stop the next look.
       if (deps.leads()) void renewFreshness(parts);
+      await contents.tend();
     } catch (error) {
       log.warn({ application, err: error }, 'not every release could be verified yet');
       throw error;
@@ -325,7 +335,7 @@ async function matchSaved(
  * due, it verifies only those that most clients get.
  */
 async function swap(
-  { loader, state, dispatch, clock }: Parts,
+  { loader, state, dispatch, clock, leads }: Parts,
   revision: LiveRevision,
 ): Promise<void> {
   const { snapshot: restored, faults } = state();
@@ -333,7 +343,7 @@ async function swap(
     restored?.revision === revision
       ? restored
       : await runInTurns(createSnapshotInSteps(revision, faults));
-  const due = await findDue({ loader, state, clock }, snapshot);
+  const due = await findDue({ loader, state, clock, leads }, snapshot);
   const first = due.length > FEW_RELEASES_MAX ? headOffers(snapshot) : due;
   const verified = await Promise.all(first.map((offer) => loader.load(offer)));
   loader.retain(snapshot.offers);

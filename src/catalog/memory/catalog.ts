@@ -120,7 +120,15 @@ export function createCatalog(deps: CatalogDeps): Catalog {
   const relay = deps.relay ?? ALONE;
   const { leads } = relay;
   const onChange = createReporter(relay, (name) => applications.announced.get(name));
-  const applications = createLoadedApplications({ ...deps, savedState, spill, leads, onChange });
+  const stopping = new AbortController();
+  const applications = createLoadedApplications({
+    ...deps,
+    savedState,
+    spill,
+    leads,
+    onChange,
+    stopping: stopping.signal,
+  });
   const { byName, list } = applications;
   const onList = (): void => {
     const isFailing = list.failure() !== undefined;
@@ -203,6 +211,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     },
     stop: async (answered) => {
       phase = 'stopped';
+      stopping.abort();
       await Promise.all([stopPolls?.(), answered]);
       await spill.close();
     },

@@ -43,7 +43,7 @@ interface LoadedApplications {
 
 type LoadedApplicationsDeps = Pick<
   ApplicationCatalogDeps,
-  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange' | 'trust'
+  'store' | 'clock' | 'log' | 'savedState' | 'spill' | 'leads' | 'onChange' | 'trust' | 'stopping'
 >;
 
 /**
@@ -95,6 +95,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     lossIntervalMs,
     requests: pLimit(REQUESTS_MAX),
     bulks: pLimit(BULKS_MAX),
+    fileReads: pLimit(1),
   };
 
   const getOrCreate = (name: string): ApplicationCatalog => {

@@ -1,9 +1,10 @@
 import type { LimitFunction } from 'p-limit';
 import { AppError, isAppError } from '../../core/errors.ts';
+import type { Companion } from '../../domain/companion.ts';
 import type { Offer } from '../../domain/offer.ts';
 import type { Release } from '../../domain/release.ts';
 import { versionText } from '../../domain/version.ts';
-import type { ObjectStore } from '../../store/object-store.ts';
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.ts';
 import { readSize } from '../../store/presence.ts';
 import type { Refusals } from '../../store/sequence/read-checked.ts';
 import { readDocument } from '../../store/sequence/sequence.ts';
@@ -12,6 +13,7 @@ import { releaseOf } from '../documents/manifest-document.ts';
 import { packDocument, unpackDocument } from '../documents/packed-document.ts';
 import { artifactKey } from '../keys.ts';
 import { manifestSequence, parseManifest } from '../sequences.ts';
+import type { FileContents, OfferedRelease, SeenFile } from './file-contents.ts';
 import type { StoredManifest } from './stored-manifest.ts';
 
 /** Reads one release from its stored manifest or from the store, and verifies its files. */
@@ -31,10 +33,10 @@ export interface LoadedRelease extends Release {
 }
 
 /**
- * Sizes in bytes by key, from a listing or from the requests for other releases of the same verification: releases can
- * share files. A listing may be stale or end early, so it does not prove that a file is missing.
+ * Files by key, from a listing or from the requests for other releases of the same verification: releases can share
+ * files. A listing may be stale or end early, so it does not prove that a file is missing or was replaced.
  */
-export type KnownSizes = Map<string, number>;
+export type SeenFiles = Map<string, SeenFile>;
 
 /**
  * Makes the release of an offer from its stored manifest.
@@ -112,23 +114,43 @@ export function createReleaseReader({ store, application, requests, refusals }: 
   };
 }
 
+type ReleaseFile = Pick<Companion, 'object' | 'size' | 'sha256' | 'storedAt'>;
+
 /** @throws AppError `artifact_mismatch`, `store_unavailable`, `store_denied` */
-export function createFileVerifier({ store, application, requests }: ReaderDeps) {
-  return async ({ artifacts }: Release, sizes: KnownSizes | undefined): Promise<void> => {
-    const files = artifacts
-      .flatMap((artifact) => [artifact, ...artifact.companions])
-      .map(({ object, size }) => ({ key: artifactKey(application, object), size }))
-      .filter(({ key, size }) => sizes?.get(key) !== size);
-    const verifyFile = async ({ key, size }: { key: string; size: number }): Promise<void> => {
-      await requests(() => verifySize(store, key, size));
-      sizes?.set(key, size);
+export function createFileVerifier({
+  store,
+  application,
+  requests,
+  contents,
+}: ReaderDeps & { readonly contents: FileContents }) {
+  return async (
+    { artifacts }: Release,
+    release: OfferedRelease,
+    seen: SeenFiles | undefined,
+  ): Promise<void> => {
+    await contents.open();
+    const verifyFile = async ({ object, size, sha256, storedAt }: ReleaseFile): Promise<void> => {
+      const key = artifactKey(application, object);
+      let file = seen?.get(key);
+      if (file?.size !== size || contents.isChanged(key, file.etag)) {
+        file = await requests(() => verifySize(store, key, size));
+        if (file !== undefined) seen?.set(key, file);
+      }
+      if (file !== undefined) contents.note({ key, sha256, storedAt }, file, release);
     };
+    const files = artifacts.flatMap((artifact) => [artifact, ...artifact.companions]);
     await Promise.all(files.map(verifyFile));
   };
 }
 
-async function verifySize(store: ObjectStore, key: string, size: number): Promise<void> {
-  if ((await store.head(key))?.size === size) return;
+/** @returns undefined when only the size is known */
+async function verifySize(
+  store: ObjectStore,
+  key: string,
+  size: number,
+): Promise<ObjectInfo | undefined> {
+  const info = await store.head(key);
+  if (info?.size === size) return info;
   // One answer may be wrong: a proxy can answer a HEAD with 404. The second request is a fresh read, which only the
   // store can answer.
   const stored = await readSize(store, key, { fresh: true });
@@ -136,4 +158,5 @@ async function verifySize(store: ObjectStore, key: string, size: number): Promis
   if (stored !== size) {
     throw new AppError('artifact_mismatch', `${key} has ${stored} bytes, not ${size}.`);
   }
+  return undefined;
 }

@@ -2,13 +2,14 @@ import type { Clock } from '../../core/clock.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { Offer } from '../../domain/offer.ts';
 import { versionText } from '../../domain/version.ts';
+import { type FileContents, WrongBytes } from './file-contents.ts';
 import {
   createFileVerifier,
   createReleaseReader,
-  type KnownSizes,
   type LoadedRelease,
   parseStored,
   type ReaderDeps,
+  type SeenFiles,
 } from './read-release.ts';
 import { type ManifestsToSave, type SavedManifest, SaveInterrupted } from './saved-state.ts';
 import type { KeptValue, SpillFile } from './spill-file.ts';
@@ -39,11 +40,11 @@ export interface ReleaseLoader {
   /**
    * Verifies the offer's release against the store, unless this process did so within the last nine minutes.
    *
-   * @param known the sizes of files. The loader sends no request for a file whose size is right, and adds each size that
-   *   it finds
+   * @param seen the files that the store has described. The loader sends no request for such a file when it is right, and
+   *   adds each file that it asks for
    * @throws AppError `store_unavailable`, `store_denied`: the last result for the release then stays
    */
-  load(offer: Offer, known?: KnownSizes): Promise<Verified>;
+  load(offer: Offer, seen?: SeenFiles): Promise<Verified>;
   /** True when the loader keeps the manifest of every release of the offers in the last `retain`, read or restored. */
   hasAll(): boolean;
   /** The number of manifests that the loader keeps. */
@@ -76,6 +77,8 @@ export interface Fault {
   readonly detail: string;
   /** Milliseconds since the epoch. */
   readonly foundAt: number;
+  /** True when a file has wrong bytes of the right size. Only the leader reads files, so only it can clear the fault. */
+  readonly isOfBytes?: true;
 }
 
 /** The service must notice a deleted file within ten minutes. The tenth minute is for the poll itself. */
@@ -91,6 +94,7 @@ interface LoaderDeps extends ReaderDeps {
   /** True when this process verifies releases again after some time: it is the leader. */
   readonly leads: () => boolean;
   readonly spill: SpillFile;
+  readonly contents: FileContents;
 }
 
 /** A release whose manifest is in the spill file. */
@@ -139,7 +143,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     return one?.version !== versionText(offer.version) || isOld(one.verifiedAt);
   };
 
-  const verify = async (offer: Offer, digest: string, known?: KnownSizes): Promise<Verified> => {
+  const verify = async (offer: Offer, digest: string, seen?: SeenFiles): Promise<Verified> => {
     const version = versionText(offer.version);
     try {
       const before = held.get(digest);
@@ -147,7 +151,7 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
       const { release, stored } = recalled
         ? { release: recalled, stored: undefined }
         : await readRelease(offer);
-      await verifyFiles(release, known);
+      await verifyFiles(release, { digest, version }, seen);
       if (stored !== undefined) {
         const [kept = ''] = await spill.keep([renderManifest(digest, stored)]);
         forget(digest);
@@ -163,14 +167,15 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     } catch (error) {
       if (!isAppError(error) || error.kind !== 'corrupt') throw error;
       forget(digest);
-      return { digest, fault: { version, detail: error.message, foundAt: clock.now() } };
+      const fault = { version, detail: error.message, foundAt: clock.now() };
+      return { digest, fault: error instanceof WrongBytes ? { ...fault, isOfBytes: true } : fault };
     }
   };
 
-  const verifyOnce = (offer: Offer, known?: KnownSizes): Promise<Verified> => {
+  const verifyOnce = (offer: Offer, seen?: SeenFiles): Promise<Verified> => {
     const { digest } = offer.manifest;
     const running =
-      loading.get(digest) ?? verify(offer, digest, known).finally(() => loading.delete(digest));
+      loading.get(digest) ?? verify(offer, digest, seen).finally(() => loading.delete(digest));
     loading.set(digest, running);
     return running;
   };
@@ -205,8 +210,8 @@ export function createReleaseLoader(deps: LoaderDeps): ReleaseLoader {
     isDue,
     isAnyDue: () => held.size < retainedCount || isOld(held.values().next().value?.verifiedAt),
     hasAll: () => held.size >= retainedCount,
-    load: async (offer, known) => {
-      if (isDue(offer)) return verifyOnce(offer, known);
+    load: async (offer, seen) => {
+      if (isDue(offer)) return verifyOnce(offer, seen);
       return { digest: offer.manifest.digest, fault: undefined };
     },
     count: () => held.size,

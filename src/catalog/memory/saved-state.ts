@@ -7,7 +7,7 @@ import { isAppError, systemCode } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/state-file.ts';
-import { ITEMS_PER_STEP, type Steps } from '../../core/steps.ts';
+import { ITEMS_PER_STEP, mapInSteps, type Steps } from '../../core/steps.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
 import type { Freshness } from '../trust/freshness.ts';
@@ -29,6 +29,8 @@ export interface SavedState {
   save(application: string, catalog: CatalogToSave): Promise<boolean>;
   loadApplications(): Promise<SavedApplications | undefined>;
   saveApplications(applications: SavedApplications): Promise<void>;
+  loadFiles(application: string): Promise<readonly FileResult[]>;
+  saveFiles(application: string, files: readonly FileResult[]): Promise<void>;
 }
 
 interface CatalogToSave {
@@ -63,6 +65,14 @@ interface SavedCatalog {
   /** The loader checks the digest of a manifest when it uses it. */
   readonly manifests: readonly SavedManifest[];
   readonly freshness?: Freshness | undefined;
+}
+
+/** What the process knows about the bytes of a stored file. */
+export interface FileResult {
+  readonly key: string;
+  readonly etag: string;
+  /** False when the bytes under this ETag are not those that releases state. */
+  readonly isGood: boolean;
 }
 
 interface SavedApplications {
@@ -152,7 +162,40 @@ export function createSavedState(deps: {
     saveApplications: async (applications) => {
       await attemptToSave(() => writeWhole(applicationsFile, renderStateFile(applications)));
     },
+    loadFiles: async (application) => {
+      const text = await attempt(() => readFile(path.join(root, application, FILES_FILE), 'utf8'));
+      const lines = text?.split('\n') ?? [];
+      return (await runInTurns(mapInSteps(lines, parseFileResult))).flat();
+    },
+    saveFiles: async (application, files) => {
+      const file = path.join(root, application, FILES_FILE);
+      await attemptToSave(() => writeWhole(file, renderFileResults(files)));
+    },
   };
+}
+
+/** The results for the files of an application, one a line. A damaged line only makes the process read a file again. */
+const FILES_FILE = 'files.jsonl';
+const FILES_AT_ONCE = 512;
+
+const fileResultSchema = z.tuple([z.string(), z.string(), z.boolean()]);
+
+function parseFileResult(line: string): readonly FileResult[] {
+  try {
+    const [key, etag, isGood] = fileResultSchema.parse(JSON.parse(line));
+    return [{ key, etag, isGood }];
+  } catch {
+    return [];
+  }
+}
+
+function* renderFileResults(files: readonly FileResult[]): Generator<string> {
+  for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
+    const lines = files
+      .slice(at, at + FILES_AT_ONCE)
+      .map(({ key, etag, isGood }) => JSON.stringify([key, etag, isGood]));
+    yield `${lines.join('\n')}\n`;
+  }
 }
 
 /** This file also tells the commands that this store was used before. */

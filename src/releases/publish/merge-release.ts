@@ -99,9 +99,20 @@ export function mergeRelease(
   };
 }
 
-/** Reports whether two releases state the same, including the objects with their bytes. */
+/**
+ * Reports whether two releases state the same, including the objects with their bytes. The dates of files do not count,
+ * because only a manifest gives a file its date.
+ */
 export function isSameRelease(a: Release, b: Release): boolean {
-  return isDeepStrictEqual(a, b);
+  return isDeepStrictEqual(withoutDates(a), withoutDates(b));
+}
+
+function withoutDates({ artifacts, ...release }: Release) {
+  const undated = artifacts.map(({ storedAt: _date, companions, ...artifact }) => ({
+    ...artifact,
+    companions: companions.map(({ storedAt: _companionDate, ...companion }) => companion),
+  }));
+  return { ...release, artifacts: undated };
 }
 
 function mergeStatements(

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { afterAll, expect, it } from 'vitest';
+import type { FileContents } from '../../../src/catalog/memory/file-contents.ts';
 import { createReleaseLoader } from '../../../src/catalog/memory/release-loader.ts';
 import { SaveInterrupted } from '../../../src/catalog/memory/saved-state.ts';
 import {
@@ -67,6 +68,14 @@ it.each([
   await catalog.stop();
 });
 
+/** These tests replace no file. */
+const NO_CONTENTS: FileContents = {
+  open: async () => undefined,
+  isChanged: () => false,
+  note: () => undefined,
+  tend: async () => undefined,
+};
+
 /** A loader of its own, with a disk that answers reads as `read` says. */
 async function openLoader(
   read: (spill: SpillFile) => SpillFile['read'],
@@ -82,6 +91,7 @@ async function openLoader(
     requests: pLimit(4),
     leads: () => true,
     refusals: createRefusals(),
+    contents: NO_CONTENTS,
     spill: { ...spill, read: read(spill), drop },
   });
   for (const offer of offers) expect((await loader.load(offer)).fault).toBeUndefined();

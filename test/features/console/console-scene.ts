@@ -34,7 +34,7 @@ export async function openScene({ isReadOnly = false } = {}) {
     };
     return createConsole({
       mode: 'local',
-    trust: undefined,
+      trust: undefined,
       store,
       privateStore: store,
       clock,
