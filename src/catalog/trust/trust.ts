@@ -40,7 +40,7 @@ export interface Trust {
   signingWith(signers: readonly Signer[], store: ObjectStore): Trust;
 }
 
-export interface TrustSettings {
+interface TrustSettings {
   /** The installed roots, by application. Undefined: no root is installed, and nothing is verified. */
   readonly roots: ReadonlyMap<string, TrustRoot> | undefined;
   /** Applications that are served without a root although roots are installed. */

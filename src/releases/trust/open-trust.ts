@@ -45,7 +45,7 @@ export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
 }
 
 /** @throws AppError `invalid_configuration`, `key_required` */
-export async function openSigners(
+async function openSigners(
   keys: readonly string[],
   ask: AskPassphrase,
 ): Promise<readonly Signer[]> {
@@ -62,7 +62,7 @@ export async function openSigners(
 }
 
 /** Reads a root file, or each `.json` file of a directory. @throws AppError `invalid_configuration` */
-export async function readRoots(place: string): Promise<ReadonlyMap<string, TrustRoot>> {
+async function readRoots(place: string): Promise<ReadonlyMap<string, TrustRoot>> {
   const roots = new Map<string, TrustRoot>();
   for (const file of await rootFiles(place)) {
     const root = await readRoot(file);
