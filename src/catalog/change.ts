@@ -43,7 +43,6 @@ import {
   type Revision,
   revisionSequence,
 } from './sequences.ts';
-import { freshenAfter, prepareTrust, signChange } from './trust/signing.ts';
 import type { Trust } from './trust/trust.ts';
 
 /** Writes the catalog: reads the newest documents, and commits the next documents. */
@@ -221,7 +220,8 @@ export async function changeCatalog<P>(
       if (edit.needsRoom === true || adds)
         refuseTooLarge(application, edit.channels, removedVersions);
       await deps.beforeCommit?.(edit.change.kind, { before, after: edit.channels });
-      const prepared = await prepareTrust(deps, {
+      const signing = await loadSigning(deps, application);
+      const prepared = await signing?.prepareTrust(deps, {
         application,
         number: attempt.number,
         previous: previous?.signed,
@@ -256,7 +256,7 @@ export async function changeCatalog<P>(
         ...(Object.keys(settings).length === 0 ? {} : { settings }),
         ...(trust === undefined ? {} : { trust }),
       });
-      const document = await signed(deps, application, unsigned);
+      const document = signing === undefined ? unsigned : await signing.signed(deps, unsigned);
       return { document, plan: { plan, before, after, removedVersions, hint } };
     },
     { named, found: base?.revisions },
@@ -267,24 +267,17 @@ export async function changeCatalog<P>(
     return { revision, changed: false, announced: false, ...stored };
   }
   const { number: revision, document } = appended.entry;
-  const { trust } = document.signed;
+  const signing = await loadSigning(deps, application);
   const [announced] = await Promise.all([
     announceChange(deps, application, hint, revision),
-    trust && freshenAfter(deps, application, { revision, digest: document.digest, trust }),
+    signing?.freshenAfter(deps, document),
   ]);
   return { revision, changed: true, announced, ...stored };
 }
 
-/** The document with the signature of an operator, when the application has a root of trust. */
-async function signed(
-  deps: WriterDeps,
-  application: string,
-  document: Revision,
-): Promise<Revision> {
-  if (document.signed.trust === undefined) return document;
-  const { digest } = document;
-  const signatures = await signChange(deps, application, digest);
-  return { signed: document.signed, digest, signatures };
+/** Loads the code that signs only for a signed catalog: loading it takes longer than the rest of many commands. */
+async function loadSigning({ trust }: WriterDeps, application: string) {
+  return trust?.of(application) && import('./trust/signing.ts');
 }
 
 /**

@@ -1,10 +1,11 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { WriterDeps } from '../../src/catalog/change.ts';
 import type { ChannelKeys } from '../../src/catalog/trust/channel-role.ts';
+import { createTrust } from '../../src/catalog/trust/create-trust.ts';
 import { publicKeyOf } from '../../src/catalog/trust/public-key.ts';
 import type { TrustRoot } from '../../src/catalog/trust/root.ts';
 import type { Signer } from '../../src/catalog/trust/signer.ts';
-import { createTrust, type Trust } from '../../src/catalog/trust/trust.ts';
+import type { Trust } from '../../src/catalog/trust/trust.ts';
 import { commitRoot, signRoot } from '../../src/features/trust/change-root.ts';
 import type { RootContent } from '../../src/features/trust/root-content.ts';
 import type { PublisherParts } from './release.ts';

@@ -3,8 +3,8 @@ import { isAppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Announced } from '../../store/sequence/sequence.ts';
 import type { Freshness, FreshRevision } from '../trust/freshness.ts';
-import { renewFreshness, type SigningDeps } from '../trust/signing.ts';
-import type { Trust } from '../trust/trust.ts';
+import { renewFreshness } from '../trust/signing.ts';
+import type { SigningDeps, Trust } from '../trust/trust.ts';
 
 /**
  * Watches how new the state of an application is: see `trust/freshness.ts`. A process that remembers nothing answers no

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { DocumentSignature } from '../../store/sequence/envelope.ts';
+import type { Sealed } from '../../store/sequence/envelope.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import { MANIFEST_BYTES_MAX, releaseOf } from '../documents/manifest-document.ts';
 import {
@@ -46,21 +45,11 @@ import { shortId } from './public-key.ts';
 import { signRevision } from './revision-signature.ts';
 import { keyList, type TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
-import type { Trust } from './trust.ts';
+import type { OfferRight, SigningDeps } from './trust.ts';
 
 /** Signs what a change of the catalog makes: the roles of channels, the revision, and the timestamp. */
 
 type Channels = Readonly<Record<string, ChannelJson>>;
-
-export interface SigningDeps {
-  readonly store: ObjectStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly trust?: Trust | undefined;
-  /** By channel: the next versions of roles, which have enough signatures already. */
-  readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;
-  /** True for a rehearsal of what happens once people have signed. */
-  readonly assumesSigned?: boolean;
-}
 
 /** A state of the catalog that a publisher is about to commit. */
 interface NextState {
@@ -270,12 +259,6 @@ async function openRoles(
   return { roles, former, references };
 }
 
-/** What this process may offer on the channels that the root of trust delegates. */
-export interface OfferRight {
-  /** True when earlier signatures cover the release, or the keys of this process reach the threshold of the channel. */
-  mayOffer(channel: string, statement: OfferJson | DraftJson): boolean;
-}
-
 /**
  * Opens the right to offer releases on the state of a catalog.
  *
@@ -283,7 +266,7 @@ export interface OfferRight {
  * @returns undefined when operators alone decide what channels offer
  * @throws AppError `invalid_configuration`, `key_required`
  */
-export async function openOfferRight(
+export async function openSignedRight(
   deps: SigningDeps,
   application: string,
   number: number,
@@ -307,43 +290,39 @@ export async function openOfferRight(
 }
 
 /**
- * Signs the digest of a revision with the key of an operator.
+ * Signs a revision with the key of an operator.
  *
- * @returns undefined for an application without a root of trust
+ * @throws AppError `key_required`, `signer_failed`
  */
-export async function signChange(
+export async function signed(
   { trust: given }: SigningDeps,
-  application: string,
-  digest: string,
-): Promise<readonly DocumentSignature[] | undefined> {
+  document: Sealed<RevisionJson>,
+): Promise<Sealed<RevisionJson>> {
+  const { application } = document.signed;
   const trust = given?.of(application);
-  if (trust === undefined || given === undefined) return undefined;
+  if (trust === undefined || given === undefined) throw noRoot(application);
+  const { digest } = document;
   if (given.isRehearsal) {
     trust.noteRehearsed(digest);
-    return [];
+    return { signed: document.signed, digest };
   }
   const signer = requireOperator(trust, await trust.newestRoot(), await given.signers());
-  return [await signRevision(signer, digest)];
+  return { signed: document.signed, digest, signatures: [await signRevision(signer, digest)] };
 }
 
 /**
  * Signs and stores the timestamp of a new revision. A failure does not undo the revision, which counts without a
  * timestamp: the next renewal makes one.
- *
- * @returns false when no timestamp was stored
  */
 export async function freshenAfter(
   deps: SigningDeps,
-  application: string,
-  state: FreshRevision,
-): Promise<boolean> {
-  if (deps.trust?.isRehearsal === true) return false;
+  { signed: { application, revision, trust }, digest }: Sealed<RevisionJson>,
+): Promise<void> {
+  if (deps.trust?.isRehearsal === true || trust === undefined) return;
   try {
-    await renewFreshness(deps, application, state);
-    return true;
+    await renewFreshness(deps, application, { revision, digest, trust });
   } catch (error) {
     if (!isAppError(error)) throw error;
-    return false;
   }
 }
 

@@ -1,12 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import {
-  type ApplicationTrust,
-  createApplicationTrust,
-  type TrustCache,
-} from './application-trust.ts';
-import type { TrustRoot } from './root.ts';
+import type { DraftJson } from '../documents/draft-document.ts';
+import type { OfferJson } from '../documents/revision-document.ts';
+import type { MetadataReference } from '../documents/trust-document.ts';
+import type { ApplicationTrust } from './application-trust.ts';
 import type { Signer } from './signer.ts';
 
 /** Whom this process trusts, for all applications, and with which keys it signs. */
@@ -40,53 +38,44 @@ export interface Trust {
   signingWith(signers: readonly Signer[], store: ObjectStore): Trust;
 }
 
-interface TrustSettings {
-  /** The installed roots, by application. Undefined: no root is installed, and nothing is verified. */
-  readonly roots: ReadonlyMap<string, TrustRoot> | undefined;
-  /** Applications that are served without a root although roots are installed. */
-  readonly unsigned: ReadonlySet<string>;
-  readonly signers: () => Promise<readonly Signer[]>;
-  readonly freshMs: number;
-}
-
-interface TrustDeps extends TrustSettings {
+export interface SigningDeps {
   readonly store: ObjectStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly cacheOf?: ((application: string) => TrustCache) | undefined;
-  readonly isRehearsal?: boolean;
+  readonly trust?: Trust | undefined;
+  /** By channel: the next versions of roles, which have enough signatures already. */
+  readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;
+  /** True for a rehearsal of what happens once people have signed. */
+  readonly assumesSigned?: boolean;
 }
 
-export function createTrust(deps: TrustDeps): Trust {
-  const { roots, unsigned, signers, freshMs, store, clock, cacheOf, isRehearsal = false } = deps;
-  const opened = new Map<string, ApplicationTrust>();
-  const refusalOf = (application: string): string | undefined => {
-    if (roots === undefined || roots.has(application) || unsigned.has(application))
-      return undefined;
-    return `TRUST_ROOT has no root for ${application}. Add its root file, or name ${application} in TRUST_UNSIGNED.`;
-  };
-  return {
-    applications: [...(roots?.keys() ?? [])],
+/** What this process may offer on the channels that the root of trust delegates. */
+export interface OfferRight {
+  /** True when earlier signatures cover the release, or the keys of this process reach the threshold of the channel. */
+  mayOffer(channel: string, statement: OfferJson | DraftJson): boolean;
+}
+
+/**
+ * The trust of a process without a root: it verifies nothing.
+ *
+ * @param signers opens the keys that the operator gives, for example to make the first root
+ */
+export function createRootlessTrust(
+  unsigned: ReadonlySet<string>,
+  signers: Trust['signers'],
+  freshMs: number,
+): Trust {
+  const trust: Trust = {
+    applications: [],
     signers,
     freshMs,
-    isRehearsal,
-    refusalOf,
+    isRehearsal: false,
+    refusalOf: () => undefined,
     isUnsigned: (application) => unsigned.has(application),
-    rehearse: () => createTrust({ ...deps, isRehearsal: true }),
-    signingWith: (keys, other) =>
-      createTrust({ ...deps, store: other, signers: async () => keys, isRehearsal: false }),
-    of: (application) => {
-      const refusal = refusalOf(application);
-      if (refusal !== undefined) throw new AppError('invalid_configuration', refusal);
-      const anchor = roots?.get(application);
-      if (anchor === undefined) return undefined;
-      const known = opened.get(application);
-      if (known !== undefined) return known;
-      const cache = cacheOf?.(application);
-      const trust = createApplicationTrust({ store, clock, anchor, freshMs, cache });
-      opened.set(application, trust);
-      return trust;
-    },
+    rehearse: () => trust,
+    signingWith: () => trust,
+    of: () => undefined,
   };
+  return trust;
 }
 
 /**

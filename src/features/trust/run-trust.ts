@@ -1,11 +1,11 @@
 import type { WriterDeps } from '../../catalog/change.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
+import { createTrust } from '../../catalog/trust/create-trust.ts';
 import { renderMetadata } from '../../catalog/trust/metadata.ts';
 import { shortId } from '../../catalog/trust/public-key.ts';
 import type { TrustRoot } from '../../catalog/trust/root.ts';
 import { renewFreshness } from '../../catalog/trust/signing.ts';
-import { createTrust } from '../../catalog/trust/trust.ts';
 import { askHidden } from '../../cli/ask-hidden.ts';
 import { requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';

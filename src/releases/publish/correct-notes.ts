@@ -9,7 +9,7 @@ import {
 import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/signing.ts';
+import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import { AppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
 import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';

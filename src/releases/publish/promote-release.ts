@@ -8,7 +8,7 @@ import type { OfferJson } from '../../catalog/documents/revision-document.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { readManifest } from '../../catalog/read.ts';
-import { openOfferRight } from '../../catalog/trust/signing.ts';
+import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import { unknownApplication, unknownVersion } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';

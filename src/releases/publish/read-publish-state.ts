@@ -7,7 +7,8 @@ import {
 } from '../../catalog/documents/revision-document.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
-import { type OfferRight, openOfferRight } from '../../catalog/trust/signing.ts';
+import { openOfferRight } from '../../catalog/trust/offer-right.ts';
+import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findArtifact, type Release } from '../../domain/release.ts';
 import { parseVersion } from '../../domain/version.ts';

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { TrustCache } from '../../catalog/trust/application-trust.ts';
-import { METADATA_BYTES_MAX } from '../../catalog/trust/metadata.ts';
-import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
-import { createTrust, type Trust } from '../../catalog/trust/trust.ts';
+import { createRootlessTrust, type Trust } from '../../catalog/trust/trust.ts';
 import type { Clock } from '../../core/clock.ts';
-import { AppError, isAppError, systemCode } from '../../core/errors.ts';
-import { readPlainFile } from '../../core/plain-file.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import { type AskPassphrase, openSigner } from './open-signer.ts';
+import type { AskPassphrase } from './open-signer.ts';
 import type { TrustSettings } from './settings.ts';
 
 interface OpenTrustDeps {
@@ -31,7 +28,6 @@ interface OpenTrustDeps {
  */
 export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
   const { store, clock, settings, ask, cacheOf, isRehearsal = false } = deps;
-  const roots = settings.root === undefined ? undefined : await readRoots(settings.root);
   const own = settings.key === undefined ? [] : [settings.key.reveal()];
   const given = deps.keys === undefined || deps.keys.length === 0 ? own : deps.keys;
   let opened: Promise<readonly Signer[]> | undefined;
@@ -41,6 +37,11 @@ export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
   };
   const { freshMs } = settings;
   const unsigned = new Set(settings.unsigned);
+  if (settings.root === undefined) return createRootlessTrust(unsigned, signers, freshMs);
+  // Loaded only when it is used: loading the library of TUF takes longer than the rest of many commands.
+  const { readRoots } = await import('./read-roots.ts');
+  const { createTrust } = await import('../../catalog/trust/create-trust.ts');
+  const roots = await readRoots(settings.root);
   return createTrust({ store, clock, roots, unsigned, signers, freshMs, cacheOf, isRehearsal });
 }
 
@@ -49,6 +50,7 @@ async function openSigners(
   keys: readonly string[],
   ask: AskPassphrase,
 ): Promise<readonly Signer[]> {
+  const { openSigner } = await import('./open-signer.ts');
   const signers: Signer[] = [];
   // One after the other: two keys may have a passphrase each.
   for (const key of keys) {
@@ -59,57 +61,6 @@ async function openSigners(
     signers.push(signer);
   }
   return signers;
-}
-
-/** Reads a root file, or each `.json` file of a directory. @throws AppError `invalid_configuration` */
-async function readRoots(place: string): Promise<ReadonlyMap<string, TrustRoot>> {
-  const roots = new Map<string, TrustRoot>();
-  for (const file of await rootFiles(place)) {
-    const root = await readRoot(file);
-    if (roots.has(root.application)) {
-      throw wrong(`TRUST_ROOT has two root files for ${root.application}. Keep one: ${file}`);
-    }
-    roots.set(root.application, root);
-  }
-  if (roots.size === 0) {
-    throw wrong(
-      `TRUST_ROOT names the directory ${place}, which has no .json file. Copy the root file of each application there; "slipway trust init" writes it.`,
-    );
-  }
-  return roots;
-}
-
-async function rootFiles(place: string): Promise<readonly string[]> {
-  try {
-    if (!(await stat(place)).isDirectory()) return [place];
-    const names = (await readdir(place)).filter((name) => name.endsWith('.json')).sort();
-    return names.map((name) => path.join(place, name));
-  } catch (error) {
-    throw unreadable(place, error);
-  }
-}
-
-async function readRoot(file: string): Promise<TrustRoot> {
-  try {
-    const bytes = await readPlainFile(file, METADATA_BYTES_MAX);
-    if (bytes === undefined) throw wrong(`${file} is too large for a root file.`);
-    return parseRoot(bytes, file);
-  } catch (error) {
-    if (isAppError(error, 'document_corrupt')) throw wrong(error.message, error);
-    if (isAppError(error)) throw error;
-    throw unreadable(file, error);
-  }
-}
-
-function unreadable(place: string, error: unknown): AppError {
-  const code = systemCode(error);
-  if (code === undefined) throw error;
-  const why = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
-  return wrong(`TRUST_ROOT names ${place}, which ${why}.`, error);
-}
-
-function wrong(message: string, cause?: unknown): AppError {
-  return new AppError('invalid_configuration', message, { cause });
 }
 
 /** Keeps metadata in files, in the directory of the saved state. */
