@@ -1,11 +1,13 @@
 import type { ExplainRequest, Explanation } from '../../answers/explain/explanation.ts';
 import type { WriterDeps } from '../../catalog/change.ts';
+import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import type { Check } from '../../core/check.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { createTurns } from '../../core/in-turn.ts';
 import type { Log } from '../../core/log.ts';
+import { describeWaiting } from '../../releases/trust/sign-draft.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type {
   Adoption,
@@ -81,6 +83,20 @@ export interface Console {
   change(application: string, request: ChangeRequest): Promise<Changed>;
 }
 
+/** Whose signatures drafts wait for. An overview without them is better than none. */
+async function waitingIn(
+  { trust, ...deps }: ConsoleDeps,
+  revision: RevisionJson,
+): Promise<ReadonlyMap<string, string>> {
+  if (trust?.of(revision.application) === undefined) return new Map();
+  try {
+    return await describeWaiting({ ...deps, trust }, revision);
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return new Map();
+  }
+}
+
 /** The number of releases that the console remembers, and shows again while the store fails. */
 const RELEASES_KEPT = 50;
 /**
@@ -110,7 +126,10 @@ export function createConsole(deps: ConsoleDeps): Console {
       defaultApplication,
       now: isoOf(clock.now()),
     }),
-    overview: async (application) => overviewOf(application, await catalogs.read(application)),
+    overview: async (application) => {
+      const seen = await catalogs.read(application);
+      return overviewOf(application, seen, await waitingIn(deps, seen.revision.signed));
+    },
     release: async (application, version) => {
       const [seen, counts] = await Promise.all([catalogs.read(application), usage.read()]);
       const name = `${application} ${version}`;

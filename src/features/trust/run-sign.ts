@@ -8,8 +8,13 @@ import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
+import {
+  readWaiting,
+  type SignedRelease,
+  signWaiting,
+  type WaitingRelease,
+} from '../../releases/trust/sign-draft.ts';
 import { openTrusted } from './run-trust.ts';
-import { readWaiting, type SignedRelease, signWaiting, type WaitingRelease } from './sign-draft.ts';
 
 interface SignOptions {
   readonly app?: string;

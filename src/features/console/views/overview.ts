@@ -29,14 +29,25 @@ type Drawn = Pick<Overview, 'channels' | 'releases'>;
 const DRAWN_AGAIN_AFTER_MS = 5_000;
 const drawings = new WeakMap<RevisionJson, { readonly at: number; readonly drawn: Drawn }>();
 
-export function overviewOf(application: string, seen: SeenCatalog): Overview {
+/** @param waiting see `describeWaiting` */
+export function overviewOf(
+  application: string,
+  seen: SeenCatalog,
+  waiting: ReadonlyMap<string, string> = new Map(),
+): Overview {
   const { signed } = seen.revision;
   const known = drawings.get(signed);
   const isFresh = known !== undefined && Math.abs(seen.now - known.at) < DRAWN_AGAIN_AFTER_MS;
   const drawn = isFresh ? known.drawn : draw(seen);
   if (!isFresh) drawings.set(signed, { at: seen.now, drawn });
   const displayName = shownNameOf(signed.settings);
-  return { ...seenOf(seen), application, displayName, ...drawn, attention: attentionOf(seen) };
+  return {
+    ...seenOf(seen),
+    application,
+    displayName,
+    ...drawn,
+    attention: attentionOf(seen, waiting),
+  };
 }
 
 function draw(seen: SeenCatalog): Drawn {
@@ -99,7 +110,10 @@ const LISTED_MAX = 12;
 const SEVERITIES: readonly Attention['severity'][] = ['critical', 'warning', 'info'];
 
 /** Finds the things that an operator should look at, the most urgent first. */
-function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attention[] {
+function attentionOf(
+  { revision, problem, now }: SeenCatalog,
+  waiting: ReadonlyMap<string, string>,
+): readonly Attention[] {
   const found: Attention[] = [];
   if (problem !== null) {
     const sentence = `The store cannot be read: ${problem}`;
@@ -116,7 +130,7 @@ function attentionOf({ revision, problem, now }: SeenCatalog): readonly Attentio
     const newest = channelViews(revision.signed.channels).get(channel)?.offers[0];
     const isNewestOf = (version: string): boolean =>
       newest === undefined || compareVersions(parseVersion(version), newest.version) > 0;
-    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, now }));
+    found.push(...inChannel(channel, each, { newestFirst, isNewestOf, now, waiting }));
   }
   const urgency = ({ severity }: Attention): number => SEVERITIES.indexOf(severity);
   return found.sort((a, b) => urgency(a) - urgency(b)).slice(0, LISTED_MAX);
@@ -127,12 +141,14 @@ interface Facts {
   /** True when the channel shows no release that is newer than this version. */
   readonly isNewestOf: (version: string) => boolean;
   readonly now: number;
+  /** See `describeWaiting`. */
+  readonly waiting: ReadonlyMap<string, string>;
 }
 
 function inChannel(
   channel: string,
   { offers, drafts = [] }: ChannelJson,
-  { newestFirst, isNewestOf, now }: Facts,
+  { newestFirst, isNewestOf, now, waiting }: Facts,
 ): Attention[] {
   const found: Attention[] = [];
   const add = (
@@ -147,7 +163,8 @@ function inChannel(
   for (const draft of drafts) {
     const described = describeDraft(channel, draft);
     const kind = described.missing.length > 0 ? 'missing' : 'held';
-    add(draft.version, kind, 'warning', `is held back: it ${waitsFor(described)}`);
+    const what = waiting.get(`${draft.version} ${channel}`) ?? waitsFor(described);
+    add(draft.version, kind, 'warning', `is held back: it ${what}`);
   }
   const sorted = offers.toSorted((a, b) => newestFirst(a.version, b.version));
   for (const [index, { version, status, reason, rollout }] of sorted.entries()) {

@@ -3,8 +3,9 @@ import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import { channelIn, type RevisionJson } from '../../catalog/documents/revision-document.ts';
 import type { MetadataReference } from '../../catalog/documents/trust-document.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { roleSignatureKey } from '../../catalog/keys.ts';
-import { describeDraft, draftIn } from '../../catalog/list-drafts.ts';
+import { describeDraft, draftIn, listDrafts } from '../../catalog/list-drafts.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { type ChannelKeys, signedSettingsOf, targetsOf } from '../../catalog/trust/channel-role.ts';
@@ -23,8 +24,8 @@ import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/signing.
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
-import { incomplete, noDraft } from '../../releases/drafts/draft-rules.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import { incomplete, noDraft } from '../drafts/draft-rules.ts';
 
 /**
  * Collects the signatures of a release that waits for them. Each person signs the next version of the channel's role,
@@ -47,13 +48,14 @@ export interface WaitingRelease {
   readonly signatures: MetadataJson['signatures'];
 }
 
-interface SignDeps extends WriterDeps {
+type SignDeps = Pick<WriterDeps, 'store' | 'newestKnown' | 'skipCorrupt'> & {
   readonly trust: Trust;
-}
+};
 
 /**
  * Reads a draft with its signatures.
  *
+ * @param known the newest revision; absent: this function reads it
  * @returns undefined when the channel offers the release already
  * @throws AppError `unknown_version` without a draft; `release_incomplete` when expected builds are missing;
  *   `status_forbids` for a channel whose releases need no signatures
@@ -62,9 +64,10 @@ export async function readWaiting(
   deps: SignDeps,
   trust: ApplicationTrust,
   { channel: name, version }: { readonly channel: string; readonly version: string },
+  known?: RevisionJson,
 ): Promise<WaitingRelease | undefined> {
   const { application } = trust;
-  const revision = (await readRevision(deps, application))?.signed;
+  const revision = known ?? (await readRevision(deps, application))?.signed;
   if (revision === undefined) throw await unknownApplication(deps, application);
   const number = revision.revision + 1;
   const keys = (await trust.delegationsAt(number)).channels.get(name);
@@ -99,6 +102,41 @@ export async function readWaiting(
   const signatures = await readSignatures(deps.store, application, { digest, next, keys });
   const root = await trust.newestRoot();
   return { application, channel: name, draft, revision, root, keys, next, digest, signatures };
+}
+
+/** The most drafts whose signatures a list reads. */
+const LISTED_MAX = 20;
+
+/**
+ * Says for each draft that waits for signatures whose signatures are missing, by `VERSION CHANNEL`.
+ *
+ * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`
+ */
+export async function describeWaiting(
+  deps: SignDeps,
+  revision: RevisionJson,
+): Promise<ReadonlyMap<string, string>> {
+  const trust = deps.trust.of(revision.application);
+  const sentences = new Map<string, string>();
+  if (trust === undefined) return sentences;
+  const drafts = listDrafts(revision)
+    .filter(({ draft, missing }) => draft.opens === 'when_signed' && missing.length === 0)
+    .slice(0, LISTED_MAX);
+  for (const { channel, draft } of drafts) {
+    const { version } = draft;
+    const waiting = await readWaiting(deps, trust, { channel, version }, revision);
+    if (waiting === undefined) continue;
+    const { keys, root, signatures } = waiting;
+    const count = keys.threshold - signatures.length;
+    const others = [...keys.keys.keys()].filter((id) =>
+      signatures.every(({ keyid }) => keyid !== id),
+    );
+    sentences.set(
+      `${version} ${channel}`,
+      `waits for ${count} of these signatures: ${keyList(root, others)}. Run "slipway sign ${version}${optionOf(channel)} --key FILE"`,
+    );
+  }
+  return sentences;
 }
 
 const signatureSchema = z.object({ keyid: z.string(), sig: z.string() });
