@@ -228,6 +228,7 @@ export async function changeCatalog<P>(
         after: edit.channels,
         isRootChange: edit.change.kind === 'trust',
         adds,
+        version: edit.change.version,
       });
       const { trust, channels: after } = prepared ?? { trust: undefined, channels: edit.channels };
       // For a first revision, `announceChange` looks for the newest hint later.

@@ -90,7 +90,9 @@ function unchanged(error: unknown): readonly string[] {
   if (!isAppError(error) || exitCodeOf(error) !== EXIT.failed) return [];
   return [
     'Nothing was changed: clients are still offered what they were offered before.',
-    ...(error.kind === 'unavailable' ? ['Run the command again when the store answers.'] : []),
+    ...(error.kind === 'unavailable' && error.code !== 'signer_failed'
+      ? ['Run the command again when the store answers.']
+      : []),
   ];
 }
 

@@ -302,7 +302,10 @@ export function createApplicationTrust({
           : `needs root ${wanted}, and the store has no trusted root after root ${last.version}`,
       );
     }
-    if (root.digest !== trust.root.digest) throw refuse('names another root of trust');
+    if (root.digest !== trust.root.digest)
+      throw refuse(
+        'names another root of trust: check that TRUST_ROOT is the root of this catalog',
+      );
     const ruling = [...roots.values()].filter(
       ({ version, firstRevision }) => version > root.version && firstRevision <= revision,
     );

@@ -30,6 +30,6 @@ export async function signWith(signer: Signer, bytes: Uint8Array): Promise<Uint8
   if (joined !== undefined) return joined;
   throw new AppError(
     'signer_failed',
-    `${name} returned ${given.length} bytes that are not a signature by key ${shortId(key.id)}. Nothing was changed. Check that the command signs with the private key of that public key, and that it prints nothing but the signature.`,
+    `${name} returned ${given.length} bytes that are not a signature by key ${shortId(key.id)}. Check that the command signs with the private key of that public key, and that it prints nothing but the signature.`,
   );
 }

@@ -65,6 +65,8 @@ interface NextState {
   readonly isRootChange: boolean;
   /** True when the change adds offers or drafts. */
   readonly adds: boolean;
+  /** The version that the change is about; null: none. */
+  readonly version: string | null;
 }
 
 /** What the next revision has to state. */
@@ -88,6 +90,7 @@ export async function prepareTrust(
   state: NextState,
 ): Promise<PreparedTrust | undefined> {
   const { application, number, previous, isRootChange, adds } = state;
+  const added = adds ? state.version : null;
   const trust = deps.trust?.of(application);
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { isRehearsal } = deps.trust;
@@ -116,7 +119,7 @@ export async function prepareTrust(
     // What nobody signed before the change, nobody has to sign for the change: a yank needs one operator.
     const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);
     const adding = uncovered(name, channel, covers).filter(
-      (offer) => !known.includes(statementDigest(offer)),
+      (offer) => offer.version === added || !known.includes(statementDigest(offer)),
     );
     const isAgain = isRootChange && role === undefined && former.has(name);
     const isFirst = role === undefined && (isNew || !hasForeignSettings(present, channel));
@@ -276,15 +279,20 @@ export async function openSignedRight(
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { channels: delegated } = await trust.delegationsAt(number);
   if (delegated.size === 0) return undefined;
-  if (deps.assumesSigned === true) return { mayOffer: () => true };
+  const now = await openRoles({ ...deps, signedRoles: {} }, trust, number, present);
+  const isSigned = coverageOf(application, now.roles).covers;
+  if (deps.assumesSigned === true) return { mayOffer: () => true, isSigned };
   const signers = await deps.trust.signers();
   const { roles } = await openRoles(deps, trust, number, present);
   const { covers } = coverageOf(application, roles);
+  const root = await trust.newestRoot();
   return {
+    isSigned,
     mayOffer: (channel, statement) => {
       const keys = delegated.get(channel);
-      const own = signers.filter(({ key }) => keys?.keys.has(key.id));
-      return (keys !== undefined && own.length >= keys.threshold) || covers(channel, statement);
+      if (keys === undefined) throw signaturesMissing(root, channel, undefined, statement.version);
+      const own = signers.filter(({ key }) => keys.keys.has(key.id));
+      return own.length >= keys.threshold || covers(channel, statement);
     },
   };
 }
@@ -386,7 +394,8 @@ function signaturesMissing(
   keys: ChannelKeys | undefined,
   version: string | undefined,
 ): AppError {
-  const what = version === undefined ? `The settings of ${channel}` : `${version} on ${channel}`;
+  const what =
+    version === undefined ? `A change of the settings of ${channel}` : `${version} on ${channel}`;
   const { application } = root;
   if (keys === undefined) {
     return new AppError(

@@ -50,8 +50,14 @@ export interface SigningDeps {
 
 /** What this process may offer on the channels that the root of trust delegates. */
 export interface OfferRight {
-  /** True when earlier signatures cover the release, or the keys of this process reach the threshold of the channel. */
+  /**
+   * True when earlier signatures cover the release, or the keys of this process reach the threshold of the channel.
+   *
+   * @throws AppError `key_required` when the root names no keys for the channel
+   */
   mayOffer(channel: string, statement: OfferJson | DraftJson): boolean;
+  /** True when the roles of the present revision cover the release. */
+  isSigned(channel: string, statement: OfferJson | DraftJson): boolean;
 }
 
 /**

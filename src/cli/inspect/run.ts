@@ -1,4 +1,4 @@
-import { waitsFor } from '../../catalog/draft-text.ts';
+import { optionOf, waitsFor } from '../../catalog/draft-text.ts';
 import { findRevision, readCatalog } from '../../catalog/find-revision.ts';
 import { type ListedDraft, listDrafts } from '../../catalog/list-drafts.ts';
 import { EVERY_CLIENT, offeredTo, presentShare } from '../../catalog/rollout-text.ts';
@@ -6,6 +6,7 @@ import { isDifferential } from '../../domain/companion.ts';
 import type { RevisionReference } from '../../domain/revision-reference.ts';
 import { listReleases, releaseJsonOf, showRelease } from '../../releases/list/list-releases.ts';
 import { type HistoryEntry, readHistory } from '../../releases/list/read-history.ts';
+import { findUncovered } from '../../releases/trust/find-uncovered.ts';
 import { restrictedSentences } from '../channels/channel-report.ts';
 import { openContext } from '../context.ts';
 import {
@@ -45,6 +46,11 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
     return;
   }
   const where = context.place.text;
+  const uncovered = new Set(
+    (await findUncovered(context, revision.signed)).map(
+      ({ channel, version }) => `${version} ${channel}`,
+    ),
+  );
   sayState(terminal, options.at, found);
   if (listed.length === 0 && drafts.length === 0)
     print(terminal, `No channel of ${application} in ${where} lists a release.`);
@@ -70,10 +76,12 @@ export async function releases(terminal: Terminal, options: InspectOptions): Pro
           offer.version,
           channel,
           offer.status,
-          offeredTo(offer, time),
+          uncovered.has(`${offer.version} ${channel}`) ? 'no client' : offeredTo(offer, time),
           formatTime(offer.released_at),
           platformsOf(offer),
-          offer.reason ?? '',
+          uncovered.has(`${offer.version} ${channel}`)
+            ? `needs signatures: slipway sign ${offer.version}${optionOf(channel)}`
+            : (offer.reason ?? ''),
         ]),
       ],
     );

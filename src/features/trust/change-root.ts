@@ -1,14 +1,13 @@
 import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
-import type { ChannelJson } from '../../catalog/documents/revision-document.ts';
 import { delegationsKey, rootKey } from '../../catalog/keys.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
-import { coverageOf } from '../../catalog/trust/application-trust.ts';
 import { parseDelegations } from '../../catalog/trust/channel-role.ts';
 import { renderMetadata, signMetadata } from '../../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { AppError } from '../../core/errors.ts';
+import { findUncovered, type UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
 import {
   describeRoot,
   operatorsOf,
@@ -74,26 +73,19 @@ function requireOperatorKey(content: RootContent, signers: readonly Signer[]): v
   );
 }
 
-/** An offer that no client sees after a change of the root. */
-export interface LostOffer {
-  readonly channel: string;
-  readonly version: string;
-}
-
 export interface RootChange {
   readonly root: TrustRoot;
   readonly revision: number;
   /** Offers that the keys of their channels have not signed. */
-  readonly lost: readonly LostOffer[];
+  readonly lost: readonly UncoveredOffer[];
 }
 
 /**
- * Stores a root with its delegations, and commits the first catalog revision that is signed under it. When the keys of
- * the signers reach the threshold of a channel, they sign everything that it offers.
+ * Stores a root with its delegations, and commits the first catalog revision that is signed under it.
  *
- * @param before reads the catalog before the change
- * @throws AppError `already_exists` kinds as `status_forbids` when the store has another root of this version; the codes
- *   of `changeCatalog`
+ * @param deps how the catalog is read before the change; without `trust` for the first root
+ * @param change.trust trusts the new root, and signs
+ * @throws AppError `status_forbids` when the store has another root of this version; also what `changeCatalog` throws
  */
 export async function commitRoot(
   deps: WriterDeps,
@@ -108,7 +100,7 @@ export async function commitRoot(
   const known = await readApplications(deps);
   if (!known.includes(application)) await registerApplication(deps, application);
   trust.of(application)?.beginRoot(root);
-  const committed = await changeCatalog(writing, application, (channels) => ({
+  const { revision } = await changeCatalog(writing, application, (channels) => ({
     edit: {
       change: {
         kind: 'trust',
@@ -121,8 +113,9 @@ export async function commitRoot(
     },
     plan: undefined,
   }));
-  const lost = await findLost(writing, application, committed.after);
-  return { root, revision: committed.revision, lost };
+  const newest = await readRevision(writing, application);
+  const lost = newest === undefined ? [] : await findUncovered(writing, newest.signed);
+  return { root, revision, lost };
 }
 
 async function createOnce({ store }: WriterDeps, key: string, bytes: Uint8Array): Promise<void> {
@@ -132,23 +125,5 @@ async function createOnce({ store }: WriterDeps, key: string, bytes: Uint8Array)
   throw new AppError(
     'status_forbids',
     `The store has another ${key}. Another person changed the keys at the same time, or an earlier attempt stopped half way. If "slipway trust check" does not know this object, delete it and run the command again.`,
-  );
-}
-
-/** The offers that the roles of the newest revision do not cover. */
-export async function findLost(
-  deps: WriterDeps & { readonly trust: Trust },
-  application: string,
-  channels: Readonly<Record<string, ChannelJson>>,
-): Promise<readonly LostOffer[]> {
-  const trust = deps.trust.of(application);
-  const newest = await readRevision(deps, application);
-  const roles = newest && (await trust?.rolesOf(newest.signed));
-  if (roles === undefined) return [];
-  const { covers } = coverageOf(application, roles);
-  return Object.entries(channels).flatMap(([channel, { offers }]) =>
-    offers
-      .filter((offer) => offer.status === 'active' && !covers(channel, offer))
-      .map(({ version }) => ({ channel, version })),
   );
 }

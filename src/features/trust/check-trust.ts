@@ -3,20 +3,22 @@ import { optionOf } from '../../catalog/draft-text.ts';
 import { listDrafts } from '../../catalog/list-drafts.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
+import { keyList } from '../../catalog/trust/root.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
+import { counted } from '../../core/counted.ts';
 import { isAppError } from '../../core/errors.ts';
 import { formatTime } from '../../core/time-text.ts';
-import { findLost } from './change-root.ts';
+import { findUncovered } from '../../releases/trust/find-uncovered.ts';
 
 /** The result of verifying everything that is signed about an application. */
 interface TrustCheck {
-  /** Rows for people: what, and its state. */
+  /** Each row names an object and its state. */
   readonly facts: readonly (readonly [string, string])[];
-  /** Sentences. Empty: all is right. */
+  /** Each entry is a sentence. The list is empty when all is right. */
   readonly problems: readonly string[];
 }
 
-/** An operator has this time to renew something before it expires. */
+/** `trust check` warns the operator this long before something expires. */
 const WARNED_BEFORE_MS = 30 * 86_400_000;
 
 /** @throws AppError `store_unavailable`, `store_denied` */
@@ -37,9 +39,14 @@ export async function checkTrust(
   };
   const root = await trust.newestRoot();
   add(`root ${root.version}`, root.expiresAt, 'slipway trust rotate');
+  const removed = [...anchor.operators.keys()].filter((id) => !root.operators.has(id));
   if (root.version > anchor.version) {
+    const out = `slipway trust show --out root-${root.version}.json`;
+    facts.push(['TRUST_ROOT', `has root ${anchor.version}; to replace it: ${out}`]);
+  }
+  if (removed.length > 0) {
     problems.push(
-      `TRUST_ROOT has root ${anchor.version}, and the newest is root ${root.version}. A process that has lost its state trusts the keys of the older one when an attacker deletes the newer one: copy the newest root file to each machine.`,
+      `TRUST_ROOT has root ${anchor.version}, whose keys ${keyList(anchor, removed)} were removed since. A process without a saved state trusts them again when an attacker deletes the newer roots: replace TRUST_ROOT on each machine.`,
     );
   }
   const rootProblem = trust.rootProblem();
@@ -50,16 +57,16 @@ export async function checkTrust(
     facts.push([`catalog revision ${newest.signed.revision}`, 'signed']);
     for (const [channel, role] of (await trust.rolesOf(newest.signed)) ?? []) {
       const count = role.statements.size;
-      facts.push([`role of ${channel}`, `version ${role.version}, ${count} releases`]);
+      facts.push([`role of ${channel}`, `version ${role.version}, ${counted(count, 'release')}`]);
       if (role.expiresAt <= now + WARNED_BEFORE_MS) {
         problems.push(
           `The role of ${channel} expires on ${formatTime(new Date(role.expiresAt).toISOString())}: the next signed release renews it.`,
         );
       }
     }
-    for (const { channel, version } of await findLost(deps, application, newest.signed.channels)) {
+    for (const { channel, version } of await findUncovered(deps, newest.signed)) {
       problems.push(
-        `${version} is not offered on ${channel}: too few keys signed it. Publish it again with a key, or yank it.`,
+        `${version} is not offered on ${channel}: too few keys signed it. Sign it (slipway sign ${version}${optionOf(channel)}), or yank it.`,
       );
     }
     for (const { channel, draft } of listDrafts(newest.signed)) {

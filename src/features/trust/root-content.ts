@@ -3,6 +3,7 @@ import { type ChannelKeys, type Delegations, roleName } from '../../catalog/trus
 import { digestOfSigned, type MetadataJson, tufTime } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, parsePublicKey, tufKeyOf } from '../../catalog/trust/public-key.ts';
 import { keyList, type TrustRoot } from '../../catalog/trust/root.ts';
+import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import { readText } from '../../releases/trust/open-signer.ts';
@@ -21,12 +22,14 @@ export interface RootContent {
 }
 
 /** Keys with a threshold, as an option states them: `k1.pub,k2.pub:2`. */
-export interface GivenKeys extends ChannelKeys {
+export interface GivenKeys extends Pick<ChannelKeys, 'keys'> {
+  /** Undefined: the option states no threshold. */
+  readonly threshold: number | undefined;
   readonly names: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the public keys of an option. Without a threshold, one key is enough.
+ * Reads the public keys of an option.
  *
  * @param option the option, for messages
  * @throws AppError `invalid_configuration`, `invalid_request`
@@ -48,9 +51,7 @@ export async function readGivenKeys(text: string, option: string): Promise<Given
     keys.set(key.id, key);
     names.set(key.id, name);
   }
-  const threshold = Number(count ?? 1);
-  refuseUnreachable(`${option} ${text}`, threshold, keys.size);
-  return { keys, threshold, names };
+  return { keys, threshold: count === undefined ? undefined : Number(count), names };
 }
 
 /** Reads the keys of a channel: `stable=k1.pub,k2.pub:2`. @throws AppError as {@link readGivenKeys}; `invalid_name` */
@@ -62,14 +63,16 @@ export async function readChannelKeys(
     throw refuse(`--channel ${text} names no keys. Example: --channel stable=k1.pub,k2.pub:2.`);
   }
   const channel = parseChannelName(text.slice(0, at));
-  return { channel, given: await readGivenKeys(text.slice(at + 1), `--channel ${channel}`) };
+  return { channel, given: await readGivenKeys(text.slice(at + 1), '--channel') };
 }
 
 /** @throws AppError `invalid_request` for a threshold that no set of signatures can reach */
 export function refuseUnreachable(what: string, threshold: number, count: number): void {
   if (threshold >= 1 && threshold <= count) return;
   throw refuse(
-    `${what}: the threshold is ${threshold}, and there ${count === 1 ? 'is 1 key' : `are ${count} keys`}. It must be at least 1, and at most the number of keys.`,
+    count === 0
+      ? `${what} would have no key. Add another key first.`
+      : `${what} would have ${counted(count, 'key')} and the threshold ${threshold}. The threshold must be at least 1, and at most the number of keys.`,
   );
 }
 
@@ -165,6 +168,6 @@ export function describeRoot(content: RootContent): readonly (readonly [string, 
       ([channel, { keys, threshold }]) =>
         [`offer on ${channel}`, `${threshold} of ${list(keys)}`] as const,
     ),
-    [channels.size === 0 ? 'operate and offer' : 'operate', `1 of ${list(operatorsOf(content))}`],
+    [channels.size === 0 ? 'operate and offer' : 'operate', `any of ${list(operatorsOf(content))}`],
   ];
 }

@@ -1,9 +1,10 @@
+import type { ChannelKeys } from '../../catalog/trust/channel-role.ts';
 import { type PublicKey, parsePublicKey } from '../../catalog/trust/public-key.ts';
 import { AppError } from '../../core/errors.ts';
 import { readText } from '../../releases/trust/open-signer.ts';
 import { type GivenKeys, type RootContent, refuseUnreachable } from './root-content.ts';
 
-/** Changes of who may do what. */
+/** These functions change which keys may do what. */
 
 interface Additions {
   readonly people?: GivenKeys | undefined;
@@ -11,7 +12,11 @@ interface Additions {
   readonly channels: readonly { readonly channel: string; readonly given: GivenKeys }[];
 }
 
-/** The content with more keys. A threshold that is given replaces the present one. */
+/**
+ * Returns the content with the added keys. A threshold replaces the present one only when the operator gives it.
+ *
+ * @throws AppError `invalid_request` for a threshold that cannot be reached
+ */
 export function addedTo(
   content: RootContent,
   { people, operators, channels }: Additions,
@@ -20,23 +25,27 @@ export function addedTo(
   const names = new Map([...content.names, ...all.flatMap((each) => [...(each?.names ?? [])])]);
   const byChannel = new Map(content.channels);
   for (const { channel, given } of channels) {
-    const before = byChannel.get(channel);
-    const keys = new Map([...(before?.keys ?? []), ...given.keys]);
-    byChannel.set(channel, { keys, threshold: given.threshold });
+    byChannel.set(channel, joined(channel, byChannel.get(channel), given));
   }
   return {
     ...content,
     names,
-    people:
-      people === undefined
-        ? content.people
-        : {
-            keys: new Map([...content.people.keys, ...people.keys]),
-            threshold: people.threshold,
-          },
+    people: people === undefined ? content.people : joined('The root', content.people, people),
     operators: new Map([...content.operators, ...(operators?.keys ?? [])]),
     channels: byChannel,
   };
+}
+
+/** @param what the subject of a sentence about the keys */
+export function joined(
+  what: string,
+  before: ChannelKeys | undefined,
+  given: GivenKeys,
+): ChannelKeys {
+  const keys = new Map([...(before?.keys ?? []), ...given.keys]);
+  const threshold = given.threshold ?? before?.threshold ?? 1;
+  refuseUnreachable(what, threshold, keys.size);
+  return { keys, threshold };
 }
 
 export function prolonged(content: RootContent, expiresAt: number): RootContent {
@@ -62,16 +71,12 @@ export async function removedFrom(
     const keys = without(before.keys);
     if (before.threshold <= keys.size) return { keys, threshold: before.threshold };
     const lower = threshold ?? before.threshold;
-    refuseUnreachable(
-      `${what} without these keys (--threshold gives another one)`,
-      lower,
-      keys.size,
-    );
+    refuseUnreachable(`Without these keys, ${what}`, lower, keys.size);
     return { keys, threshold: lower };
   };
   return {
     ...content,
-    people: reduced('The root', content.people),
+    people: reduced('the root', content.people),
     operators: without(content.operators),
     channels: new Map(
       [...content.channels].map(([channel, keys]) => [channel, reduced(channel, keys)]),

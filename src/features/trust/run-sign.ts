@@ -34,9 +34,15 @@ export async function sign(
   const waiting = await readWaiting(context, trust, { channel, version });
   if (waiting === undefined) {
     if (options.json) printJson(terminal, { app: application, version, channel, offered: true });
-    else print(terminal, `Nothing to do: ${channel} offers ${application} ${version} already.`);
+    else
+      print(
+        terminal,
+        `Nothing to do: ${channel} offers ${application} ${version} already, and its keys have signed it.`,
+      );
     return;
   }
+  // A wrong key must not come after a page of text.
+  if (!options.dryRun) await context.trust.signers();
   const would = await rehearse(context, waiting);
   if (!options.json) await printRelease(terminal, context, waiting);
   await requireConsent(terminal, () =>
@@ -61,7 +67,7 @@ export async function sign(
   await report(terminal, context, { waiting, signed, offered });
 }
 
-/** What happens once enough people have signed. */
+/** Tries in memory what clients get once enough people have signed. */
 function rehearse(context: Context, { application, channel, draft }: WaitingRelease) {
   const deps = { ...context, ...context.rehearse(), assumesSigned: true };
   const { version } = draft;

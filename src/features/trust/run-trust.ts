@@ -3,27 +3,27 @@ import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { createTrust } from '../../catalog/trust/create-trust.ts';
 import { renderMetadata } from '../../catalog/trust/metadata.ts';
-import { shortId } from '../../catalog/trust/public-key.ts';
+import { type PublicKey, shortId } from '../../catalog/trust/public-key.ts';
 import type { TrustRoot } from '../../catalog/trust/root.ts';
 import { renewFreshness } from '../../catalog/trust/signing.ts';
 import { askHidden } from '../../cli/ask-hidden.ts';
-import { requireConsent } from '../../cli/consent.ts';
+import { isInteractive, requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { alignColumns, formatTime, indented, printJson } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
-import { commitRoot, type LostOffer, type RootChange, signRoot } from './change-root.ts';
+import type { UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
+import { commitRoot, type RootChange, signRoot } from './change-root.ts';
 import { checkTrust } from './check-trust.ts';
 import { createKeyFiles, publicFileOf, writeNew } from './new-key.ts';
 import {
   contentOf,
   describeRoot,
-  type GivenKeys,
   type RootContent,
   readChannelKeys,
   readGivenKeys,
 } from './root-content.ts';
-import { addedTo, prolonged, removedFrom } from './root-edits.ts';
+import { addedTo, joined, prolonged, removedFrom } from './root-edits.ts';
 
 interface AppOptions {
   readonly app?: string;
@@ -90,7 +90,8 @@ export async function init(
     );
   }
   const signers = await context.trust.signers();
-  const people = await readGivenKeys(options.root, '--root');
+  const given = await readGivenKeys(options.root, '--root');
+  const people = joined('The root', undefined, given);
   const empty: RootContent = {
     application,
     version: 1,
@@ -99,7 +100,7 @@ export async function init(
     people,
     operators: new Map(),
     channels: new Map(),
-    names: people.names,
+    names: given.names,
   };
   const added = addedTo(empty, await readAdditions(options));
   const content =
@@ -120,7 +121,7 @@ export async function init(
       reason: 'root 1',
     });
   const { lost } = await change({ ...context, ...context.rehearse() });
-  await askAboutLost(terminal, lost);
+  await askAboutLost(terminal, content, lost);
   // The file comes first: without it, nobody could use the signed catalog.
   if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
   const made = await change(context);
@@ -193,7 +194,7 @@ async function changeRoot(
       reason: `root ${content.version}`,
     });
   const { lost } = await change({ ...context, ...context.rehearse() });
-  await askAboutLost(terminal, lost);
+  await askAboutLost(terminal, content, lost);
   reportRoot(terminal, options, content, { ...(await change(context)), lost });
 }
 
@@ -203,18 +204,41 @@ async function readAdditions({ channel = [], operators }: KeyOptions) {
   return { channels, operators: given };
 }
 
-async function askAboutLost(terminal: Terminal, lost: readonly LostOffer[]): Promise<void> {
+/**
+ * Asks before releases are no longer offered. A script has to say that this is intended.
+ *
+ * @throws AppError `status_forbids`
+ */
+async function askAboutLost(
+  terminal: Terminal,
+  content: RootContent,
+  lost: readonly UncoveredOffer[],
+): Promise<void> {
+  const { session } = terminal;
   if (lost.length === 0) return;
-  const text = `${lostSentence(lost)} Clients that have them keep them. Give the keys of those channels too, to sign them now.`;
-  await requireConsent(terminal, text);
+  const text = `${lostSentence(content, lost)} Clients that have them keep them.`;
+  if (isInteractive(terminal)) return requireConsent(terminal, text);
+  if (session?.isDryRun === true || session?.hasConsented === true) return;
+  const why = `${text} Nothing was changed. To make the change all the same, add --yes.`;
+  throw new AppError('status_forbids', why);
 }
 
 const LOST_SHOWN = 10;
 
-function lostSentence(lost: readonly LostOffer[]): string {
+function lostSentence({ channels }: RootContent, lost: readonly UncoveredOffer[]): string {
   const names = lost.map(({ channel, version }) => `${version} on ${channel}`);
   const more = names.length > LOST_SHOWN ? ` and ${names.length - LOST_SHOWN} more` : '';
-  return `Too few keys have signed these releases, so they are not offered from then on: ${names.slice(0, LOST_SHOWN).join(', ')}${more}.`;
+  const keyless = [...new Set(lost.map(({ channel }) => channel))].filter(
+    (channel) => !channels.has(channel),
+  );
+  return [
+    `These releases are not offered from then on, because too few keys of their channels signed them: ${names.slice(0, LOST_SHOWN).join(', ')}${more}.`,
+    ...(keyless.length === 0
+      ? ['Give the keys of those channels with --key too, to sign them now.']
+      : [
+          `The root names no keys for ${keyless.join(', ')}, so nothing is offered there: add --channel ${keyless[0]}=NAME.pub:1.`,
+        ]),
+  ].join(' ');
 }
 
 function reportRoot(
@@ -232,7 +256,14 @@ function reportRoot(
     `Root ${root.version} of ${root.application} is in use since catalog revision ${revision}:`,
   );
   printContent(terminal, content);
-  if (lost.length > 0) print(terminal, lostSentence(lost));
+  if (lost.length > 0) print(terminal, lostSentence(content, lost));
+  if (root.version > 1) {
+    const file = `root-${root.version}.json`;
+    print(
+      terminal,
+      `Next: slipway trust show --out ${file}, and replace TRUST_ROOT with it on each machine.`,
+    );
+  }
 }
 
 function printContent(terminal: Terminal, content: RootContent): void {
@@ -281,7 +312,7 @@ export async function show(
 }
 
 function contentJson(content: RootContent) {
-  const rows = (keys: GivenKeys['keys']) =>
+  const rows = (keys: ReadonlyMap<string, PublicKey>) =>
     [...keys].map(([id, { algorithm }]) => ({
       id,
       name: content.names.get(id) ?? null,

@@ -130,7 +130,10 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
   const isStated =
     placed.kind === 'draft'
       ? isDeepStrictEqual(draft, placed.draft)
-      : existing !== undefined && draft === undefined && isCovered(existing, offered, mine);
+      : existing !== undefined &&
+        draft === undefined &&
+        isCovered(existing, offered, mine) &&
+        state.offerRight?.isSigned(name, existing) !== false;
   if (isStated) return { ...plan, edit: undefined };
   refuseDraftElsewhere(channels, version, name);
   if (existing !== undefined && placed.kind === 'offer' && mode === 'draft')

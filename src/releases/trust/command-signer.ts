@@ -30,7 +30,7 @@ async function runSigner(
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
   const failed = (why: string, cause?: unknown): AppError =>
-    new AppError('signer_failed', `${name} ${why}. Nothing was signed.`, { cause });
+    new AppError('signer_failed', `${name} ${why}.`, { cause });
   // A group of its own, so that the time limit also ends what the shell has started.
   const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const kill = (): void => {
@@ -67,9 +67,14 @@ async function runSigner(
     child.on('close', (code) => {
       clearTimeout(timer);
       if (code === 0) resolve(decode(Buffer.concat(output)));
-      else reject(failed(`failed with exit code ${code}: ${problem.trim()}`));
+      else reject(failed(`failed with exit code ${code}${detailOf(problem)}`));
     });
   });
+}
+
+function detailOf(problem: string): string {
+  const text = problem.trim().replace(/\.$/, '');
+  return text === '' ? '' : `: ${text}`;
 }
 
 /** Key stores print a signature as bytes, as base64 or as hex. */

@@ -28,6 +28,12 @@ export async function openSigner(given: string, ask: AskPassphrase): Promise<Sig
     const key = parsePublicKey(await readText(file), file);
     return createCommandSigner(key, command.trim(), { name: `The command for ${file}` });
   }
+  if (given.startsWith('command:')) {
+    throw new AppError(
+      'invalid_configuration',
+      'A signer command has the form command:NAME.pub:COMMAND.',
+    );
+  }
   const isText = given.trimStart().startsWith('-----BEGIN');
   const name = isText ? 'The key' : given;
   const pem = isText ? given : await readText(given);

@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import type { WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
-import { channelIn, type RevisionJson } from '../../catalog/documents/revision-document.ts';
+import {
+  channelIn,
+  type OfferJson,
+  type RevisionJson,
+} from '../../catalog/documents/revision-document.ts';
 import type { MetadataReference } from '../../catalog/documents/trust-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { roleSignatureKey } from '../../catalog/keys.ts';
 import { describeDraft, draftIn, listDrafts } from '../../catalog/list-drafts.ts';
 import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
-import { type ChannelKeys, signedSettingsOf, targetsOf } from '../../catalog/trust/channel-role.ts';
+import {
+  type ChannelKeys,
+  signedSettingsOf,
+  targetPath,
+  targetsOf,
+} from '../../catalog/trust/channel-role.ts';
 import {
   digestOfSigned,
   type MetadataJson,
@@ -72,35 +81,44 @@ export async function readWaiting(
   const number = revision.revision + 1;
   const keys = (await trust.delegationsAt(number)).channels.get(name);
   if (keys === undefined) {
+    const { channels } = await trust.delegationsAt(number);
     throw new AppError(
       'status_forbids',
-      `Releases on ${name} need no signatures: the root of trust of ${application} names no keys for it.`,
+      channels.size === 0
+        ? `Releases of ${application} need no signatures by people: its root of trust names no keys for channels.`
+        : `The root of trust of ${application} names no keys for ${name}, so it offers nothing. Add them: slipway trust add --channel ${name}=NAME.pub:1.`,
     );
   }
   const channel = channelIn(revision.channels, name);
-  const draft = channel && draftIn(channel, version);
+  const role = (await trust.rolesOf({ ...revision, revision: number }))?.get(name);
+  const offer = channel?.offers.find((each) => each.version === version);
+  const isUncovered =
+    offer !== undefined && role?.statements.get(targetPath(application, name, offer)) === undefined;
+  const draft =
+    channel === undefined
+      ? undefined
+      : (draftIn(channel, version) ?? (isUncovered ? draftOfOffer(offer) : undefined));
   if (channel === undefined || draft === undefined) {
-    if (channel?.offers.some((offer) => offer.version === version)) return undefined;
+    if (offer !== undefined) return undefined;
     throw noDraft(revision.channels, version, name);
   }
   const { missing } = describeDraft(name, draft);
   // Another build would make another manifest, and all signatures would be void.
   if (missing.length > 0) throw incomplete(version, name, missing);
-  const role = (await trust.rolesOf({ ...revision, revision: number }))?.get(name);
+  const root = await trust.newestRoot();
   const next = await nextRole(deps, {
     application,
     name,
     // Nobody who signs a release changes the settings of its channel.
     settings: role ?? signedSettingsOf(channel),
     version: (revision.trust?.channels?.[name]?.version ?? 0) + 1,
-    // All of them: an operator may retire a release between two signatures.
+    // The role keeps all earlier releases, because an operator may retire one between two signatures.
     kept: targetsOf(role),
     adding: [draft],
-    expires: tufTime(Date.parse(draft.since) + ROLE_VALID_MS),
+    expires: tufTime(Math.max(Date.parse(draft.since) + ROLE_VALID_MS, root.expiresAt)),
   });
   const digest = digestOfSigned(next);
   const signatures = await readSignatures(deps.store, application, { digest, next, keys });
-  const root = await trust.newestRoot();
   return { application, channel: name, draft, revision, root, keys, next, digest, signatures };
 }
 
@@ -139,8 +157,14 @@ export async function describeWaiting(
   return sentences;
 }
 
+/** An offer whose signatures were lost waits like a draft. Its date is fixed, so that all people sign the same version. */
+function draftOfOffer(offer: OfferJson): DraftJson {
+  const { status: _status, reason: _reason, rollout: _rollout, ...statement } = offer;
+  return { ...statement, since: offer.released_at, opens: 'when_signed' };
+}
+
 const signatureSchema = z.object({ keyid: z.string(), sig: z.string() });
-/** In bytes. */
+/** The limit is in bytes. */
 const SIGNATURE_BYTES_MAX = 4_096;
 
 async function readSignatures(

@@ -20,7 +20,11 @@ import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
 import { commitRoot, signRoot } from '../../../src/features/trust/change-root.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
-import { describeWaiting, readWaiting, signWaiting } from '../../../src/releases/trust/sign-draft.ts';
+import {
+  describeWaiting,
+  readWaiting,
+  signWaiting,
+} from '../../../src/releases/trust/sign-draft.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { digestOf } from '../../../src/store/sequence/envelope.ts';
 import { listKeys } from '../../support/objects.ts';
@@ -414,7 +418,9 @@ describe('an attacker with the key of one person of three', () => {
     await publishStable('1.2.0', k1);
     expect(await signDraft('1.2.0', k1)).toBe(false);
     const waiting = await describeWaiting(publisher(), await present());
-    expect(waiting.get('1.2.0 stable')).toMatch(/^waits for 1 of these signatures: \w{12}, \w{12}\./);
+    expect(waiting.get('1.2.0 stable')).toMatch(
+      /^waits for 1 of these signatures: \w{12}, \w{12}\./,
+    );
     const artifacts = [await artifactOf('1.3.0')];
     const result = await publish(
       { ...world.parts, trust: publisher(k1).trust },
