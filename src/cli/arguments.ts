@@ -126,7 +126,7 @@ export function addKeyOption(command: Command): Command {
   return command.addOption(
     new RepeatableOption(
       '--key <file>',
-      'sign with this key, when the catalog is signed: a key file, or "command:NAME.pub:COMMAND" (default: TRUST_KEY)',
+      'sign with this private key: a key file, or "command:NAME.pub:COMMAND" (default: TRUST_KEY)',
       String,
     ),
   );

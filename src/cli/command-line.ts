@@ -42,8 +42,7 @@ export async function runCommandLine(
   try {
     refuseLeftOut(argv, leftOut);
     const program = createProgram(terminal, run, commands);
-    refuseUnknownTopic(program, argv);
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(withWholeTopic(program, argv), { from: 'user' });
     return code;
   } catch (error) {
     return reportFailure(terminal, error, argv, session);
@@ -63,12 +62,25 @@ function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['left
   );
 }
 
-/** Refuses `help ynak`: Commander would print the whole help, and not say that the command does not exist. */
-function refuseUnknownTopic(program: Command, [first, topic]: readonly string[]): void {
-  if (first !== 'help' || topic === undefined || topic.startsWith('-')) return;
-  if (program.commands.some((command) => command.name() === topic)) return;
-  const names = program.commands.map((command) => command.name()).join(', ');
-  program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
+/**
+ * Gives `help trust init` the help of this command: Commander would print the help of the group. Refuses `help ynak`, for
+ * which Commander would print the whole help.
+ */
+function withWholeTopic(program: Command, argv: readonly string[]): readonly string[] {
+  const [first, ...topics] = argv;
+  if (first !== 'help' || topics.length === 0 || topics.some((word) => word.startsWith('-'))) {
+    return argv;
+  }
+  let group = program;
+  for (const topic of topics) {
+    const command = group.commands.find((each) => each.name() === topic);
+    if (command === undefined) {
+      const names = group.commands.map((each) => each.name()).join(', ');
+      program.error(`error: unknown command '${topic}'. Commands: ${names}.`);
+    }
+    group = command;
+  }
+  return [...topics, '--help'];
 }
 
 /**

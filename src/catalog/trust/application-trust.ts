@@ -37,12 +37,12 @@ import { parseNextRoot, type TrustRoot } from './root.ts';
  *   keys of the root before it.
  * - An operator of that root signed the revision. The key must still be an operator in each later root whose
  *   `firstRevision` is r or lower: a removed key signs nothing more.
- * - The newest timestamp is a floor: no older revision is the newest one, and a revision with the number that it names has
- *   the digest that it names. While a root that it names is missing, no revision counts.
- * - The installed root is a floor, too: its `firstRevision` exists.
- * - When the application delegates channels, a channel offers only releases that its role covers, or that a role covers
- *   from which the channel inherits. Its role also states from which channel it inherits, and whether it allows
- *   downgrades.
+ * - The newest timestamp names a revision with its digest. The process accepts no older revision as the newest one, and
+ *   refuses a revision with that number and another digest. While the store lacks the root that the timestamp names, the
+ *   process accepts no revision. It also refuses a store that lacks the `firstRevision` of the installed root.
+ * - When the root delegates channels, a channel offers a release only if its own role names the release, or if the role of
+ *   a channel from which it inherits names it. A channel without a role offers nothing. The role also states from which
+ *   channel the channel inherits, and whether it allows downgrades.
  */
 export interface ApplicationTrust {
   readonly application: string;

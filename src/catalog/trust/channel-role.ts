@@ -120,7 +120,8 @@ const roleSchema = z.object({
 
 /**
  * Parses a version of a channel's role. TUF does not sign the name of a role, so the role states its application and its
- * channel itself: without them, the role of one channel could stand in for another one with the same keys.
+ * channel itself. Without them, an attacker could store the role of one channel as the role of another channel that has the same
+ * keys.
  *
  * @returns undefined when too few keys of the channel signed it, for example because a key was removed since
  * @throws AppError `document_corrupt`
@@ -173,8 +174,8 @@ export function targetPath(
 }
 
 /**
- * The digest of what an offer or a draft says about its release. It binds the manifest, and the copies of the
- * manifest's fields, from which a service decides before it reads any manifest.
+ * Computes the digest of the fields with which an offer or a draft describes its release. It covers the manifest, and the
+ * fields of the manifest that the offer repeats: a service decides by them before it reads the manifest.
  */
 export function statementDigest(offer: OfferJson | DraftJson): string {
   return digestOf({

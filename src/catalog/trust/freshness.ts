@@ -22,9 +22,9 @@ import type { TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
 
 /**
- * How new the state of an application is: TUF timestamp and snapshot metadata. They name a catalog revision, and expire
- * after some days. An attacker who writes the bucket can delete later documents; without an unexpired timestamp, a
- * process that remembers nothing does not believe what is left.
+ * TUF timestamp and snapshot metadata state how new the catalog of an application is. They name a catalog revision, and
+ * expire after some days. An attacker who writes the bucket can delete later documents; without an unexpired timestamp, a
+ * process that remembers nothing does not believe the documents that the attacker left.
  *
  * The revision is a floor. A later revision that continues the chain counts at once, so no withdrawal waits for a
  * timestamp.
@@ -95,7 +95,7 @@ export async function findFreshness(
   const end = freshnessKey(application, Math.floor((now + CLOCK_DIFFERENCE_MAX_MS) / 1000));
   const keys: string[] = [];
   for await (const { key } of store.list(freshnessPrefix(application), { after })) {
-    // A key of the future would otherwise hide the newest timestamp.
+    // An attacker can store an object whose name is a future time, and it would hide the newest timestamp.
     if (key > end) break;
     keys.push(key);
     if (keys.length > LOOKED_AT_MAX) keys.shift();
@@ -151,7 +151,7 @@ function parseFreshness(
       rootVersion: state.x_slipway_root,
     };
   } catch {
-    // Whatever is wrong with it: it proves nothing.
+    // A corrupt timestamp proves nothing, so the process ignores it.
     return undefined;
   }
 }

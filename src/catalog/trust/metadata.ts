@@ -30,7 +30,7 @@ export type MetadataJson = z.output<typeof metadataSchema>;
 export function parseMetadata(bytes: Uint8Array, name: string): MetadataJson {
   if (bytes.length > METADATA_BYTES_MAX) throw corruptMetadata(name);
   try {
-    // Before it is parsed: a hostile document takes seconds and gigabytes otherwise.
+    // Comes before parsing, because a hostile document could take seconds and gigabytes.
     refuseExcess(bytes, isLongField);
     const json: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     return metadataSchema.parse(json);

@@ -37,7 +37,7 @@ export interface TrustRoot {
   readonly json: MetadataJson;
 }
 
-/** A key as messages name it: by its name and the begin of its id. */
+/** A key as messages name it: by its name and the beginning of its id. */
 export function keyText({ names }: Pick<TrustRoot, 'names'>, id: string): string {
   const name = names.get(id);
   return name === undefined ? shortId(id) : `${name} (${shortId(id)})`;

@@ -59,8 +59,9 @@ interface NextState {
   readonly previous: RevisionJson | undefined;
   readonly after: Channels;
   /**
-   * True for a change of the root. The given keys then sign again what the keys before them had signed, and what a
-   * channel offers that had no keys before. A channel whose threshold they do not reach loses these offers.
+   * True when an operator changes the root. The given keys then sign the releases that the former keys had signed, and the
+   * releases of a channel that had no keys before. When too few keys are given for a channel, clients no longer get these
+   * releases.
    */
   readonly isRootChange: boolean;
   /** True when the change adds offers or drafts. */
@@ -116,7 +117,7 @@ export async function prepareTrust(
     const role = roles.get(name);
     const present = previous?.channels[name];
     const isNew = isRootChange && before?.channels.has(name) !== true;
-    // What nobody signed before the change, nobody has to sign for the change: a yank needs one operator.
+    // A release that had no signatures before this change needs none for it. So one operator can yank.
     const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);
     const adding = uncovered(name, channel, covers).filter(
       (offer) => offer.version === added || !known.includes(statementDigest(offer)),
@@ -128,7 +129,7 @@ export async function prepareTrust(
     if (!isAble && isRootChange) continue;
     if (!isAble) throw signaturesMissing(root, name, keys, adding[0]?.version);
     if (role === undefined && !isFirst && !isAgain) throw foreignSettings(name, channel);
-    // A role that only removed keys signed may name releases of a thief: only a change of the root takes it over.
+    // When only removed keys signed a role, a thief may have made it. So only a change of the root keeps its releases.
     const kept = role ?? (isAgain ? former.get(name) : undefined);
     const metadata = await signMetadata(
       await nextRole(deps, {
@@ -168,8 +169,8 @@ async function requireFresh(deps: SigningDeps, trust: ApplicationTrust): Promise
 }
 
 /**
- * Gives each channel the settings that its role states, unless this change sets other ones. The key of an operator alone
- * can commit other settings; no later change may confirm them, and a yank must be possible all the same.
+ * Gives each channel the settings that its role states, unless this change sets other ones. An operator who has no key of
+ * the channel can commit other settings. A later change must not confirm them, and a yank must still work.
  */
 function withSignedSettings(
   { previous, after }: NextState,
@@ -512,7 +513,7 @@ export async function storeRole(
   };
   const key = roleKey(application, channel, reference);
   if ((await store.create(key, renderMetadata(metadata))) === 'created') return reference;
-  // Another process may have stored the same version. Its signatures count as well; the bytes of an attacker do not.
+  // Another process may have stored the same version, and its signatures count as well. An attacker may have, too.
   const { version, digest } = await trust.newestRoot();
   const named = { root: { version, digest }, channels: { [channel]: reference } };
   const roles = await trust.rolesOf({ revision, trust: named }).catch((error: unknown) => {

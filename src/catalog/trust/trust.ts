@@ -7,7 +7,7 @@ import type { MetadataReference } from '../documents/trust-document.ts';
 import type { ApplicationTrust } from './application-trust.ts';
 import type { Signer } from './signer.ts';
 
-/** Whom this process trusts, for all applications, and with which keys it signs. */
+/** Holds the roots that this process trusts, for all applications, and the keys with which it signs. */
 export interface Trust {
   /**
    * Undefined for an application that needs no signatures.

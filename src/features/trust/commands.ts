@@ -39,7 +39,7 @@ export function addTrustCommands(program: Command, run: Runner): void {
   const init = rootChange(trust, 'init', INIT)
     .requiredOption(
       '--root <keys>',
-      'the people who may change the keys, such as k1.pub,k2.pub,k3.pub:2',
+      'the public keys of the people who may change the keys, and after ":" how many of them must sign (default: 1), such as k1.pub,k2.pub,k3.pub:2',
     )
     .option('--out <file>', 'the root file to write', 'root.json');
   addExpiry(addKeys(init)).action(run(async () => (await load()).init));
@@ -54,7 +54,7 @@ export function addTrustCommands(program: Command, run: Runner): void {
     .action(run(async () => (await load()).show));
   const add = rootChange(trust, 'add', ADD).option(
     '--root <keys>',
-    'people who may change the keys, too; a threshold after ":" replaces the present one',
+    'public keys of more people who may change the keys; a number after ":" replaces the threshold',
   );
   addKeys(add).action(run(async () => (await load()).add));
   rootChange(trust, 'remove', REMOVE)
@@ -135,7 +135,7 @@ const REMOVE: Description = {
 const ROTATE: Description = {
   summary: 'renew the root before it expires',
   does: 'Makes the next root with the same keys and a later expiry.',
-  effect: 'services follow the new root; TRUST_ROOT need not change.',
+  effect: 'services follow the new root by themselves. The command says how to replace TRUST_ROOT.',
   examples: ['trust rotate --key k1.key --key k2.key'],
 };
 
@@ -151,13 +151,13 @@ function addKeys(command: Command): Command {
     .addOption(
       new RepeatableOption(
         '--channel <channel=keys>',
-        'the keys that offer releases on a channel, with their threshold, such as stable=k1.pub,k2.pub:2',
+        'the public keys that offer releases on a channel, and after ":" how many of them must sign, such as stable=k1.pub,k2.pub:2',
         String,
       ),
     )
     .option(
       '--operators <keys>',
-      'keys that operate the catalog, such as ci.pub,k1.pub: they pause, yank and withdraw',
+      'public keys that operate the catalog, such as ci.pub,k1.pub: they make drafts, pause and yank',
     );
 }
 

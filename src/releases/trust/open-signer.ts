@@ -40,7 +40,7 @@ export async function openSigner(given: string, ask: AskPassphrase): Promise<Sig
   const key = await openPrivateKey(pem, name, ask);
   const own = publicKeyOf(createPublicKey(key));
   const hash = own.algorithm === 'P-256' ? 'sha256' : null;
-  // `createPublicKey` and `sign` are all the cryptography here: the rest of the process never sees the private key.
+  // Only this function uses the private key, which never leaves it.
   return { key: own, name, sign: async (bytes) => sign(hash, bytes, key) };
 }
 

@@ -73,6 +73,7 @@ describe('a revision as a service reads it', () => {
         drafts: [],
         displayName: null,
         fullness: fullnessOf(document.byteLength, signed.channels),
+        refused: [],
       });
     }
   });
