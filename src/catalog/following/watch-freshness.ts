@@ -21,6 +21,8 @@ export interface FreshnessWatch {
   newest(): Freshness | undefined;
   /** Why no client may get an answer; undefined when clients may. */
   refusal(): string | undefined;
+  /** When the newest timestamp and the newest root expire; milliseconds since the epoch. */
+  expiries(): Expiries;
   /** Sentences for the status. */
   problems(): readonly string[];
   /**
@@ -28,6 +30,12 @@ export interface FreshnessWatch {
    * failure.
    */
   renew(state: FreshRevision): Promise<void>;
+}
+
+/** Undefined: the process knows none. */
+export interface Expiries {
+  readonly timestamp: number | undefined;
+  readonly root: number | undefined;
 }
 
 interface WatchDeps extends SigningDeps {
@@ -78,6 +86,10 @@ export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefine
       if (now - saved.signedAt < SAVED_MS) mayRenew = true;
     },
     newest: () => newest,
+    expiries: () => ({
+      timestamp: newest?.expiresAt,
+      root: verifying.knownRoot().expiresAt,
+    }),
     refusal: () => {
       if (isProven) return undefined;
       const why =

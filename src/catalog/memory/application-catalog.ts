@@ -242,7 +242,10 @@ function createReader(parts: Parts): ReadyApplication {
     },
     channel: (name) => state().snapshot?.channels.get(name),
     release: (offer) => loader.get(offer) ?? find(offer),
-    health: () => healthOf(application, state(), watch?.problems()),
+    health: () => ({
+      ...healthOf(application, state(), watch?.problems()),
+      expiries: watch?.expiries(),
+    }),
     refusal: () => watch?.refusal(),
   };
 }

@@ -1,6 +1,7 @@
 import type { AppError } from '../../core/errors.ts';
 import { type Announced, lostReason, type Position } from '../../store/sequence/sequence.ts';
 import type { LiveRevision } from '../following/live-revision.ts';
+import type { Expiries } from '../following/watch-freshness.ts';
 import { revisionKey } from '../keys.ts';
 import { problemsOf, type Reading } from '../reading.ts';
 import type { Fault, Verified } from './release-loader.ts';
@@ -204,6 +205,8 @@ export interface ApplicationHealth {
   readonly problems: readonly string[];
   /** True when the last refresh could not reach the store. */
   readonly storeFailing: boolean;
+  /** Undefined for an application without a root of trust. */
+  readonly expiries?: Expiries | undefined;
 }
 
 /** @param trustProblems problems of the application's signatures, as sentences */

@@ -50,6 +50,8 @@ export interface ApplicationTrust {
   readonly anchor: TrustRoot;
   /** The newest root that the process knows. Reads the roots of the store when it has not read them yet. */
   newestRoot(): Promise<TrustRoot>;
+  /** The newest root that the process knows at this moment. */
+  knownRoot(): TrustRoot;
   /** Looks for later roots again. */
   lookForRoots(): Promise<TrustRoot>;
   /** Why a stored root is not trusted; undefined when there is no such root. */
@@ -320,6 +322,7 @@ export function createApplicationTrust({
     application,
     anchor,
     newestRoot,
+    knownRoot: () => newest,
     lookForRoots,
     rootProblem: () => problem,
     freshness,

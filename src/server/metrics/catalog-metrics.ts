@@ -91,6 +91,20 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
       for (const { app, fullness } of found) this.set({ app }, fullness);
     },
   });
+  new Gauge({
+    name: 'slipway_trust_expiry_timestamp_seconds',
+    help: 'When the newest root of trust and the newest signed timestamp expire; Unix time.',
+    aggregator: 'min',
+    labelNames: ['app', 'what'],
+    registers,
+    collect() {
+      for (const [app, { expiries }] of healths()) {
+        for (const [what, at] of Object.entries(expiries ?? {})) {
+          if (at !== undefined) this.set({ app, what }, at / 1000);
+        }
+      }
+    },
+  });
   measureRollouts(registry, deps);
   measureVisitors(registry, deps);
   measureDrafts(registry, deps);
