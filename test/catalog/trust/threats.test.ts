@@ -1,5 +1,5 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { changeCatalog, type WriterDeps } from '../../../src/catalog/change.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { changeCatalog } from '../../../src/catalog/change.ts';
 import {
   type ChannelJson,
   type OfferJson,
@@ -12,178 +12,41 @@ import {
   revisionKey,
   rootKey,
 } from '../../../src/catalog/keys.ts';
-import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import { readManifest, readRevision } from '../../../src/catalog/read.ts';
-import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
-import type { TrustRoot } from '../../../src/catalog/trust/root.ts';
 import { renewFreshness } from '../../../src/catalog/trust/signing.ts';
-import { commitRoot, signRoot } from '../../../src/features/trust/change-root.ts';
-import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
+import { signRoot } from '../../../src/features/trust/change-root.ts';
 import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
-import {
-  describeWaiting,
-  readWaiting,
-  signWaiting,
-} from '../../../src/releases/trust/sign-draft.ts';
-import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
-import { digestOf } from '../../../src/store/sequence/envelope.ts';
+import { describeWaiting } from '../../../src/releases/trust/sign-draft.ts';
 import { listKeys } from '../../support/objects.ts';
-import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { makeTemporaryDirectory } from '../../support/release.ts';
+import { contentOfRoot, FRESH_MS, keysOf } from '../../support/trust.ts';
+import { offered, problemsOf, type World } from '../memory/live-catalog.ts';
 import {
-  contentOfRoot,
-  FRESH_MS,
-  initTrust,
-  keysOf,
-  makeSigner,
-  trusting,
-} from '../../support/trust.ts';
-import {
-  createWorld,
-  offered,
-  POLL_MS,
-  problemsOf,
-  useCatalogs,
-  type World,
-} from '../memory/live-catalog.ts';
+  channelOf,
+  ci,
+  DAY_MS,
+  DELEGATED,
+  k1,
+  k2,
+  k3,
+  look,
+  must,
+  offerIn,
+  stranger,
+  untilSavedRevision,
+  useTrustedWorld,
+} from './trusted-world.ts';
 
 /** The first page of docs/operations/trust.md: each cell of its table is a test here. */
 
-const temporary = await makeTemporaryDirectory();
-afterAll(() => temporary.remove());
-const catalogs = useCatalogs();
-
-const [k1, k2, k3] = [makeSigner('k1'), makeSigner('k2', 'p256'), makeSigner('k3')];
-const ci = makeSigner('ci');
-const stranger = makeSigner('stranger');
-
+const trusted = await useTrustedWorld();
+const { forge, newestNumber, offeredCold, present, publisher, publishStable, publishTo } = trusted;
+const { deleteUnder, signDraft, start, yank } = trusted;
 let world: World;
-let root: TrustRoot;
-
-/** The dependencies of a publisher with these keys. */
-function publisher(...signers: Parameters<typeof trusting>[2][]): WriterDeps & {
-  trust: ReturnType<typeof trusting>;
-} {
-  return { ...world.parts, actor: 'test', trust: trusting(world.parts, [root], ...signers) };
-}
-
-const start = (stateDirectory?: string): Promise<Catalog> =>
-  catalogs.start(world, {
-    trust: trusting(world, [root]),
-    ...(stateDirectory === undefined ? {} : { stateDirectory }),
-  });
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('There is no such thing.');
-  return value;
-}
-const stableIn = (signed: RevisionJson, channel = 'stable') => must(signed.channels[channel]);
-const offerIn = (signed: RevisionJson, index: number, channel?: string) =>
-  must(stableIn(signed, channel).offers[index]);
-const present = async () => must(await readRevision(publisher(), 'desktop')).signed;
-
-/** What a client gets of a process that remembers nothing. */
-async function offeredCold(): Promise<string> {
-  const catalog = await start();
-  try {
-    return await offered(catalog);
-  } finally {
-    await catalog.stop();
-  }
-}
-
-/** Lets a running process look for changes. The log and the health have a failure. */
-const look = (catalog: Catalog): Promise<void> => catalog.refresh().catch(() => undefined);
-
-const artifactOf = async (version: string) =>
-  makeArtifact(temporary.path, { filename: `App-${version}.exe`, content: `program ${version}` });
-
-/** Publishes to beta, whose only key is the key of CI. */
-async function publishBeta(version: string): Promise<void> {
-  const artifacts = [await artifactOf(version)];
-  await publish(
-    { ...world.parts, trust: publisher(ci).trust },
-    { version, artifacts, channel: 'beta' },
-  );
-}
-
-/** Publishes a draft to stable with the key of CI, and lets people sign it. */
-async function publishStable(version: string, ...people: Parameters<typeof trusting>[2][]) {
-  const artifacts = [await artifactOf(version)];
-  await publish({ ...world.parts, trust: publisher(ci).trust }, { version, artifacts });
-  for (const person of people) await signDraft(version, person);
-}
-
-async function signDraft(
-  version: string,
-  person: Parameters<typeof trusting>[2],
-): Promise<boolean> {
-  const deps = publisher(person);
-  const trust = deps.trust.of('desktop');
-  if (trust === undefined) throw new Error('No root');
-  const waiting = await readWaiting(deps, trust, { channel: 'stable', version });
-  if (waiting === undefined) throw new Error(`${version} is offered already`);
-  const { role } = await signWaiting(deps, trust, waiting, [person]);
-  if (role === undefined) return false;
-  await openDraft(
-    { ...deps, signedRoles: { stable: role } },
-    { application: 'desktop', channel: 'stable', version, allowPrerelease: true },
-  );
-  return true;
-}
-
-/** Yanks 1.1.0 with the key of CI. */
-const yank = () =>
-  changeStatus(publisher(ci), 'yank', {
-    application: 'desktop',
-    version: '1.1.0',
-    channel: undefined,
-    reason: 'x',
-  });
-
-const newestNumber = async (): Promise<number> =>
-  (await listKeys(world.memory, 'apps/desktop/catalog/')).length;
-
-/** Rewrites a revision as an attacker does: the digest is right, and so is the chain. */
-async function forge(
-  edit: (signed: RevisionJson) => void,
-  { signer, number }: { signer?: Parameters<typeof signRevision>[0]; number?: number } = {},
-): Promise<void> {
-  const last = await newestNumber();
-  const before = JSON.parse(String(await text(revisionKey('desktop', last))));
-  const signed = structuredClone(before.signed);
-  const target = number ?? last + 1;
-  if (target > last) {
-    signed.revision = target;
-    signed.previous = { revision: last, digest: before.digest };
-  }
-  edit(signed);
-  const digest = digestOf(signed);
-  const signatures =
-    signer === undefined ? before.signatures : [await signRevision(signer, digest)];
-  await world.tamper(revisionKey('desktop', target), () =>
-    JSON.stringify({ signed, digest, signatures }),
-  );
-}
-
-const text = async (key: string): Promise<string | undefined> => {
-  const object = await world.memory.get(key);
-  return object && Buffer.from(object.body).toString();
-};
 
 beforeEach(async () => {
-  world = createWorld();
-  root = await initTrust(
-    world.parts,
-    {
-      people: keysOf(2, k1, k2, k3),
-      operators: [ci, k1],
-      channels: { stable: keysOf(2, k1, k2, k3), beta: keysOf(1, ci) },
-    },
-    k1,
-    k2,
-  );
-  await publishStable('1.0.0', k1, k2);
-  await publishStable('1.1.0', k2, k3);
+  world = trusted.begin();
+  await trusted.initDelegated();
 });
 
 describe('an attacker with the bucket', () => {
@@ -196,7 +59,7 @@ describe('an attacker with the bucket', () => {
     ],
     [
       'changes no inheritance',
-      (_, signed) => Object.assign(stableIn(signed), { inherits: 'beta' }),
+      (_, signed) => Object.assign(channelOf(signed), { inherits: 'beta' }),
     ],
     [
       'changes no settings',
@@ -224,17 +87,13 @@ describe('an attacker with the bucket', () => {
   });
 
   it('plants no application, and takes none out of the list', async () => {
-    await publish(world.parts, {
-      application: 'evil',
-      version: '1.0.0',
-      artifacts: [await artifactOf('1')],
-    });
+    await trusted.publishUnsigned('evil', '1.0.0');
     const catalog = await start();
     expect(() => catalog.application('evil')).toThrow('There is no application "evil" here.');
     expect(problemsOf(catalog)).toContain('TRUST_ROOT has no root for evil');
     await world.tamper('applications/3.json', (all) => all);
-    for (const key of await listKeys(world.memory, 'applications/')) await world.memory.delete(key);
-    for (const key of await listKeys(world.memory, 'changes/')) await world.memory.delete(key);
+    await deleteUnder('applications/');
+    await deleteUnder('changes/');
     expect(await offeredCold()).toBe('1.1.0');
   });
 
@@ -245,12 +104,7 @@ describe('an attacker with the bucket', () => {
     await yank();
     await look(warm);
     expect(await offered(warm)).toBe('1.0.0');
-    await expect
-      .poll(async () => {
-        await world.clock.advance(POLL_MS);
-        return (await listFiles(state.path)).some((file) => file.endsWith(`/${old + 1}.catalog`));
-      })
-      .toBe(true);
+    await untilSavedRevision(world, state.path, old + 1);
     await world.memory.delete(revisionKey('desktop', old + 1));
     const [, newest] = (await listKeys(world.memory, freshnessPrefix('desktop'))).slice(-2);
     await world.memory.delete(String(newest));
@@ -264,27 +118,23 @@ describe('an attacker with the bucket', () => {
   it('shows a process without memory at most a state as old as an unexpired timestamp', async () => {
     const old = await newestNumber();
     const before = await listKeys(world.memory, freshnessPrefix('desktop'));
-    await world.clock.advance(FRESH_MS - 86_400_000);
+    await world.clock.advance(FRESH_MS - DAY_MS);
     await yank();
     await world.memory.delete(revisionKey('desktop', old + 1));
     // The timestamp names the deleted revision, and so does the hint.
     await expect(offeredCold()).rejects.toThrow('could not be loaded');
-    for (const key of await listKeys(world.memory, 'changes/')) await world.memory.delete(key);
+    await deleteUnder('changes/');
     await expect(offeredCold()).rejects.toThrow('could not be loaded');
-    for (const key of await listKeys(world.memory, freshnessPrefix('desktop'))) {
-      if (!before.includes(key)) await world.memory.delete(key);
-    }
+    await deleteUnder(freshnessPrefix('desktop'), before);
     expect(await offeredCold()).toBe('1.1.0');
-    await world.clock.advance(2 * 86_400_000);
+    await world.clock.advance(2 * DAY_MS);
     await expect(offeredCold()).rejects.toThrow(/not known to be new.*trust renew/);
   });
 
   it('makes no old state new: only an operator who has seen the state signs another timestamp', async () => {
     await world.clock.advance(FRESH_MS + 1);
     await expect(offeredCold()).rejects.toThrow('slipway trust renew');
-    const newest = must(await readRevision(publisher(), 'desktop'));
-    const { revision, trust } = newest.signed;
-    const state = { revision, digest: newest.digest, trust: must(trust) };
+    const state = await trusted.presentState();
     await expect(renewFreshness(publisher(stranger), 'desktop', state)).rejects.toThrow(
       'no operator',
     );
@@ -305,27 +155,13 @@ describe('an attacker with the bucket', () => {
 
 /** Removes the key of CI from the operators and from beta. */
 async function removeCi(): Promise<void> {
-  const options = {
-    people: keysOf(2, k1, k2, k3),
-    operators: [k1],
-    channels: { stable: keysOf(2, k1, k2, k3), beta: keysOf(1, k1) },
-  };
-  const previous = contentOfRoot(world.parts, { ...options, operators: [ci, k1] });
-  const content = {
-    ...contentOfRoot(world.parts, { ...options, firstRevision: (await newestNumber()) + 1 }),
-    version: 2,
-  };
-  const signed = await signRoot(content, previous, [k1, k2]);
-  const deps = publisher(k1, k2);
-  await commitRoot(deps, signed, {
-    trust: deps.trust.signingWith([k1, k2], world.memory),
-    reason: 'root 2',
-  });
+  const channels = { ...DELEGATED.channels, beta: keysOf(1, k1) };
+  await trusted.changeRoot(DELEGATED, { ...DELEGATED, operators: [k1], channels }, k1, k2);
 }
 
 describe('an attacker with the bucket and the key of an operator', () => {
   it('adds no release to stable, and alters none', async () => {
-    await publishBeta('2.0.0-beta.1');
+    await publishTo('beta', '2.0.0-beta.1', ci);
     const beta = offerIn(await present(), 0, 'beta');
     for (const edit of [
       (offers: OfferJson[]) => offers.push(beta),
@@ -334,7 +170,7 @@ describe('an attacker with the bucket and the key of an operator', () => {
       (offers: OfferJson[]) =>
         void offers.map((offer) => Object.assign(offer, { manifest: beta.manifest })),
     ]) {
-      await forge((signed) => edit(stableIn(signed).offers), { signer: ci });
+      await forge((signed) => edit(channelOf(signed).offers), { signer: ci });
       const cold = await start();
       expect(['1.0.0', '1.1.0', 'no_release']).toContain(await offered(cold));
       expect(problemsOf(cold)).toMatch(/is not offered on stable: too few keys/);
@@ -350,13 +186,13 @@ describe('an attacker with the bucket and the key of an operator', () => {
     ],
   ])('%s nothing on stable', async (_name, edit) => {
     const warm = await start();
-    await forge((signed) => edit(stableIn(signed)), { signer: ci });
+    await forge((signed) => edit(channelOf(signed)), { signer: ci });
     await look(warm);
     expect(await offered(warm)).toBe('1.1.0');
     expect(problemsOf(warm)).toContain('gives stable other settings than its keys signed');
     // The next change gives stable its settings back, so that a yank is possible.
     await yank();
-    const { inherits, allow_downgrade: allows } = stableIn(await present());
+    const { inherits, allow_downgrade: allows } = channelOf(await present());
     expect({ inherits, allows }).toEqual({ inherits: null, allows: undefined });
     await look(warm);
     expect(await offered(warm)).toBe('1.0.0');
@@ -373,11 +209,11 @@ describe('an attacker with the bucket and the key of an operator', () => {
 
   it('replaces a draft before people sign it, and no signature counts for another draft', async () => {
     await publishStable('1.2.0', k1);
-    const draft = must(stableIn(await present()).drafts?.[0]);
+    const draft = must(channelOf(await present()).drafts?.[0]);
     const { release } = await readManifest(publisher(), 'desktop', '1.2.0', draft.manifest);
     await forge(
       (signed) => {
-        stableIn(signed).drafts = [
+        channelOf(signed).drafts = [
           {
             ...draft,
             ...offerStatement(release),
@@ -391,7 +227,7 @@ describe('an attacker with the bucket and the key of an operator', () => {
   });
 
   it('promotes to stable only as a draft', async () => {
-    await publishBeta('2.0.0-beta.1');
+    await publishTo('beta', '2.0.0-beta.1', ci);
     const request = {
       application: 'desktop',
       version: '2.0.0-beta.1',
@@ -421,11 +257,7 @@ describe('an attacker with the key of one person of three', () => {
     expect(waiting.get('1.2.0 stable')).toMatch(
       /^waits for 1 of these signatures: \w{12}, \w{12}\./,
     );
-    const artifacts = [await artifactOf('1.3.0')];
-    const result = await publish(
-      { ...world.parts, trust: publisher(k1).trust },
-      { version: '1.3.0', artifacts },
-    );
+    const result = await publishTo('stable', '1.3.0', k1);
     expect(result.status).toBe('draft');
     expect(await offeredCold()).toBe('1.1.0');
   });
@@ -479,31 +311,22 @@ describe('operators', () => {
       },
     };
     let attempts = 0;
-    await changeCatalog(
-      { ...publisher(counting), trust: trusting(world.parts, [root], counting) },
-      'desktop',
-      async (channels) => {
-        attempts++;
-        if (attempts === 1) {
-          await publishBeta('2.0.0-beta.1');
-          number++;
-        }
-        return {
-          plan: undefined,
-          edit: {
-            change: { kind: 'pause', version: '1.0.0', channels: [], reason: null },
-            channels,
-          },
-        };
-      },
-    );
+    await changeCatalog(publisher(counting), 'desktop', async (channels) => {
+      attempts++;
+      if (attempts === 1) {
+        await publishTo('beta', '2.0.0-beta.1', ci);
+        number++;
+      }
+      return {
+        plan: undefined,
+        edit: {
+          change: { kind: 'pause', version: '1.0.0', channels: [], reason: null },
+          channels,
+        },
+      };
+    });
     // One for each of two numbers, and two for the timestamp and the snapshot.
     expect(attempts).toBe(2);
     expect(signed.length).toBe(4);
   });
 });
-
-async function listFiles(directory: string): Promise<readonly string[]> {
-  const { readdir } = await import('node:fs/promises');
-  return (await readdir(directory, { recursive: true })).map((file) => `/${file}`);
-}
