@@ -20,6 +20,7 @@ import { manifestOf } from './documents/manifest-document.ts';
 import {
   type ChangeKind,
   type ChannelJson,
+  type OfferJson,
   type RevisionJson,
   SUMMARY_LENGTH_MAX,
 } from './documents/revision-document.ts';
@@ -71,6 +72,8 @@ export interface WriterDeps extends AppendDeps {
   readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;
   /** True for a rehearsal of what happens once people have signed. */
   readonly assumesSigned?: boolean;
+  /** See `SigningDeps`. */
+  readonly signsNoRole?: boolean;
   /** A catalog revision that a manifest names, with a number above the newest stored revision. */
   readonly named?: Announced | undefined;
 }
@@ -94,6 +97,8 @@ export interface CatalogEdit {
   readonly removedVersions?: readonly string[];
   /** The settings of the application after the change; absent: the settings stay. */
   readonly settings?: SettingsJson;
+  /** An offer that stays as it is, and that the publisher signs again, because its signatures were lost. */
+  readonly signsAgain?: { readonly channel: string; readonly offer: OfferJson } | undefined;
   /** True when the change adds text to offers. The writer then refuses the change when the catalog has no room. */
   readonly needsRoom?: boolean;
 }
@@ -228,7 +233,7 @@ export async function changeCatalog<P>(
         after: edit.channels,
         isRootChange: edit.change.kind === 'trust',
         adds,
-        version: edit.change.version,
+        signsAgain: edit.signsAgain,
       });
       const { trust, channels: after } = prepared ?? { trust: undefined, channels: edit.channels };
       // For a first revision, `announceChange` looks for the newest hint later.

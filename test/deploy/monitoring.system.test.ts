@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
+import { slipway } from '../cli/support.ts';
 import { freePort, killAll, startServer } from '../support/process.ts';
 import { hasProgram } from '../support/programs.ts';
 import { type Prometheus, type Sample, startPrometheus } from '../support/prometheus.ts';
@@ -64,6 +65,10 @@ const RELAXED: Readonly<Record<string, readonly (readonly [from: string, to: str
   SlipwaySavedState: [['== 1', '== 0']],
   SlipwayCatalogNearlyFull: [['>= 0.8', '>= 0']],
   SlipwayDraftWaits: [['> 7200', '>= 0']],
+  SlipwayTrustExpires: [
+    ['< 30 * 86400', '> 0'],
+    ['< 2 * 86400', '> 0'],
+  ],
   SlipwayDownloadsMissing: [
     ['> 100', '> 0'],
     ['< 0.05', '> 0'],
@@ -95,6 +100,7 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     directory = await makeTemporaryDirectory();
     data = path.join(directory.path, 'data');
     await publishRollout();
+    await makeSigned();
     instances = await Promise.all([startService({}), startService({ WORKERS: '2' })]);
     prometheus = await startPrometheus(await writeConfig(), path.join(directory.path, 'metrics'));
     traffic = startTraffic();
@@ -122,11 +128,32 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
     await publisher.close();
   }
 
+  /** Another application, with a root of trust. */
+  async function makeSigned(): Promise<void> {
+    const env = { DATA_DIR: data, DEFAULT_APP: 'signed' };
+    const at = { cwd: directory.path, env };
+    const build = await makeArtifact(directory.path, { filename: 'App-1.0.0-x86_64.AppImage' });
+    await slipway(['trust', 'new-key', 'k1.key', '--no-passphrase'], at);
+    await slipway(['trust', 'init', '--root', 'k1.pub', '--key', 'k1.key'], at);
+    const publishing = ['publish', '1.0.0', build.path, '--create', '--key', 'k1.key'];
+    const published = await slipway(publishing, {
+      ...at,
+      env: { ...env, TRUST_ROOT: 'root.json' },
+    });
+    expect(published).toMatchObject({ code: 0, stderr: '' });
+  }
+
   async function startService(env: Record<string, string>) {
     const port = await freePort();
     // Nothing listens there: the service answers its requests to the monitoring service with 503.
     const upstream = `http://127.0.0.1:${await freePort()}`;
-    const settings = { DATA_DIR: data, METRICS_PORT: String(port), MONITORING_UPSTREAM: upstream };
+    const trust = { TRUST_ROOT: path.join(directory.path, 'root.json'), TRUST_UNSIGNED: 'desktop' };
+    const settings = {
+      ...trust,
+      DATA_DIR: data,
+      METRICS_PORT: String(port),
+      MONITORING_UPSTREAM: upstream,
+    };
     const service = startServer({ ...settings, COUNTERS_FLUSH_INTERVAL: '1s', ...env });
     return { instance: `127.0.0.1:${port}`, url: await service.url() };
   }
@@ -232,6 +259,7 @@ describe.skipIf(!hasPrometheus)('Prometheus with a service and one with two work
       'SlipwayVisitorsWithoutRelease',
       'SlipwayCatalogNearlyFull',
       'SlipwayDraftWaits',
+      'SlipwayTrustExpires',
     ].includes(alert);
     return isOfAll ? [undefined] : [one, withWorkers];
   }

@@ -210,6 +210,7 @@ const freshnessSchema = z.object({
   signedAt: z.number(),
   revision: z.object({ revision: z.int(), digest: z.string() }),
   rootVersion: z.int(),
+  signer: z.string(),
 });
 
 async function readFreshness(directory: string): Promise<Freshness | undefined> {

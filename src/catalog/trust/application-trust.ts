@@ -1,13 +1,23 @@
+import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { inheritedNames } from '../../domain/channel.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { DocumentSignature, Sealed } from '../../store/sequence/envelope.ts';
+import {
+  type DocumentSignature,
+  parseEnvelope,
+  type Sealed,
+} from '../../store/sequence/envelope.ts';
 import { type Announced, higher } from '../../store/sequence/sequence.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { OfferJson, RevisionJson } from '../documents/revision-document.ts';
-import type { MetadataReference, TrustJson } from '../documents/trust-document.ts';
-import { delegationsKey, freshnessKey, roleKey, rootKey } from '../keys.ts';
+import { REVISION_BYTES_MAX } from '../documents/revision-size.ts';
+import {
+  type MetadataReference,
+  type TrustJson,
+  trustSchema,
+} from '../documents/trust-document.ts';
+import { delegationsKey, freshnessKey, revisionKey, roleKey, rootKey } from '../keys.ts';
 import {
   type ChannelRole,
   type Delegations,
@@ -70,17 +80,13 @@ export interface ApplicationTrust {
   verify(revision: Sealed<TrustedFields>): Promise<void>;
   /** The channels that the application delegates, for a revision with this number. */
   delegationsAt(revision: number): Promise<Delegations>;
-  /** The channels that the application delegated when a revision was made. */
-  delegationsOf(trust: TrustJson): Promise<Delegations | undefined>;
   /**
-   * Reads the roles that a revision names, as the keys of today see them. Leaves out a role that too few of these keys
-   * signed.
+   * Reads the roles that a revision names, as the keys see them that count for a revision of this number. Leaves out a
+   * role that too few of these keys signed.
    *
    * @throws AppError `document_corrupt` for a role that is missing or altered
    */
   rolesOf(revision: Pick<RevisionJson, 'revision' | 'trust'>): Promise<Roles>;
-  /** Like {@link rolesOf}, as the keys saw them when the revision was made. */
-  formerRoles(trust: TrustJson): Promise<Exclude<Roles, undefined>>;
   /** Notes the digest of a revision that a rehearsal made without signing it. */
   noteRehearsed(digest: string): void;
   /**
@@ -113,6 +119,9 @@ interface ApplicationTrustDeps {
   readonly cache?: TrustCache | undefined;
 }
 
+/** The fields of the revision before, for {@link ApplicationTrust.findOlder}. */
+const comparedSchema = z.object({ revision: z.int(), trust: trustSchema.optional() });
+
 /** Each channel keeps the few versions of its role that one process uses. */
 const ROLES_MAX = 256;
 /** A command looks for timestamps once; a service looks again when it asks for it. */
@@ -138,6 +147,8 @@ export function createApplicationTrust({
   let freshLookedAt: number | undefined;
   let begun: TrustRoot | undefined;
   let verifiedUpTo = 0;
+  /** The last revision that the process verified: usually the one before the next. */
+  let verified: { readonly digest: string; readonly signed: ComparedFields } | undefined;
 
   /**
    * Reads metadata, which never change under their key: first the copy outside the store, then the object in the store
@@ -215,6 +226,8 @@ export function createApplicationTrust({
     const root = await lookForRoots();
     const found = await findFreshness({ store, application }, root, { now, freshMs });
     freshLookedAt = now;
+    // A thief of a removed key may have signed it, with any content.
+    if (fresh !== undefined && !root.operators.has(fresh.signer)) fresh = undefined;
     if (found !== undefined) noteFreshness(found);
     return fresh;
   };
@@ -274,6 +287,45 @@ export function createApplicationTrust({
     return new Map(found.flatMap(([name, role]) => (role === undefined ? [] : [[name, role]])));
   };
 
+  const findOlder: ApplicationTrust['findOlder'] = (before, after) => {
+    if (before.revision < anchor.firstRevision || before.trust === undefined) return undefined;
+    const { root, channels = {} } = before.trust;
+    const isOlderRoot = (after.trust?.root.version ?? 0) < root.version;
+    const older = Object.entries(channels)
+      .filter(([name, role]) => (after.trust?.channels?.[name]?.version ?? 0) < role.version)
+      .map(([name]) => `the role of ${name}`);
+    const [first] = isOlderRoot ? ['the root of trust'] : older;
+    if (first === undefined) return undefined;
+    return `Revision ${after.revision} of ${application} names an older version of ${first} than revision ${before.revision} did.`;
+  };
+
+  /**
+   * Reads the revision from which another one was made. The other one is signed and states its digest.
+   *
+   * @returns undefined when it is missing or corrupt; `other` when the store has another revision of this number
+   */
+  const predecessor = async ({
+    revision,
+    digest,
+  }: {
+    readonly revision: number;
+    readonly digest: string;
+  }): Promise<ComparedFields | 'other' | undefined> => {
+    if (verified?.digest === digest) return verified.signed;
+    try {
+      const key = revisionKey(application, revision);
+      const stored = await readMetadataObject(store, key, { bytesMax: REVISION_BYTES_MAX });
+      if (stored === undefined) return undefined;
+      const found = parseEnvelope(stored, key, comparedSchema, { application, revision });
+      return found.digest === digest ? found.signed : 'other';
+    } catch (error) {
+      if (isAppError(error, 'document_corrupt') || isAppError(error, 'store_unavailable')) {
+        return undefined;
+      }
+      throw error;
+    }
+  };
+
   const verify: ApplicationTrust['verify'] = async ({ signed, digest, signatures = [] }) => {
     const { revision, previous, trust } = signed;
     if (rehearsed.has(digest)) return;
@@ -311,11 +363,15 @@ export function createApplicationTrust({
     const ruling = [...roots.values()].filter(
       ({ version, firstRevision }) => version > root.version && firstRevision <= revision,
     );
-    if (await isSigned([root, ...ruling], signatures, digest)) {
-      verifiedUpTo = Math.max(verifiedUpTo, revision);
-      return;
+    if (!(await isSigned([root, ...ruling], signatures, digest))) {
+      throw refuse('has no valid signature by an operator');
     }
-    throw refuse('has no valid signature by an operator');
+    const before = previous === null ? undefined : await predecessor(previous);
+    if (before === 'other') throw refuse(`was not made from revision ${previous?.revision}`);
+    const why = before && findOlder(before, signed);
+    if (why !== undefined) throw new AppError('document_corrupt', why);
+    verifiedUpTo = Math.max(verifiedUpTo, revision);
+    verified = { digest, signed: { revision, trust } };
   };
 
   return {
@@ -342,31 +398,13 @@ export function createApplicationTrust({
     },
     verify,
     delegationsAt: async (revision) => delegationsUnder(await rulingRoot(revision)),
-    delegationsOf: async (trust) => {
-      const root = roots.get(trust.root.version);
-      return root && delegationsUnder(root);
-    },
     rolesOf: async ({ revision, trust }) => {
       const root = await rulingRoot(revision);
       const { channels } = await delegationsUnder(root);
       return channels.size === 0 ? undefined : rolesUnder(root, trust);
     },
-    formerRoles: async (trust) => {
-      const root = roots.get(trust.root.version);
-      return root === undefined ? new Map() : rolesUnder(root, trust);
-    },
     noteRehearsed: (digest) => rehearsed.add(digest),
-    findOlder: (before, after) => {
-      if (before.revision < anchor.firstRevision || before.trust === undefined) return undefined;
-      const { root, channels = {} } = before.trust;
-      const isOlderRoot = (after.trust?.root.version ?? 0) < root.version;
-      const older = Object.entries(channels)
-        .filter(([name, role]) => (after.trust?.channels?.[name]?.version ?? 0) < role.version)
-        .map(([name]) => `the role of ${name}`);
-      const [first] = isOlderRoot ? ['the root of trust'] : older;
-      if (first === undefined) return undefined;
-      return `Revision ${after.revision} of ${application} names an older version of ${first} than revision ${before.revision} did.`;
-    },
+    findOlder,
   };
 }
 

@@ -40,7 +40,7 @@ export function createTrust(deps: TrustDeps): Trust {
     freshMs,
     isRehearsal,
     refusalOf,
-    isUnsigned: (application) => unsigned.has(application),
+    isUnsigned: (application) => unsigned.has(application) && !roots.has(application),
     rehearse: () => createTrust({ ...deps, isRehearsal: true }),
     signingWith: (keys, other) =>
       createTrust({ ...deps, store: other, signers: async () => keys, isRehearsal: false }),

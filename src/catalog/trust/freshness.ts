@@ -42,6 +42,8 @@ export interface Freshness {
   readonly revision: { readonly revision: number; readonly digest: string };
   /** The version of the newest root when it was signed. */
   readonly rootVersion: number;
+  /** The id of the key that signed it. */
+  readonly signer: string;
 }
 
 /** The facts about a catalog revision that a timestamp states. */
@@ -149,6 +151,7 @@ function parseFreshness(
       signedAt: Date.parse(time.x_slipway_signed_at),
       revision: state.x_slipway_revision,
       rootVersion: state.x_slipway_root,
+      signer: timestamp.signatures[0]?.keyid ?? '',
     };
   } catch {
     // A corrupt timestamp proves nothing, so the process ignores it.
@@ -189,6 +192,7 @@ export async function createFreshness(
         signedAt: now,
         revision: { revision: state.revision, digest: state.digest },
         rootVersion: state.trust.root.version,
+        signer: signer.key.id,
       };
     }
     if (attempt === ATTEMPTS_MAX) {

@@ -66,8 +66,8 @@ interface NextState {
   readonly isRootChange: boolean;
   /** True when the change adds offers or drafts. */
   readonly adds: boolean;
-  /** The version that the change is about; null: none. */
-  readonly version: string | null;
+  /** See `CatalogEdit`. */
+  readonly signsAgain: { readonly channel: string; readonly offer: OfferJson } | undefined;
 }
 
 /** What the next revision has to state. */
@@ -90,8 +90,7 @@ export async function prepareTrust(
   deps: SigningDeps,
   state: NextState,
 ): Promise<PreparedTrust | undefined> {
-  const { application, number, previous, isRootChange, adds } = state;
-  const added = adds ? state.version : null;
+  const { application, number, previous, isRootChange, adds, signsAgain } = state;
   const trust = deps.trust?.of(application);
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { isRehearsal } = deps.trust;
@@ -106,22 +105,26 @@ export async function prepareTrust(
   const { channels: delegated } = await trust.delegationsAt(number);
   const own = { root: { version: root.version, digest: root.digest } };
   if (delegated.size === 0) return { trust: own, channels: state.after };
-  const { roles, former, references } = await openRoles(deps, trust, number, previous?.trust);
+  const { roles, former, references } = await openRoles(deps, trust, number, previous);
   const channels = withSignedSettings(state, new Map([...former, ...roles]));
-  const before = previous?.trust && (await trust.delegationsOf(previous.trust));
+  const before =
+    previous?.trust === undefined ? undefined : await trust.delegationsAt(previous.revision);
   const { covers } = coverageOf(application, roles);
   for (const [name, channel] of Object.entries(channels)) {
     const keys = delegated.get(name);
     const signing = signers.filter(({ key }) => keys?.keys.has(key.id));
-    const isAble = keys !== undefined && signing.length >= keys.threshold;
+    const isAble =
+      deps.signsNoRole !== true && keys !== undefined && signing.length >= keys.threshold;
     const role = roles.get(name);
     const present = previous?.channels[name];
     const isNew = isRootChange && before?.channels.has(name) !== true;
     // A release that had no signatures before this change needs none for it. So one operator can yank.
     const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);
-    const adding = uncovered(name, channel, covers).filter(
-      (offer) => offer.version === added || !known.includes(statementDigest(offer)),
-    );
+    const again = signsAgain?.channel === name ? statementDigest(signsAgain.offer) : undefined;
+    const adding = uncovered(name, channel, covers).filter((offer) => {
+      const digest = statementDigest(offer);
+      return digest === again || !known.includes(digest);
+    });
     const isAgain = isRootChange && role === undefined && former.has(name);
     const isFirst = role === undefined && (isNew || !hasForeignSettings(present, channel));
     const isSigned = role === undefined ? !isAble || !isFirst : hasSignedSettings(role, channel);
@@ -129,6 +132,7 @@ export async function prepareTrust(
     if (!isAble && isRootChange) continue;
     if (!isAble) throw signaturesMissing(root, name, keys, adding[0]?.version);
     if (role === undefined && !isFirst && !isAgain) throw foreignSettings(name, channel);
+    refuseExpired(root, deps.clock.now());
     // When only removed keys signed a role, a thief may have made it. So only a change of the root keeps its releases.
     const kept = role ?? (isAgain ? former.get(name) : undefined);
     const metadata = await signMetadata(
@@ -141,7 +145,7 @@ export async function prepareTrust(
         adding,
         expires: tufTime(deps.clock.now() + ROLE_VALID_MS),
       }),
-      signing.slice(0, keys.threshold),
+      signing,
     );
     references[name] = await storeRole(deps.store, trust, number, { channel: name, metadata });
   }
@@ -182,10 +186,12 @@ function withSignedSettings(
     if (role === undefined || present === undefined || hasSignedSettings(role, present)) {
       return [name, channel] as const;
     }
-    if (!hasSignedSettings(signedSettingsOf(present), channel)) return [name, channel] as const;
+    const [was, is] = [signedSettingsOf(present), signedSettingsOf(channel)];
+    const inherits = was.inherits === is.inherits ? role.inherits : is.inherits;
+    const isAllowed =
+      was.allowDowngrade === is.allowDowngrade ? role.allowDowngrade : is.allowDowngrade;
     const { allow_downgrade: _forged, ...rest } = channel;
-    const allowed = role.allowDowngrade ? { allow_downgrade: true } : {};
-    return [name, { ...rest, ...allowed, inherits: role.inherits }] as const;
+    return [name, { ...rest, ...(isAllowed ? { allow_downgrade: true } : {}), inherits }] as const;
   });
   return Object.fromEntries(entries);
 }
@@ -194,8 +200,8 @@ function withSignedSettings(
 function hasForeignSettings(present: ChannelJson | undefined, channel: ChannelJson): boolean {
   if (present === undefined) return false;
   const { inherits, allowDowngrade } = signedSettingsOf(present);
-  const isPlain = inherits === null && !allowDowngrade;
-  return !isPlain && hasSignedSettings({ inherits, allowDowngrade }, channel);
+  const is = signedSettingsOf(channel);
+  return (inherits !== null && inherits === is.inherits) || (allowDowngrade && is.allowDowngrade);
 }
 
 function foreignSettings(name: string, channel: ChannelJson): AppError {
@@ -248,10 +254,10 @@ async function openRoles(
   { signedRoles = {} }: SigningDeps,
   trust: ApplicationTrust,
   number: number,
-  present: TrustJson | undefined,
+  present: Pick<RevisionJson, 'revision' | 'trust'> | undefined,
 ): Promise<OpenedRoles> {
-  const references: Record<string, MetadataReference> = { ...present?.channels };
-  const former = present === undefined ? new Map() : new Map(await trust.formerRoles(present));
+  const references: Record<string, MetadataReference> = { ...present?.trust?.channels };
+  const former = new Map((present && (await trust.rolesOf(present))) ?? []);
   for (const [name, next] of Object.entries(signedRoles)) {
     // Another process may have committed another version meanwhile. Then people sign again.
     if (next.version === (references[name]?.version ?? 0) + 1) references[name] = next;
@@ -280,20 +286,22 @@ export async function openSignedRight(
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { channels: delegated } = await trust.delegationsAt(number);
   if (delegated.size === 0) return undefined;
-  const now = await openRoles({ ...deps, signedRoles: {} }, trust, number, present);
+  const before = { revision: number - 1, trust: present };
+  const now = await openRoles({ ...deps, signedRoles: {} }, trust, number, before);
   const isSigned = coverageOf(application, now.roles).covers;
   if (deps.assumesSigned === true) return { mayOffer: () => true, isSigned };
   const signers = await deps.trust.signers();
-  const { roles } = await openRoles(deps, trust, number, present);
+  const { roles } = await openRoles(deps, trust, number, before);
   const { covers } = coverageOf(application, roles);
   const root = await trust.newestRoot();
   return {
     isSigned,
-    mayOffer: (channel, statement) => {
+    mayOffer: (channel, statement, hasDraft = false) => {
       const keys = delegated.get(channel);
       if (keys === undefined) throw signaturesMissing(root, channel, undefined, statement.version);
-      const own = signers.filter(({ key }) => keys.keys.has(key.id));
-      return own.length >= keys.threshold || covers(channel, statement);
+      if (covers(channel, statement)) return true;
+      if (deps.signsNoRole === true || (hasDraft && keys.threshold > 1)) return false;
+      return signers.filter(({ key }) => keys.keys.has(key.id)).length >= keys.threshold;
     },
   };
 }

@@ -46,6 +46,8 @@ export interface SigningDeps {
   readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;
   /** True for a rehearsal of what happens once people have signed. */
   readonly assumesSigned?: boolean;
+  /** True when the process must sign no role: people have seen and signed `signedRoles`, and nothing else. */
+  readonly signsNoRole?: boolean;
 }
 
 /** What this process may offer on the channels that the root of trust delegates. */
@@ -53,9 +55,11 @@ export interface OfferRight {
   /**
    * True when earlier signatures cover the release, or the keys of this process reach the threshold of the channel.
    *
+   * @param hasDraft true when the channel has a draft of the version. Where several people sign, they sign such a draft
+   *   with `slipway sign`, which shows it: an operator may have put other files into it
    * @throws AppError `key_required` when the root names no keys for the channel
    */
-  mayOffer(channel: string, statement: OfferJson | DraftJson): boolean;
+  mayOffer(channel: string, statement: OfferJson | DraftJson, hasDraft?: boolean): boolean;
   /** True when the roles of the present revision cover the release. */
   isSigned(channel: string, statement: OfferJson | DraftJson): boolean;
 }

@@ -2,11 +2,16 @@ import { changeCatalog, registerApplication, type WriterDeps } from '../../catal
 import { delegationsKey, rootKey } from '../../catalog/keys.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
 import { parseDelegations } from '../../catalog/trust/channel-role.ts';
-import { renderMetadata, signMetadata } from '../../catalog/trust/metadata.ts';
+import {
+  digestOfSigned,
+  parseMetadata,
+  renderMetadata,
+  signMetadata,
+} from '../../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import { findUncovered, type UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
 import {
   describeRoot,
@@ -92,7 +97,14 @@ export async function commitRoot(
   { root, rootBytes, delegationsBytes }: SignedRoot,
   { trust, reason }: { readonly trust: Trust; readonly reason: string },
 ): Promise<RootChange> {
-  const { application, version } = root;
+  const { application, version, firstRevision } = root;
+  const present = await readRevision(deps, application);
+  if ((present?.signed.revision ?? 0) + 1 !== firstRevision) {
+    throw new AppError(
+      'state_changed',
+      `Another publisher changed the catalog of ${application} meanwhile. Nothing was changed: run the command again.`,
+    );
+  }
   // The delegations come first: a root without them would stop every change.
   await createOnce(deps, delegationsKey(application, version), delegationsBytes);
   await createOnce(deps, rootKey(application, version), rootBytes);
@@ -118,12 +130,23 @@ export async function commitRoot(
   return { root, revision, lost };
 }
 
+function isSameContent(a: Uint8Array, b: Uint8Array, key: string): boolean {
+  try {
+    const [one, other] = [parseMetadata(a, key), parseMetadata(b, key)];
+    return digestOfSigned(one.signed) === digestOfSigned(other.signed);
+  } catch (error) {
+    if (!isAppError(error, 'document_corrupt')) throw error;
+    return false;
+  }
+}
+
 async function createOnce({ store }: WriterDeps, key: string, bytes: Uint8Array): Promise<void> {
   if ((await store.create(key, bytes)) === 'created') return;
   const stored = (await store.get(key))?.body;
-  if (stored !== undefined && Buffer.compare(stored, bytes) === 0) return;
+  // An earlier attempt may have stopped half way. Its signatures are other bytes; the process verifies them later.
+  if (stored !== undefined && isSameContent(stored, bytes, key)) return;
   throw new AppError(
     'status_forbids',
-    `The store has another ${key}. Another person changed the keys at the same time, or an earlier attempt stopped half way. If "slipway trust check" does not know this object, delete it and run the command again.`,
+    `The store has another ${key}. Another person changed the keys at the same time, or an earlier attempt stopped half way. If no other person did, delete this object, and run the command again.`,
   );
 }

@@ -73,9 +73,13 @@ export function addTrustCommands(program: Command, run: Runner): void {
       'services that start without a saved state trust this state until the timestamp expires (TRUST_FRESH).',
     examples: ['trust renew', 'trust renew --yes --key ci.key'],
   });
-  addConsentOption(
-    addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(renew)))),
-  ).action(run(async () => (await load()).renew));
+  addConsentOption(addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(renew)))))
+    .option(
+      '--revision <number>',
+      'the newest catalog revision, as you know it; needed without a terminal when the last timestamp is older than a day',
+      parseCount,
+    )
+    .action(run(async () => (await load()).renew));
   const check = describeCommand(trust.command('check'), {
     summary: 'verify all signatures, and say what expires',
     does: 'Verifies the root, the roles of all channels, the newest catalog revision and the timestamp. It names offers that too few keys signed, drafts that wait for signatures, what expires, and whether TRUST_ROOT is older than the newest root.',

@@ -85,7 +85,8 @@ async function offer(
   { application, channel, draft }: WaitingRelease,
   role: NonNullable<SignedRelease['role']>,
 ): Promise<PublishResult> {
-  const deps = { ...context, signedRoles: { [channel]: role } };
+  // Only what people have seen and signed is offered, whatever keys this process has.
+  const deps = { ...context, signedRoles: { [channel]: role }, signsNoRole: true };
   const result = await openDraft(deps, {
     application,
     channel,

@@ -333,9 +333,12 @@ function contentJson(content: RootContent) {
   };
 }
 
-export async function renew(terminal: Terminal, options: ChangeOptions): Promise<void> {
+export async function renew(
+  terminal: Terminal,
+  options: ChangeOptions & { readonly revision?: number },
+): Promise<void> {
   const context = await openContext(terminal);
-  const { application } = openTrusted(context, options.app);
+  const { application, trust: known } = openTrusted(context, options.app);
   const newest = await readRevision(context, application);
   if (newest?.signed.trust === undefined) {
     throw new AppError('unknown_application', `${application} has no signed catalog revision yet.`);
@@ -343,6 +346,10 @@ export async function renew(terminal: Terminal, options: ChangeOptions): Promise
   const { revision, at, by, change, trust } = newest.signed;
   const what = [change.kind, change.version].filter((word) => word !== null).join(' ');
   const state = `Catalog revision ${revision} of ${application}: ${what}, ${formatTime(at)}, by ${by}.`;
+  await refuseUnknown(known, revision, options.revision, {
+    isAsked: isInteractive(terminal) && !options.yes,
+    now: context.clock.now(),
+  });
   await requireConsent(
     terminal,
     `${state} Services will trust that it is the newest state. If you know of a later change, answer no, and restore the store first.`,
@@ -358,6 +365,36 @@ export async function renew(terminal: Terminal, options: ChangeOptions): Promise
   print(terminal, state);
   if (expires !== undefined)
     print(terminal, `Signed. The timestamp expires on ${formatTime(expires)}.`);
+}
+
+/** Without a person, the last timestamp must be younger than this: see `watch-freshness.ts`. */
+const RENEWED_WITHIN_MS = 24 * 3_600_000;
+
+/**
+ * Refuses to declare a state new that nobody has looked at: an attacker may have deleted the changes after it.
+ *
+ * @param named the revision that the operator names as the newest; undefined: none
+ * @throws AppError `state_changed`
+ */
+async function refuseUnknown(
+  trust: ApplicationTrust,
+  newest: number,
+  named: number | undefined,
+  { isAsked, now }: { readonly isAsked: boolean; readonly now: number },
+): Promise<void> {
+  if (named !== undefined && named !== newest) {
+    throw new AppError(
+      'state_changed',
+      `The newest revision of ${trust.application} is ${newest}, not ${named}. Nothing was signed.`,
+    );
+  }
+  const fresh = await trust.freshness();
+  const isRecent = fresh !== undefined && now - fresh.signedAt < RENEWED_WITHIN_MS;
+  if (isAsked || isRecent || named !== undefined) return;
+  throw new AppError(
+    'state_changed',
+    `The last timestamp of ${trust.application} is older than a day, or missing, so a person has to look at the state: run "slipway trust renew" on a terminal, or add --revision ${newest} when you know that this is the newest revision.`,
+  );
 }
 
 export async function check(terminal: Terminal, { app, json }: AppOptions): Promise<number> {

@@ -7,6 +7,7 @@ import {
   type WriterDeps,
 } from '../../catalog/change.ts';
 import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
 import { openOfferRight } from '../../catalog/trust/offer-right.ts';
@@ -217,7 +218,13 @@ async function commitCorrections(
       if (to.number === (draft ?? offer).manifest.number) continue;
       const manifest = { number: to.number, digest: to.digest };
       const corrected = { ...offer, ...(draft && statementOf(draft)), manifest };
-      if (right?.mayOffer(name, corrected) === false) {
+      if (right?.isSigned(name, offer) === false) {
+        throw new AppError(
+          'key_required',
+          `Too few keys of ${name} signed ${version}, so no client is offered it there. Sign it first: slipway sign ${version}${optionOf(name)}.`,
+        );
+      }
+      if (right?.mayOffer(name, corrected, draft !== undefined) === false) {
         waiting.push(name);
         edited[name] = withDraft(channel, signedDraftOf(corrected, draft, { now }));
         continue;

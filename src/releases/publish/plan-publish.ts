@@ -145,7 +145,11 @@ export function planPublish(state: PublishState, publish: Publish): PublishPlan 
     reason: changedReason(publish),
     summary: existing === undefined ? rolloutText(placed) : undefined,
   };
-  return { ...plan, edit: { change, channels: placed.channels } };
+  const signsAgain =
+    placed.kind === 'offer' && existing !== undefined
+      ? { channel: name, offer: placed.offer }
+      : undefined;
+  return { ...plan, edit: { change, channels: placed.channels, signsAgain } };
 }
 
 /**
@@ -215,7 +219,8 @@ function placeOnChannel(
   const stated = offerJsonOf(release, kept ?? { number: 0, digest: '' });
   const keeping = { added: parseVersion(stated.version), now };
   const start = { now, salt };
-  const mayOffer = offerRight?.mayOffer(name, stated) ?? true;
+  const hasDraft = draftIn(channel, stated.version) !== undefined;
+  const mayOffer = offerRight?.mayOffer(name, stated, hasDraft) ?? true;
   if (existing !== undefined) {
     if (!mayOffer) {
       const draft = signedDraftOf(stated, draftIn(channel, stated.version), { now });

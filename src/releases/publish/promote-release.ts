@@ -5,6 +5,7 @@ import {
   type WriterDeps,
 } from '../../catalog/change.ts';
 import type { OfferJson } from '../../catalog/documents/revision-document.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { missingTargets } from '../../catalog/list-drafts.ts';
 import { viewsOf } from '../../catalog/memory/snapshot.ts';
 import { readManifest } from '../../catalog/read.ts';
@@ -79,7 +80,12 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     application,
     async (channels, present) => {
       if (Object.keys(channels).length === 0) throw await unknownApplication(deps, application);
-      const offers = offersOf(channels, request.version);
+      const right = await openOfferRight(deps, application, present.revision, present.trust);
+      const all = offersOf(channels, request.version);
+      const offers = new Map(
+        [...all].filter(([name, offer]) => right?.isSigned(name, offer) !== false),
+      );
+      if (all.size > 0 && offers.size === 0) throw unsignedEverywhere(request.version, all);
       const own = offers.get(channel);
       const newest = newestOf([...offers].filter(([name]) => name !== channel));
       const source = newest ?? own;
@@ -121,7 +127,6 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         leftBehind: leftBehindOn(after, channel, version),
       };
       if (isThere) return { edit: undefined, plan };
-      const right = await openOfferRight(deps, application, present.revision, present.trust);
       const isHeld = own === undefined && right?.mayOffer(channel, offer) === false;
       // A second promotion adds builds, so the rules count for it too.
       await refuseRequiredOf(deps, { application, channel }, source, {
@@ -158,6 +163,15 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
     },
   );
   return { ...committed, channel, ...plan };
+}
+
+/** The error for a release that no client gets, because too few keys signed it. */
+function unsignedEverywhere(version: string, offers: ReadonlyMap<string, OfferJson>): AppError {
+  const [name = ''] = offers.keys();
+  return new AppError(
+    'key_required',
+    `Too few keys of ${[...offers.keys()].join(', ')} signed ${version}, so no client is offered it. Sign it there first: slipway sign ${version}${optionOf(name)}.`,
+  );
 }
 
 /** Reads the manifest only when the application has rules. */

@@ -19,7 +19,7 @@ import {
   refuseRemoved,
 } from '../channels/channel-rules.ts';
 import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
-import type { Contribution } from './merge-release.ts';
+import { type Contribution, mergeRelease } from './merge-release.ts';
 import { addsFiles, wasListed } from './refuse-other-bytes.ts';
 
 /**
@@ -108,12 +108,31 @@ export async function readPublishState(
       ? await readManifest(deps, application, version, listed.manifest)
       : undefined;
   const newest = continued(channels, version, stored);
-  const { offered, restored } = await readOffered(deps, mine, channels, newest);
-  const base = draft === undefined ? newest : (opened ?? (await readDraft(deps, mine, draft)));
-  const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
-  const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
+  const isVerified = deps.trust?.of(application) !== undefined;
   const { next, trust } = admitted;
   const offerRight = await openOfferRight(deps, application, next, trust);
+  const { offered: all, restored } = await readOffered(
+    deps,
+    mine,
+    channels,
+    isVerified ? undefined : newest,
+  );
+  // Who opens a release has seen its manifest, and signs exactly that.
+  const isTrusted = ({ number }: ManifestReference): boolean =>
+    offerRight === undefined ||
+    number === opened?.number ||
+    [...offersOf(channels, version)].some(
+      ([name, offer]) => offer.manifest.number === number && offerRight.isSigned(name, offer),
+    );
+  const offered = all.filter(isTrusted);
+  // Files that clients may have are never replaced, whoever signed them. But nothing of them gets into the release.
+  const unsigned = all.filter((reference) => !offered.includes(reference));
+  for (const { release } of unsigned) mergeRelease(undefined, [release], mine);
+  // No signed revision names the newest manifest: an attacker who writes the bucket may have stored it.
+  const known = isVerified ? offered.at(-1) : newest;
+  const base = draft === undefined ? known : (opened ?? (await readDraft(deps, mine, draft)));
+  const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
+  const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
   const now = deps.clock.now();
   return { ...admitted, now, newest, base, offered, restored, former, offerRight };
 }

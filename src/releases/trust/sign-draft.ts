@@ -15,6 +15,7 @@ import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts'
 import {
   type ChannelKeys,
   signedSettingsOf,
+  statementDigest,
   targetPath,
   targetsOf,
 } from '../../catalog/trust/channel-role.ts';
@@ -93,7 +94,8 @@ export async function readWaiting(
   const role = (await trust.rolesOf({ ...revision, revision: number }))?.get(name);
   const offer = channel?.offers.find((each) => each.version === version);
   const isUncovered =
-    offer !== undefined && role?.statements.get(targetPath(application, name, offer)) === undefined;
+    offer !== undefined &&
+    role?.statements.get(targetPath(application, name, offer)) !== statementDigest(offer);
   const draft =
     channel === undefined
       ? undefined
@@ -218,9 +220,9 @@ export async function signWaiting(
   { application, channel, revision, root, keys, next, digest, signatures }: WaitingRelease,
   signers: readonly Signer[],
 ): Promise<SignedRelease> {
-  const own = signers.filter(({ key }) => keys.keys.has(key.id));
-  if (own.length === 0) throw noKey(root, channel, keys, signers);
-  const fresh = own.filter(({ key }) => signatures.every(({ keyid }) => keyid !== key.id));
+  const signing = signers.filter(({ key }) => keys.keys.has(key.id));
+  if (signing.length === 0) throw noKey(root, channel, keys, signers);
+  const fresh = signing.filter(({ key }) => signatures.every(({ keyid }) => keyid !== key.id));
   const made = await signMetadata(next, fresh);
   for (const signature of made.signatures) {
     const key = roleSignatureKey(application, digest, signature.keyid);
@@ -232,7 +234,10 @@ export async function signWaiting(
       );
     }
   }
-  const all = [...signatures, ...made.signatures];
+  // Another person may have signed meanwhile.
+  const others = await readSignatures(deps.store, application, { digest, next, keys });
+  const own = new Set(made.signatures.map(({ keyid }) => keyid));
+  const all = [...made.signatures, ...others.filter(({ keyid }) => !own.has(keyid))];
   const has = (id: string): boolean => all.some(({ keyid }) => keyid === id);
   const ids = [...keys.keys.keys()];
   const named = (some: readonly string[]) => some.map((id) => keyText(root, id)).sort();

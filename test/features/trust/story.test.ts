@@ -168,13 +168,14 @@ describe('the command line, from new keys to a removed key', () => {
 
   it('holds notes and builds of an offered release back until people have signed them', async () => {
     await writeFile(at('notes.md'), 'Better.');
+    const offeredManifest = async () =>
+      json(await run('show', '1.4.0', '--json')).offers[0].manifest.number;
+    const before = await offeredManifest();
     const noted = await run('notes', '1.4.0', '--file', 'notes.md');
     expect(noted).toMatchObject({ code: 0, stderr: '' });
     expect(noted.stdout).toContain('clients see the notes once people with its keys have signed');
     expect(await run('notes', '1.4.0', '--file', 'notes.md')).toMatchObject({ code: 0 });
-    const offeredManifest = async () =>
-      json(await run('show', '1.4.0', '--json')).offers[0].manifest.number;
-    expect(await offeredManifest()).toBe(1);
+    expect(await offeredManifest()).toBe(before);
     expect((await run('sign', '1.4.0', '--key', 'k1.key', '--yes')).stdout).toContain('1 of 2');
     // Another build makes another manifest, so the first signature does not count for it.
     await rm(at('dist'), { recursive: true });
@@ -183,10 +184,10 @@ describe('the command line, from new keys to a removed key', () => {
     const added = await run('publish', '1.4.0', 'dist');
     expect(added.stdout).toContain('Added 1 file to the draft 1.4.0 of stable');
     expect((await run('sign', '1.4.0', '--key', 'k2.key', '--yes')).stdout).toContain('1 of 2');
-    expect(await offeredManifest()).toBe(1);
+    expect(await offeredManifest()).toBe(before);
     const signed = await run('sign', '1.4.0', '--key', 'k3.key', '--yes');
     expect(signed.stdout).toContain('stable offers desktop 1.4.0 now');
-    expect(await offeredManifest()).toBe(3);
+    expect(await offeredManifest()).toBeGreaterThan(before);
     const { release } = json(await run('show', '1.4.0', '--json'));
     expect(release.notes).toEqual({ und: 'Better.' });
     expect((await run('releases')).stdout).not.toContain('draft');
