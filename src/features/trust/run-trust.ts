@@ -393,7 +393,7 @@ async function refuseUnknown(
   if (isAsked || isRecent || named !== undefined) return;
   throw new AppError(
     'state_changed',
-    `The last timestamp of ${trust.application} is older than a day, or missing, so a person has to look at the state: run "slipway trust renew" on a terminal, or add --revision ${newest} when you know that this is the newest revision.`,
+    `The last timestamp of ${trust.application} is older than a day, or missing, so a person has to look at the state: run "slipway trust renew" on a terminal, or add --revision ${newest} when you know that this is the newest revision. Nothing was signed.`,
   );
 }
 

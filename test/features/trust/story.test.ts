@@ -197,6 +197,18 @@ describe('the command line, from new keys to a removed key', () => {
     expect(await run('yank', '2.0.0-beta.1', '--yes')).toMatchObject({ code: 0 });
   });
 
+  it('declares no state new that nobody has looked at', async () => {
+    await rm(at('data/objects/apps/desktop/trust/timestamp'), { recursive: true });
+    const refused = await run('trust', 'renew', '--yes');
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    const [, newest = ''] = /add --revision (\d+)/.exec(refused.stderr) ?? [];
+    const other = await run('trust', 'renew', '--yes', '--revision', String(Number(newest) - 1));
+    expect(other.stderr).toContain(`The newest revision of desktop is ${newest}, not`);
+    expect((await run('pause', '1.4.0', '--yes')).stderr).toContain('no valid timestamp');
+    const renewed = await run('trust', 'renew', '--yes', '--revision', newest);
+    expect(renewed.stdout).toContain('Signed. The timestamp expires on');
+  });
+
   it('renews, rotates, adds and removes keys; a removed key signs nothing more', async () => {
     expect((await run('trust', 'renew', '--yes')).stdout).toContain(
       'Signed. The timestamp expires on',
