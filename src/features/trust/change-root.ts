@@ -1,7 +1,9 @@
 import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
+import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import { delegationsKey, rootKey } from '../../catalog/keys.ts';
 import { readApplications, readRevision } from '../../catalog/read.ts';
-import { parseDelegations } from '../../catalog/trust/channel-role.ts';
+import { coverageOf } from '../../catalog/trust/application-trust.ts';
+import { parseDelegations, targetPath } from '../../catalog/trust/channel-role.ts';
 import {
   digestOfSigned,
   parseMetadata,
@@ -83,6 +85,8 @@ export interface RootChange {
   readonly revision: number;
   /** Offers that the keys of their channels have not signed. */
   readonly lost: readonly UncoveredOffer[];
+  /** Offers that the keys of their channels had not signed before, and that the given keys sign with this change. */
+  readonly signs: readonly UncoveredOffer[];
 }
 
 /**
@@ -105,6 +109,7 @@ export async function commitRoot(
       `Another publisher changed the catalog of ${application} meanwhile. Nothing was changed: run the command again.`,
     );
   }
+  const before = present && (await coveredOffers(deps, present.signed));
   // The delegations come first: a root without them would stop every change.
   await createOnce(deps, delegationsKey(application, version), delegationsBytes);
   await createOnce(deps, rootKey(application, version), rootBytes);
@@ -127,7 +132,28 @@ export async function commitRoot(
   }));
   const newest = await readRevision(writing, application);
   const lost = newest === undefined ? [] : await findUncovered(writing, newest.signed);
-  return { root, revision, lost };
+  const after = newest && (await coveredOffers(writing, newest.signed));
+  const signs = [...(after ?? [])].filter(([key]) => before?.has(key) !== true);
+  return { root, revision, lost, signs: signs.map(([, offer]) => offer) };
+}
+
+/** The offers that the keys of their channels have signed, whatever their status; by channel and manifest. */
+async function coveredOffers(
+  { trust }: WriterDeps,
+  revision: RevisionJson,
+): Promise<ReadonlyMap<string, UncoveredOffer>> {
+  const { application } = revision;
+  const roles = await trust?.of(application)?.rolesOf(revision);
+  const { covers } = coverageOf(application, roles ?? new Map());
+  const covered = Object.entries(revision.channels).flatMap(([channel, { offers }]) =>
+    offers.filter((offer) => covers(channel, offer)).map((offer) => [channel, offer] as const),
+  );
+  return new Map(
+    covered.map(([channel, offer]) => [
+      targetPath(application, channel, offer),
+      { channel, version: offer.version },
+    ]),
+  );
 }
 
 function isSameContent(a: Uint8Array, b: Uint8Array, key: string): boolean {

@@ -120,12 +120,12 @@ export async function init(
       }),
       reason: 'root 1',
     });
-  const { lost } = await change({ ...context, ...context.rehearse() });
-  await askAboutLost(terminal, content, lost);
+  const would = await change({ ...context, ...context.rehearse() });
+  await askAboutOffers(terminal, content, would);
   // The file comes first: without it, nobody could use the signed catalog.
   if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
   const made = await change(context);
-  reportRoot(terminal, options, content, { ...made, lost });
+  reportRoot(terminal, options, content, made);
   if (options.json) return;
   print(
     terminal,
@@ -193,9 +193,9 @@ async function changeRoot(
       trust: context.trust.signingWith(signers, deps.store),
       reason: `root ${content.version}`,
     });
-  const { lost } = await change({ ...context, ...context.rehearse() });
-  await askAboutLost(terminal, content, lost);
-  reportRoot(terminal, options, content, { ...(await change(context)), lost });
+  const would = await change({ ...context, ...context.rehearse() });
+  await askAboutOffers(terminal, content, would);
+  reportRoot(terminal, options, content, await change(context));
 }
 
 async function readAdditions({ channel = [], operators }: KeyOptions) {
@@ -205,38 +205,53 @@ async function readAdditions({ channel = [], operators }: KeyOptions) {
 }
 
 /**
- * Asks before releases are no longer offered. A script has to say that this is intended.
+ * Asks before the given keys sign releases, and before releases are no longer offered. A script has to say that the
+ * second is intended.
  *
  * @throws AppError `status_forbids`
  */
-async function askAboutLost(
+async function askAboutOffers(
   terminal: Terminal,
   content: RootContent,
-  lost: readonly UncoveredOffer[],
+  { lost, signs }: RootChange,
 ): Promise<void> {
   const { session } = terminal;
-  if (lost.length === 0) return;
-  const text = `${lostSentence(content, lost)} Clients that have them keep them.`;
+  if (lost.length + signs.length === 0) return;
+  const kept = lost.length === 0 ? '' : ' Clients that have them keep them.';
+  const text = `${offersSentences(content, { lost, signs })}${kept}`;
   if (isInteractive(terminal)) return requireConsent(terminal, text);
-  if (session?.isDryRun === true || session?.hasConsented === true) return;
+  if (lost.length === 0 || session?.isDryRun === true || session?.hasConsented === true) return;
   const why = `${text} Nothing was changed. To make the change all the same, add --yes.`;
   throw new AppError('status_forbids', why);
 }
 
-const LOST_SHOWN = 10;
+const OFFERS_SHOWN = 10;
 
-function lostSentence({ channels }: RootContent, lost: readonly UncoveredOffer[]): string {
-  const names = lost.map(({ channel, version }) => `${version} on ${channel}`);
-  const more = names.length > LOST_SHOWN ? ` and ${names.length - LOST_SHOWN} more` : '';
+function offersSentences(
+  { channels }: RootContent,
+  { lost, signs }: Pick<RootChange, 'lost' | 'signs'>,
+): string {
+  const named = (offers: readonly UncoveredOffer[]): string => {
+    const names = offers.map(({ channel, version }) => `${version} on ${channel}`);
+    const more = names.length > OFFERS_SHOWN ? ` and ${names.length - OFFERS_SHOWN} more` : '';
+    return `${names.slice(0, OFFERS_SHOWN).join(', ')}${more}`;
+  };
   const keyless = [...new Set(lost.map(({ channel }) => channel))].filter(
     (channel) => !channels.has(channel),
   );
+  const keys =
+    keyless.length === 0
+      ? 'Give the keys of those channels with --key too, to sign them now.'
+      : `The root names no keys for ${keyless.join(', ')}, so nothing is offered there: add --channel ${keyless[0]}=NAME.pub:1.`;
   return [
-    `These releases are not offered from then on, because too few keys of their channels signed them: ${names.slice(0, LOST_SHOWN).join(', ')}${more}.`,
-    ...(keyless.length === 0
-      ? ['Give the keys of those channels with --key too, to sign them now.']
+    ...(signs.length === 0
+      ? []
+      : [`With this change, the keys that you give sign these releases: ${named(signs)}.`]),
+    ...(lost.length === 0
+      ? []
       : [
-          `The root names no keys for ${keyless.join(', ')}, so nothing is offered there: add --channel ${keyless[0]}=NAME.pub:1.`,
+          `These releases are not offered from then on, because too few keys of their channels signed them: ${named(lost)}.`,
+          keys,
         ]),
   ].join(' ');
 }
@@ -245,10 +260,10 @@ function reportRoot(
   terminal: Terminal,
   { json }: AppOptions,
   content: RootContent,
-  { root, revision, lost }: RootChange,
+  { root, revision, lost, signs }: RootChange,
 ): void {
   if (json) {
-    printJson(terminal, { app: root.application, root: root.version, revision, lost });
+    printJson(terminal, { app: root.application, root: root.version, revision, lost, signs });
     return;
   }
   print(
@@ -256,7 +271,8 @@ function reportRoot(
     `Root ${root.version} of ${root.application} is in use since catalog revision ${revision}:`,
   );
   printContent(terminal, content);
-  if (lost.length > 0) print(terminal, lostSentence(content, lost));
+  const sentences = offersSentences(content, { lost, signs });
+  if (sentences !== '') print(terminal, sentences);
   if (root.version > 1) {
     const file = `root-${root.version}.json`;
     print(

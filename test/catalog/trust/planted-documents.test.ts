@@ -208,6 +208,18 @@ describe('an attacker with the bucket and the key of an operator', () => {
     expect(await offeredCold()).toBe('1.0.0');
   });
 
+  it('cannot hide what people sign when they give a channel its first keys', async () => {
+    const without = { ...DELEGATED, channels: { stable: keysOf(2, k1, k2, k3) } };
+    await begin(without);
+    const planted = await plant('9.0.0', 1);
+    const edit = (signed: RevisionJson) => {
+      signed.channels.beta = { inherits: null, retired: [], offers: [planted] };
+    };
+    await forge(edit, { signer: ci });
+    const { signs } = await changeRoot(without, DELEGATED, k1, k2, ci);
+    expect(signs).toEqual([{ channel: 'beta', version: '9.0.0' }]);
+  });
+
   it.each([
     [
       'an older role',

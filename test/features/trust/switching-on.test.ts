@@ -35,6 +35,10 @@ describe('switching trust on for an application with releases', () => {
     expect(tried.stdout).toMatch(
       /are not offered from then on.*1\.0\.0 on stable, 1\.1\.0 on stable/,
     );
+    const both = await run(...INIT, '--key', 'k1.key', '--key', 'k2.key', '--dry-run');
+    expect(both.stdout).toContain(
+      'the keys that you give sign these releases: 1.0.0 on stable, 1.1.0 on stable.',
+    );
     const refused = await run(...INIT, '--key', 'k1.key');
     expect(refused).toMatchObject({ code: 3, stdout: '' });
     expect(refused.stderr).toContain('To make the change all the same, add --yes.');
