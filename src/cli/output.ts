@@ -1,5 +1,6 @@
 import { printableText } from '../core/printable.ts';
 import { formatTime } from '../core/time-text.ts';
+import type { ReleaseNotes } from '../domain/release.ts';
 import { whenLive } from '../releases/when-live.ts';
 import type { CommandConfig } from './facts.ts';
 import { print, type Terminal } from './terminal.ts';
@@ -94,6 +95,13 @@ function printable(text: string): string {
 }
 
 export { formatBytes } from '../core/counted.ts';
+
+export function printNotes(terminal: Terminal, notes: ReleaseNotes): void {
+  for (const [locale, text] of Object.entries(notes)) {
+    const title = locale === 'und' ? 'Notes' : `Notes (${locale})`;
+    print(terminal, printableText(`\n${title}:\n${text.trimEnd()}`));
+  }
+}
 
 /** Prints how soon running services answer clients with the change. */
 export function printWhenLive(

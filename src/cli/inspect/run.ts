@@ -16,6 +16,7 @@ import {
   formatTime,
   printableText,
   printJson,
+  printNotes,
   printTable,
 } from '../output.ts';
 import { draftJson } from '../publish/draft-report.ts';
@@ -165,12 +166,7 @@ export async function show(
       artifact.sha256,
     ]),
   );
-  for (const [locale, text] of Object.entries(release.notes)) {
-    print(
-      terminal,
-      printableText(`\n${locale === 'und' ? 'Notes' : `Notes (${locale})`}:\n${text.trimEnd()}`),
-    );
-  }
+  printNotes(terminal, release.notes);
 }
 
 export async function history(

@@ -1,9 +1,17 @@
+import { targetNames } from '../../catalog/list-drafts.ts';
 import { readManifest } from '../../catalog/read.ts';
 import { requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { differenceJson, printDifference } from '../../cli/forecast/difference-report.ts';
 import { wideQuestion } from '../../cli/forecast/wide-change.ts';
-import { alignColumns, formatBytes, indented, printJson, printWhenLive } from '../../cli/output.ts';
+import {
+  alignColumns,
+  formatBytes,
+  indented,
+  printJson,
+  printNotes,
+  printWhenLive,
+} from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
@@ -114,6 +122,8 @@ async function printRelease(
     ['build', provenance.buildUrl ?? ''],
     ['requires', release.requires ?? 'any version'],
     ['mandatory for', release.mandatoryFor ?? 'none'],
+    ['ends builds for', targetNames(release.endsNative) || 'no machine'],
+    ['signed documents', release.carried.map(({ name }) => name).join(', ') || 'none'],
     ['channel inherits', String(next.x_slipway_inherits ?? 'nothing')],
     ['downgrades', next.x_slipway_allow_downgrade === true ? 'allowed' : 'not allowed'],
     ['signatures', `${signatures.length} of ${keys.threshold}`],
@@ -124,6 +134,7 @@ async function printRelease(
     .flatMap((artifact) => [artifact, ...artifact.companions])
     .map(({ filename, size, sha256 }) => [filename, formatBytes(size), sha256]);
   for (const line of indented(2, alignColumns(files))) print(terminal, line);
+  printNotes(terminal, release.notes);
 }
 
 async function report(

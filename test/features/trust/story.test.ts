@@ -176,7 +176,9 @@ describe('the command line, from new keys to a removed key', () => {
     expect(noted.stdout).toContain('clients see the notes once people with its keys have signed');
     expect(await run('notes', '1.4.0', '--file', 'notes.md')).toMatchObject({ code: 0 });
     expect(await offeredManifest()).toBe(before);
-    expect((await run('sign', '1.4.0', '--key', 'k1.key', '--yes')).stdout).toContain('1 of 2');
+    const shown = (await run('sign', '1.4.0', '--key', 'k1.key', '--yes')).stdout;
+    expect(shown).toContain('\nNotes:\nBetter.\n');
+    expect(shown).toContain('1 of 2');
     // Another build makes another manifest, so the first signature does not count for it.
     await rm(at('dist'), { recursive: true });
     await mkdir(at('dist'));
