@@ -126,7 +126,7 @@ export async function init(
   if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
   const made = await change(context);
   reportRoot(terminal, options, content, made);
-  if (options.json) return;
+  if (options.json || options.dryRun) return;
   print(
     terminal,
     `Next: copy ${options.out} to each machine that runs the service or a command, and set TRUST_ROOT to it. Keep a copy outside the bucket: whoever can change it decides whom they trust.`,
@@ -273,7 +273,7 @@ function reportRoot(
   printContent(terminal, content);
   const sentences = offersSentences(content, { lost, signs });
   if (sentences !== '') print(terminal, sentences);
-  if (root.version > 1) {
+  if (root.version > 1 && terminal.session?.isDryRun !== true) {
     const file = `root-${root.version}.json`;
     print(
       terminal,

@@ -81,6 +81,7 @@ describe('the command line, from new keys to a removed key', () => {
     const keys = ['--key', 'k1.key', '--key', 'k2.key'];
     const tried = await run(...INIT, ...keys, '--dry-run');
     expect(tried.stdout).toContain('Root 1 of desktop is in use since catalog revision 1:');
+    expect(tried.stdout).not.toContain('Next:');
     expect(await readdir(directory.path)).not.toContain('root.json');
     const made = await run(...INIT, ...keys);
     expect(made).toMatchObject({ code: 0, stderr: '' });
