@@ -187,7 +187,7 @@ export function createApplicationTrust({
         newest = next;
         roots.set(next.version, next);
       } catch (error) {
-        // Anybody who writes the bucket can store such an object. It must not stop what the known roots allow.
+        // An attacker who writes the bucket can store such an object. It must not stop what the known roots allow.
         if (!isAppError(error, 'document_corrupt')) throw error;
         problem = error.message;
         break;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
-import { AppError, isAppError } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import { refuseExcess } from '../../store/sequence/json.ts';
@@ -9,6 +9,7 @@ import type { TrustJson } from '../documents/trust-document.ts';
 import { freshnessKey, freshnessPrefix } from '../keys.ts';
 import { roleName } from './channel-role.ts';
 import {
+  ignoreCorrupt,
   type MetadataJson,
   parseMetadata,
   readMetadataObject,
@@ -74,7 +75,7 @@ const snapshotSchema = z.object({
   x_slipway_root: z.int().positive(),
 });
 
-/** The newest objects that a process looks at. An attacker can write any number of objects that nobody signed. */
+/** The newest objects that a process looks at. An attacker can write any number of unsigned objects. */
 const LOOKED_AT_MAX = 20;
 
 interface FreshnessDeps {
@@ -115,10 +116,6 @@ export async function findFreshness(
 /** The SHA-256 of the bytes in which TUF clients get the metadata, in hex. */
 function sha256Of(metadata: MetadataJson): string {
   return createHash('sha256').update(renderMetadata(metadata)).digest('hex');
-}
-
-function ignoreCorrupt(error: unknown): undefined {
-  if (!isAppError(error, 'document_corrupt')) throw error;
 }
 
 /** @returns undefined when the document is corrupt, or no operator of the root signed it */

@@ -65,6 +65,11 @@ export async function readMetadataObject(
   }
 }
 
+/** For objects that an attacker may have stored, and that prove nothing when they are corrupt. */
+export function ignoreCorrupt(error: unknown): undefined {
+  if (!isAppError(error, 'document_corrupt')) throw error;
+}
+
 /** The bytes to store. What is signed is another form, which does not escape line breaks: see {@link signedBytes}. */
 export function renderMetadata(metadata: MetadataJson): Uint8Array {
   return Buffer.from(`${canonicalForm(metadata)}\n`);

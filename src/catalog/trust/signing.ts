@@ -1,18 +1,7 @@
-import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../../core/errors.ts';
-import type { ObjectStore } from '../../store/object-store.ts';
 import type { Sealed } from '../../store/sequence/envelope.ts';
-import type { DraftJson } from '../documents/draft-document.ts';
-import { MANIFEST_BYTES_MAX, releaseOf } from '../documents/manifest-document.ts';
-import {
-  type ChannelJson,
-  type OfferJson,
-  offerJsonOf,
-  type RevisionJson,
-} from '../documents/revision-document.ts';
+import type { ChannelJson, OfferJson, RevisionJson } from '../documents/revision-document.ts';
 import type { MetadataReference, TrustJson } from '../documents/trust-document.ts';
-import { manifestKey, roleKey } from '../keys.ts';
-import { parseManifest } from '../sequences.ts';
 import {
   type ApplicationTrust,
   type Coverage,
@@ -23,24 +12,14 @@ import {
   type ChannelKeys,
   type ChannelRole,
   hasSignedSettings,
-  type RoleTarget,
-  renderRole,
-  type SignedSettings,
   signedSettingsOf,
   statementDigest,
   targetPath,
   targetsOf,
 } from './channel-role.ts';
 import { createFreshness, type Freshness, type FreshRevision } from './freshness.ts';
-import {
-  digestOfSigned,
-  METADATA_BYTES_MAX,
-  type MetadataJson,
-  renderMetadata,
-  signedBytes,
-  signMetadata,
-  tufTime,
-} from './metadata.ts';
+import { signMetadata, tufTime } from './metadata.ts';
+import { nextRole, ROLE_VALID_MS, storeRole, type Targets } from './next-role.ts';
 import { shortId } from './public-key.ts';
 import { signRevision } from './revision-signature.ts';
 import { keyList, type TrustRoot } from './root.ts';
@@ -75,9 +54,6 @@ interface PreparedTrust {
   readonly trust: TrustJson;
   readonly channels: Channels;
 }
-
-/** The time for which a new version of a channel's role is valid. */
-export const ROLE_VALID_MS = 365 * 86_400_000;
 
 /**
  * Signs the roles of the channels whose offers or settings need it.
@@ -186,7 +162,8 @@ function withSignedSettings(
     if (role === undefined || present === undefined || hasSignedSettings(role, present)) {
       return [name, channel] as const;
     }
-    const [was, is] = [signedSettingsOf(present), signedSettingsOf(channel)];
+    const was = signedSettingsOf(present);
+    const is = signedSettingsOf(channel);
     const inherits = was.inherits === is.inherits ? role.inherits : is.inherits;
     const isAllowed =
       was.allowDowngrade === is.allowDowngrade ? role.allowDowngrade : is.allowDowngrade;
@@ -291,7 +268,8 @@ export async function openSignedRight(
   const isSigned = coverageOf(application, now.roles).covers;
   if (deps.assumesSigned === true) return { mayOffer: () => true, isSigned };
   const signers = await deps.trust.signers();
-  const { roles } = await openRoles(deps, trust, number, before);
+  const { roles } =
+    deps.signedRoles === undefined ? now : await openRoles(deps, trust, number, before);
   const { covers } = coverageOf(application, roles);
   const root = await trust.newestRoot();
   return {
@@ -425,111 +403,5 @@ function refuseExpired({ application, version, expiresAt }: TrustRoot, now: numb
   throw new AppError(
     'key_required',
     `Root ${version} of ${application} expired at ${tufTime(expiresAt)}, so no new release is offered. Releases that are offered stay. Renew it: slipway trust rotate.`,
-  );
-}
-
-type Targets = Readonly<Record<string, RoleTarget>>;
-
-interface NextRole {
-  readonly application: string;
-  /** The channel. */
-  readonly name: string;
-  readonly settings: SignedSettings;
-  readonly version: number;
-  /** The releases of the version before that stay. */
-  readonly kept: Targets;
-  /** The releases to add. */
-  readonly adding: readonly (OfferJson | DraftJson)[];
-  /** As `tufTime` renders it. */
-  readonly expires: string;
-}
-
-/**
- * The next version of a channel's role. The same content makes the same bytes, so that several people sign the same
- * version.
- *
- * @throws AppError `document_corrupt` when a manifest is not the one that the catalog names; `document_too_large`
- */
-export async function nextRole(
-  { store }: Pick<SigningDeps, 'store'>,
-  { application, name, settings, version, kept, adding, expires }: NextRole,
-): Promise<MetadataJson['signed']> {
-  const added = adding.map(
-    async (offer) =>
-      [targetPath(application, name, offer), await targetOf(store, application, offer)] as const,
-  );
-  const role = renderRole({
-    application,
-    channel: name,
-    version,
-    expires,
-    targets: { ...kept, ...Object.fromEntries(await Promise.all(added)) },
-    inherits: settings.inherits,
-    allowDowngrade: settings.allowDowngrade,
-  });
-  if (signedBytes(role).length > METADATA_BYTES_MAX / 2) {
-    throw new AppError(
-      'document_too_large',
-      `${name} has too many signed releases for the clients of TUF. Retire old releases first: slipway retire VERSION. Nothing was changed.`,
-    );
-  }
-  return role;
-}
-
-/**
- * Reads the manifest that an offer or a draft names, and compares the copies of its fields with it.
- *
- * @throws AppError `document_corrupt`
- */
-async function targetOf(
-  store: ObjectStore,
-  application: string,
-  offer: OfferJson | DraftJson,
-): Promise<RoleTarget> {
-  const { version, manifest } = offer;
-  const key = manifestKey(application, version, manifest.number);
-  const bytes = (await store.get(key, { bytesMax: MANIFEST_BYTES_MAX }))?.body;
-  if (bytes === undefined) throw new AppError('document_corrupt', `${key} is missing.`);
-  const { signed, digest } = parseManifest(bytes, application, version, manifest.number);
-  const statement = statementDigest(offer);
-  const stated = offerJsonOf(releaseOf(signed), { number: manifest.number, digest });
-  if (statementDigest(stated) !== statement) {
-    throw new AppError(
-      'document_corrupt',
-      `The catalog of ${application} states other facts about ${version} than ${key}. Nothing was signed.`,
-    );
-  }
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { length: bytes.length, hashes: { sha256 }, custom: { statement } };
-}
-
-/**
- * Stores a version of a role that has enough signatures, for a revision with this number.
- *
- * @throws AppError `status_forbids` when the store has an object that nobody signed under this key
- */
-export async function storeRole(
-  store: ObjectStore,
-  trust: ApplicationTrust,
-  revision: number,
-  { channel, metadata }: { readonly channel: string; readonly metadata: MetadataJson },
-): Promise<MetadataReference> {
-  const { application } = trust;
-  const reference = {
-    version: Number(metadata.signed.version),
-    digest: digestOfSigned(metadata.signed),
-  };
-  const key = roleKey(application, channel, reference);
-  if ((await store.create(key, renderMetadata(metadata))) === 'created') return reference;
-  // Another process may have stored the same version, and its signatures count as well. An attacker may have, too.
-  const { version, digest } = await trust.newestRoot();
-  const named = { root: { version, digest }, channels: { [channel]: reference } };
-  const roles = await trust.rolesOf({ revision, trust: named }).catch((error: unknown) => {
-    if (!isAppError(error, 'document_corrupt')) throw error;
-  });
-  if (roles?.has(channel) === true) return reference;
-  throw new AppError(
-    'status_forbids',
-    `The store has another ${key}, which too few keys signed. Delete this object, and run the command again. Nothing was changed.`,
   );
 }

@@ -158,7 +158,8 @@ async function coveredOffers(
 
 function isSameContent(a: Uint8Array, b: Uint8Array, key: string): boolean {
   try {
-    const [one, other] = [parseMetadata(a, key), parseMetadata(b, key)];
+    const one = parseMetadata(a, key);
+    const other = parseMetadata(b, key);
     return digestOfSigned(one.signed) === digestOfSigned(other.signed);
   } catch (error) {
     if (!isAppError(error, 'document_corrupt')) throw error;

@@ -122,7 +122,7 @@ export async function init(
     });
   const would = await change({ ...context, ...context.rehearse() });
   await askAboutOffers(terminal, content, would);
-  // The file comes first: without it, nobody could use the signed catalog.
+  // The file comes first: without it, no command could read the signed catalog.
   if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
   const made = await change(context);
   reportRoot(terminal, options, content, made);

@@ -21,19 +21,20 @@ import {
 } from '../../catalog/trust/channel-role.ts';
 import {
   digestOfSigned,
+  ignoreCorrupt,
   type MetadataJson,
   readMetadataObject,
   signedBytes,
   signMetadata,
   tufTime,
 } from '../../catalog/trust/metadata.ts';
+import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/next-role.ts';
 import { isTufSignatureOf, shortId } from '../../catalog/trust/public-key.ts';
 import { keyList, keyText, type TrustRoot } from '../../catalog/trust/root.ts';
 import type { Signer } from '../../catalog/trust/signer.ts';
-import { nextRole, ROLE_VALID_MS, storeRole } from '../../catalog/trust/signing.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
-import { AppError, isAppError } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { incomplete, noDraft } from '../drafts/draft-rules.ts';
 
@@ -80,9 +81,9 @@ export async function readWaiting(
   const revision = known ?? (await readRevision(deps, application))?.signed;
   if (revision === undefined) throw await unknownApplication(deps, application);
   const number = revision.revision + 1;
-  const keys = (await trust.delegationsAt(number)).channels.get(name);
+  const { channels } = await trust.delegationsAt(number);
+  const keys = channels.get(name);
   if (keys === undefined) {
-    const { channels } = await trust.delegationsAt(number);
     throw new AppError(
       'status_forbids',
       channels.size === 0
@@ -185,10 +186,6 @@ async function readSignatures(
     if (given?.keyid === id && isTufSignatureOf(key, bytes, given.sig)) found.push(given);
   }
   return found;
-}
-
-function ignoreCorrupt(error: unknown): undefined {
-  if (!isAppError(error, 'document_corrupt')) throw error;
 }
 
 function parseSignature(bytes: Uint8Array): z.output<typeof signatureSchema> | undefined {

@@ -317,7 +317,7 @@ describe('the results', () => {
     await run(world, directory, /true/);
     const { lastModified } = (await world.memory.head(key)) ?? {};
     await replace(world, key, 'bad');
-    // The date of the new object is not later, as that of a file which `cp -p` copied.
+    // The new object is not younger: `cp -p` keeps the date of a file, too.
     const head: ObjectStore['head'] = async (each, options) => {
       const info = await world.memory.head(each, options);
       return info && lastModified && each === key ? { ...info, lastModified } : info;

@@ -281,8 +281,10 @@ it('two people who sign at the same time see each other', async () => {
     const waiting = must(await readWaiting(deps, trust, { channel: 'stable', version: '1.1.0' }));
     return () => signWaiting(deps, trust, waiting, [person]);
   };
-  const [first, second] = [await signAs(k1), await signAs(k2)];
-  const [one, two] = [await first(), await second()];
+  const first = await signAs(k1);
+  const second = await signAs(k2);
+  const one = await first();
+  const two = await second();
   expect(one.role ?? two.role).toBeDefined();
 });
 
