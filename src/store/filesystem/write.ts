@@ -9,13 +9,11 @@ import { isMissing } from './errors.ts';
 import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } from './volume.ts';
 
 /** The number of times that another process may remove the directory before the write fails. */
-const ATTEMPTS_MAX = 28;
+const ATTEMPTS_MAX = 16;
 
-/**
- * The pauses take 4.9 s in total. A FUSE volume may report a removed directory as present for one second, and other
- * processes may create and remove it again meanwhile.
- */
-const pauseBefore = (attempt: number): Promise<void> => setTimeout(attempt ** 2 * 0.7);
+/** The pauses take 2.5 s in total at most. They are random, so that processes that compete do not stay in step. */
+const pauseBefore = (attempt: number): Promise<void> =>
+  setTimeout(attempt ** 2 * 2 * Math.random());
 
 /**
  * Writes a temporary file next to `path`, and links this file to `path` unless the name is taken.
@@ -60,11 +58,16 @@ export async function removeFile(volume: Volume, path: string): Promise<void> {
     }
     return;
   }
-  let directory = dirname(path);
-  while (directory !== volume.root && (await removeIfEmpty(directory))) {
+  await syncDirectory(volume, await removeEmptyDirectories(volume.root, dirname(path)));
+}
+
+/** Removes `path` and its parents as far as they are empty, and never the root. Returns the first that stays. */
+async function removeEmptyDirectories(root: string, path: string): Promise<string> {
+  let directory = path;
+  while (directory !== root && (await removeIfEmpty(directory))) {
     directory = dirname(directory);
   }
-  await syncDirectory(volume, directory);
+  return directory;
 }
 
 /** Creates the volume's root, and syncs every directory to which it adds a name. */
@@ -95,6 +98,9 @@ async function openTemporary(
       if (code !== 'ENOENT' || attempt === ATTEMPTS_MAX) {
         throw error;
       }
+      // Linux refuses every entry in a new directory of a FUSE volume when a process still holds a removed directory
+      // with the same inode number. Each try would meet the same directory, so the next one starts with a new one.
+      await removeEmptyDirectories(root, directory);
       await pauseBefore(attempt);
     }
   }

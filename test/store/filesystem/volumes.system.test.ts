@@ -70,6 +70,27 @@ describeVolume('a volume like those of Windows', VOLUMES.folding, root, (directo
 
   it('can be shared by processes', () => expectOneWinnerEach(join(directory, 'shared')));
 
+  it('can be written when a process still holds a removed directory with the same inode number', async () => {
+    const volume = join(directory, 'held');
+    const store = await openDirectoryStore(volume);
+    const removed = join(volume, 'removed');
+    mkdirSync(removed, { recursive: true });
+    const held = await open(removed);
+    try {
+      const { ino } = await held.stat();
+      rmdirSync(removed);
+      let n = 0;
+      do {
+        n += 1;
+        mkdirSync(join(volume, `${n}`));
+      } while (statSync(join(volume, `${n}`)).ino !== ino && n < 1_000);
+      expect(() => mkdirSync(join(volume, `${n}/below`))).toThrow('ENOENT');
+      await expect(store.create(`${n}/below/x`, Buffer.from('x'))).resolves.toBe('created');
+    } finally {
+      await held.close();
+    }
+  });
+
   it('needs no sync of a directory that another process removed, when a file has its inode now', async () => {
     const volume = join(directory, 'reused');
     const path = join(volume, 'removed');
