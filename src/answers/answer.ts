@@ -43,6 +43,11 @@ const PUBLIC_CACHE = 'public, max-age=60, stale-while-revalidate=300, stale-if-e
 /** For answers that depend on the account: a shared cache would serve them to other clients. */
 export const PRIVATE_CACHE = 'private, no-store';
 
+/**
+ * For an address whose content never changes, because the address has a hash of the content or the version of a file.
+ */
+export const LASTING = 'public, max-age=31536000, immutable';
+
 /** @param isRestricted true when other accounts may get another answer; then no cache may store the answer */
 export function cacheControl(isRestricted: boolean): string {
   return isRestricted ? PRIVATE_CACHE : PUBLIC_CACHE;

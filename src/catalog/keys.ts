@@ -107,6 +107,11 @@ export function roleKey(
   return `apps/${application}/trust/channels/${channel}/${version}.${digest}.json`;
 }
 
+/** The beginning of the keys of all objects that claim to be this version of the role of a channel. */
+export function roleVersionPrefix(application: string, channel: string, version: number): string {
+  return `apps/${application}/trust/channels/${channel}/${version}.`;
+}
+
 /** A signature of a version of a role that does not have enough signatures yet. */
 export function roleSignatureKey(application: string, digest: string, keyId: string): string {
   return `apps/${application}/trust/signatures/${digest}/${keyId}.json`;

@@ -1,3 +1,4 @@
+import { openPublishedMetadata } from '../catalog/trust/published-metadata.ts';
 import type { Config } from '../config.ts';
 import { anonymous } from '../server/access/anonymous.ts';
 import { browserFileRoutes } from '../server/browser-file-routes.ts';
@@ -7,6 +8,7 @@ import { healthRoutes } from '../server/health.ts';
 import { openMonitoring } from '../server/monitoring/service.ts';
 import type { Part, PartDeps } from '../server/part.ts';
 import { publicRoutes } from '../server/public-routes.ts';
+import { tufRoutes } from '../server/tuf/routes.ts';
 import { ANALYTICS_TAGS, analyticsRoutes } from '../server/usage/analytics.ts';
 import type { PasswordCost } from './accounts/passwords/password-hasher.ts';
 import { openAccounts } from './accounts/service.ts';
@@ -30,6 +32,8 @@ export async function openParts(
   deps: AllPartsDeps,
   open: Readonly<Record<'desktop' | 'usage' | 'captcha', Part>>,
 ) {
+  const { clock, releaseStore, trust } = deps;
+  const metadataOf = openPublishedMetadata({ store: releaseStore, clock }, trust);
   const { legacy } = deps.config;
   const accounts = await openAccounts(deps);
   const parts: readonly Part[] = [
@@ -38,6 +42,7 @@ export async function openParts(
     await openWebsite(deps),
     open.desktop,
     { routes: (shared) => feedRoutes({ ...shared, legacy }) },
+    { routes: (shared) => tufRoutes({ ...shared, metadataOf }) },
     open.usage,
     openContact(deps),
     { routes: publicRoutes },

@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { LASTING } from '../answers/answer.ts';
 import { AppError } from '../core/errors.ts';
 import type { BrowserFile, BrowserFiles } from '../web/browser-files.ts';
 import type { App } from './deps.ts';
-import { LASTING } from './http/cache-control.ts';
 import { type SharedAnswer, sendShared, shareAnswer } from './http/shared-answer.ts';
 import { type Load, shedLoad } from './limits/load.ts';
 

@@ -104,13 +104,36 @@ export async function findFreshness(
     if (keys.length > LOOKED_AT_MAX) keys.shift();
   }
   for (const key of keys.reverse()) {
-    const stored = await readMetadataObject(store, key, {
-      bytesMax: SMALL_METADATA_BYTES_MAX,
-    }).catch(ignoreCorrupt);
-    const found = stored && parseFreshness(stored, key, application, root);
-    if (found !== undefined && freshnessKey(application, found.version) === key) return found;
+    const found = await readFreshness({ store, application }, root, key);
+    if (found !== undefined) return found.freshness;
   }
   return undefined;
+}
+
+/** A timestamp and a snapshot that belong together, and what they state. */
+interface StoredFreshness {
+  readonly freshness: Freshness;
+  readonly timestamp: MetadataJson;
+  readonly snapshot: MetadataJson;
+}
+
+/**
+ * Reads a timestamp with its snapshot.
+ *
+ * @returns undefined when the object is missing or corrupt, or no operator of the root signed it
+ * @throws AppError `store_unavailable`, `store_denied`
+ */
+export async function readFreshness(
+  { store, application }: Pick<FreshnessDeps, 'application'> & { store: Pick<ObjectStore, 'get'> },
+  root: TrustRoot,
+  key: string,
+): Promise<StoredFreshness | undefined> {
+  const stored = await readMetadataObject(store, key, {
+    bytesMax: SMALL_METADATA_BYTES_MAX,
+  }).catch(ignoreCorrupt);
+  const found = stored && parseFreshness(stored, key, application, root);
+  const isNamed = found && freshnessKey(application, found.freshness.version) === key;
+  return isNamed === true ? found : undefined;
 }
 
 /** The SHA-256 of the bytes in which TUF clients get the metadata, in hex. */
@@ -124,7 +147,7 @@ function parseFreshness(
   key: string,
   application: string,
   root: TrustRoot,
-): Freshness | undefined {
+): StoredFreshness | undefined {
   try {
     refuseExcess(bytes);
     const { timestamp: given, snapshot: other } = documentSchema.parse(
@@ -142,7 +165,7 @@ function parseFreshness(
       time.version === state.version &&
       time.meta['snapshot.json'].hashes.sha256 === sha256Of(snapshot);
     if (!isOne) return undefined;
-    return {
+    const freshness = {
       version: time.version,
       expiresAt: Date.parse(time.expires),
       signedAt: Date.parse(time.x_slipway_signed_at),
@@ -150,6 +173,7 @@ function parseFreshness(
       rootVersion: state.x_slipway_root,
       signer: timestamp.signatures[0]?.keyid ?? '',
     };
+    return { freshness, timestamp, snapshot };
   } catch {
     // A corrupt timestamp proves nothing, so the process ignores it.
     return undefined;

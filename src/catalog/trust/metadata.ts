@@ -53,7 +53,7 @@ const isLongField: IsLong = (name) => name === 'targets';
  * @throws AppError `document_corrupt`, `store_unavailable`, `store_denied`
  */
 export async function readMetadataObject(
-  store: ObjectStore,
+  store: Pick<ObjectStore, 'get'>,
   key: string,
   options: { readonly bytesMax: number; readonly fresh?: boolean },
 ): Promise<Uint8Array | undefined> {

@@ -1,4 +1,4 @@
-import { LASTING } from '../../server/http/cache-control.ts';
+import { LASTING } from '../../answers/answer.ts';
 import type { StaticContent, StaticFacts } from '../../store/static-target/static-target.ts';
 
 /** The plan of an export: the documents and files that it writes, and the parts that it leaves out. */

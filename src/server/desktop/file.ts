@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { LASTING } from '../../answers/answer.ts';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import type { Offload } from '../bytes/offload.ts';
 import type { App } from '../deps.ts';
-import { LASTING } from '../http/cache-control.ts';
 
 /**
  * Serves the files of a directory store under signed links. A bucket needs no such route: it serves its presigned URLs

@@ -4,17 +4,15 @@ import {
   type DialectAnswer,
   type Dialects,
 } from '../../answers/feeds/answer-dialect.ts';
-import type { CountedDownload, FileAnswer } from '../../answers/files/answer-file.ts';
 import { isAppError } from '../../core/errors.ts';
 import { whenKnown } from '../../core/when-known.ts';
 import type { Protocol, ProtocolRequest } from '../../updaters/protocol.ts';
 import { tierOfRequest } from '../access/tier-of-request.ts';
-import { noSuchRange } from '../bytes/byte-answers.ts';
 import type { RouteDeps } from '../deps.ts';
 import { etagOf } from '../http/conditional.ts';
-import { OPEN_HEADERS } from '../http/cors.ts';
-import { sendAnswered, sendUncached } from '../http/send-answer.ts';
+import { sendAnswered } from '../http/send-answer.ts';
 import { createRecentDownloads, type RecentDownloads } from './recent-downloads.ts';
+import { sendFile } from './send-file.ts';
 
 /** Passes requests at any address of an updater dialect to the dialect, and sends the answer. */
 
@@ -69,36 +67,4 @@ function send(
 ): void | Promise<void> {
   if (answer.kind !== 'document') return sendFile(deps, answer, request, reply);
   sendAnswered(deps.usage, request, reply, answer, protocol);
-}
-
-/**
- * Sends the answer to a request for a file of a release, and counts the download once.
- *
- * @throws AppError `precondition_failed`, `range_not_satisfiable`, `overloaded`, `store_unavailable`
- */
-async function sendFile(
-  deps: Feeds['deps'],
-  answer: FileAnswer,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  if (answer.kind === 'unsatisfiable') throw noSuchRange(reply, answer.size);
-  if (answer.kind === 'redirect') {
-    countDownload(deps, answer.download, request);
-    sendUncached(request, reply, answer.answer);
-    return;
-  }
-  if (request.headers.origin !== undefined) reply.headers(OPEN_HEADERS);
-  await deps.bytes.send(answer.reader, answer, request, reply);
-  // A 304 has no byte of the file, so it is not a download.
-  if (reply.statusCode < 300) countDownload(deps, answer.download, request);
-}
-
-function countDownload(
-  { usage, downloads }: Feeds['deps'],
-  download: CountedDownload | undefined,
-  request: FastifyRequest,
-): void {
-  const begun = download && downloads.note(request, download);
-  if (download !== undefined && begun !== undefined) usage.countLink(download.link, begun);
 }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, mkdir, open, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -12,8 +12,7 @@ import { refuseLinkedDirectory, syncDirectories, syncDirectory, type Volume } fr
 const ATTEMPTS_MAX = 16;
 
 /** The pauses take 2.5 s in total at most. They are random, so that processes that compete do not stay in step. */
-const pauseBefore = (attempt: number): Promise<void> =>
-  setTimeout(attempt ** 2 * 2 * Math.random());
+const pauseBefore = (attempt: number): Promise<void> => setTimeout(randomInt(1 + attempt ** 2 * 2));
 
 /**
  * Writes a temporary file next to `path`, and links this file to `path` unless the name is taken.

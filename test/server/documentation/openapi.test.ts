@@ -46,6 +46,7 @@ describe('the public OpenAPI document', () => {
       'get /api/v1/desktop/download/{platform}',
       'get /feeds/{app}/{channel}/{protocol}/{*}',
       'post /feeds/{app}/{channel}/omaha/{*}',
+      'get /tuf/{app}/{*}',
       'post /api/v1/contact',
       'get /api/v1/system/status',
       'get /api/v1/metrics/public/live',
@@ -107,6 +108,7 @@ describe('the public OpenAPI document', () => {
       `${DOWNLOAD}/{platform}`,
       '/feeds/{app}/{channel}/{protocol}/{*}',
       '/feeds/{app}/{channel}/omaha/{*}',
+      '/tuf/{app}/{*}',
     ]);
     const answer = document.paths['/api/v1/desktop/check-update']?.post?.responses['200'];
     expect(JSON.stringify(answer)).toContain('"not_entitled"');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { LASTING } from '../../../answers/answer.ts';
 import type { App } from '../../../server/deps.ts';
-import { LASTING } from '../../../server/http/cache-control.ts';
 import { SECURITY_HEADERS } from '../../../server/http/security-headers.ts';
 import { sendShared, sharePage } from '../../../server/http/shared-answer.ts';
 import {

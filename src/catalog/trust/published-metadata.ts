@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
+import { MANIFEST_BYTES_MAX } from '../documents/manifest-document.ts';
+import type { TrustJson } from '../documents/trust-document.ts';
+import { delegationsKey, freshnessKey, manifestKey, roleVersionPrefix, rootKey } from '../keys.ts';
+import type { ApplicationTrust } from './application-trust.ts';
+import { parseRole } from './channel-role.ts';
+import { readFreshness } from './freshness.ts';
+import {
+  digestOfSigned,
+  ignoreCorrupt,
+  METADATA_BYTES_MAX,
+  type MetadataJson,
+  parseMetadata,
+  readMetadataObject,
+  renderMetadata,
+  SMALL_METADATA_BYTES_MAX,
+} from './metadata.ts';
+import type { Trust } from './trust.ts';
+
+/**
+ * The metadata of an application as clients of TUF ask for them: each kind by its version (TUF specification 1.0.31,
+ * section 3), and the manifests, which are the targets. The clients verify them. This process looks at them first all the same: an attacker who writes the bucket
+ * must not make it hand out objects of another kind.
+ */
+export interface PublishedMetadata {
+  /**
+   * The version of the newest timestamp; undefined when there is none.
+   *
+   * @param revision the catalog revision that the process serves
+   * @throws AppError `store_unavailable`, `store_denied`
+   */
+  newestTimestamp(revision: number): Promise<number | undefined>;
+  /**
+   * Finds the bytes of metadata, which never change. Undefined when there is no such version.
+   *
+   * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`
+   */
+  find(name: MetadataName, state: ServedState): Promise<Uint8Array | undefined>;
+}
+
+export type MetadataName =
+  | {
+      readonly kind: 'root' | 'targets' | 'snapshot' | 'timestamp';
+      readonly version: number;
+    }
+  | { readonly kind: 'role'; readonly channel: string; readonly version: number }
+  /** The stored bytes of a manifest: the version of its release, its number, and its SHA-256 in hex. */
+  | {
+      readonly kind: 'manifest';
+      readonly version: string;
+      readonly number: number;
+      readonly sha256: string;
+    };
+
+/** The state of the application that the process serves. */
+interface ServedState {
+  readonly revision: number;
+  readonly trust?: TrustJson | undefined;
+}
+
+interface StoreDeps {
+  readonly store: Pick<ObjectStore, 'get' | 'list'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+interface PublishedMetadataDeps extends StoreDeps {
+  readonly trust: ApplicationTrust;
+}
+
+/** The objects of one version of a role that a request looks at. An attacker can store any number of them. */
+const ROLES_LOOKED_AT_MAX = 8;
+/** A version far above the served one does not exist, so a request for it reads nothing. */
+const VERSIONS_AHEAD_MAX = 100;
+/** While the newest timestamp is older than the served revision, the process looks for a newer one this often. */
+const LOOKED_AGAIN_AFTER_MS = 1_000;
+/** The most bytes that an application keeps in memory. A role with 5,000 releases has 1.2 MB. */
+const KEPT_BYTES_MAX = 8_000_000;
+
+/**
+ * @param trust undefined: no root of trust is installed
+ * @returns a function that is undefined for an application without a root
+ */
+export function openPublishedMetadata(
+  deps: StoreDeps,
+  trust: Trust | undefined,
+): (application: string) => PublishedMetadata | undefined {
+  const opened = new Map<string, PublishedMetadata>();
+  return (application) => {
+    const known = opened.get(application);
+    const own = known === undefined ? trust?.of(application) : undefined;
+    if (own === undefined) return known;
+    const made = createPublishedMetadata({ ...deps, trust: own });
+    opened.set(application, made);
+    return made;
+  };
+}
+
+function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata {
+  const { trust, clock } = deps;
+  /** The oldest first. */
+  const kept = new Map<string, Uint8Array>();
+  let keptBytes = 0;
+  let lookedAgainAt = 0;
+
+  const keep = (id: string, bytes: Uint8Array): void => {
+    kept.set(id, bytes);
+    keptBytes += bytes.length;
+    for (const [oldest, { length }] of kept) {
+      if (keptBytes <= KEPT_BYTES_MAX) break;
+      kept.delete(oldest);
+      keptBytes -= length;
+    }
+  };
+
+  return {
+    newestTimestamp: async (revision) => {
+      const known = await trust.freshness();
+      // A publisher stores the revision first, and its timestamp a moment later.
+      const isBehind = (known?.revision.revision ?? 0) < revision;
+      const now = clock.now();
+      if (!isBehind || now - lookedAgainAt < LOOKED_AGAIN_AFTER_MS) return known?.version;
+      lookedAgainAt = now;
+      return (await trust.freshness({ again: true }))?.version;
+    },
+    find: async (name, state) => {
+      const id = JSON.stringify(name);
+      const known = kept.get(id);
+      if (known !== undefined) return known;
+      const found = await findMetadata(deps, name, state);
+      if (found !== undefined && !kept.has(id)) keep(id, found);
+      return found;
+    },
+  };
+}
+
+function findMetadata(
+  deps: PublishedMetadataDeps,
+  name: MetadataName,
+  state: ServedState,
+): Promise<Uint8Array | undefined> {
+  const { application } = deps.trust;
+  switch (name.kind) {
+    case 'timestamp':
+    case 'snapshot':
+      return findFresh(deps, name.version, name.kind);
+    case 'role':
+      return findRole(deps, state, name);
+    case 'manifest':
+      return findManifest(deps, name);
+    case 'root':
+      return findOfApplication(deps, rootKey(application, name.version), name);
+    case 'targets':
+      return findOfApplication(deps, delegationsKey(application, name.version), name);
+  }
+}
+
+async function findFresh(
+  { store, trust }: PublishedMetadataDeps,
+  version: number,
+  kind: 'timestamp' | 'snapshot',
+): Promise<Uint8Array | undefined> {
+  const { application } = trust;
+  const root = await trust.newestRoot();
+  const key = freshnessKey(application, version);
+  const found = await readFreshness({ store, application }, root, key);
+  return found && renderMetadata(found[kind]);
+}
+
+async function findOfApplication(
+  { store, trust }: PublishedMetadataDeps,
+  key: string,
+  { kind, version }: { readonly kind: string; readonly version: number },
+): Promise<Uint8Array | undefined> {
+  const bytes = await readMetadataObject(store, key, {
+    bytesMax: SMALL_METADATA_BYTES_MAX,
+  }).catch(ignoreCorrupt);
+  const signed = bytes && parseOrIgnore(bytes, key)?.signed;
+  const isNamed =
+    signed?._type === kind &&
+    signed.version === version &&
+    signed.x_slipway_application === trust.application;
+  return isNamed ? bytes : undefined;
+}
+
+/**
+ * Finds a version of the role of a channel. The catalog states the digest of the version that it uses now. A client
+ * that began a moment earlier or later asks for another version, and several objects may claim to be this version.
+ */
+async function findRole(
+  { store, trust }: PublishedMetadataDeps,
+  state: ServedState,
+  { channel, version }: { readonly channel: string; readonly version: number },
+): Promise<Uint8Array | undefined> {
+  const { application } = trust;
+  const current = state.trust?.channels?.[channel];
+  if (current?.version === version) {
+    const role = (await trust.rolesOf(state))?.get(channel);
+    if (role !== undefined) return renderMetadata(role.json);
+  }
+  if (version > (current?.version ?? 0) + VERSIONS_AHEAD_MAX) return undefined;
+  const delegations = await trust.delegationsAt(state.revision);
+  const prefix = roleVersionPrefix(application, channel, version);
+  let looked = 0;
+  for await (const { key } of store.list(prefix)) {
+    looked += 1;
+    if (looked > ROLES_LOOKED_AT_MAX) break;
+    const options = { bytesMax: METADATA_BYTES_MAX };
+    const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
+    const json = bytes && parseOrIgnore(bytes, key);
+    if (bytes === undefined || json === undefined) continue;
+    const digest = digestOfSigned(json.signed);
+    if (!key.startsWith(`${prefix}${digest}.`)) continue;
+    try {
+      const expected = { version, digest };
+      const name = { application, channel };
+      if (parseRole(delegations, name, expected, { json, key }) !== undefined) return bytes;
+    } catch (error) {
+      ignoreCorrupt(error);
+    }
+  }
+  return undefined;
+}
+
+function parseOrIgnore(bytes: Uint8Array, key: string): MetadataJson | undefined {
+  try {
+    return parseMetadata(bytes, key);
+  } catch (error) {
+    return ignoreCorrupt(error);
+  }
+}
+
+async function findManifest(
+  { store, trust }: PublishedMetadataDeps,
+  { version, number, sha256 }: Extract<MetadataName, { kind: 'manifest' }>,
+): Promise<Uint8Array | undefined> {
+  const key = manifestKey(trust.application, version, number);
+  const options = { bytesMax: MANIFEST_BYTES_MAX };
+  const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
+  const isNamed = bytes && createHash('sha256').update(bytes).digest('hex') === sha256;
+  return isNamed === true ? bytes : undefined;
+}
