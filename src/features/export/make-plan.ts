@@ -10,6 +10,7 @@ import {
   type Feed,
   type FeedDocuments,
 } from './ask-documents.ts';
+import { askTuf } from './ask-tuf.ts';
 import { findLeftOut } from './left-out.ts';
 import { settleReleases } from './legacy-releases.ts';
 import { createMentions } from './mentions.ts';
@@ -137,9 +138,11 @@ async function planApplication(
   const missing = findMissing(asking, pathsOf([...asking, ...files]), publicUrl);
   files.push(...(await planNamed(service, application, channels, missing)));
   const filePaths = pathsOf(files);
+  const settled = settleReleases(also.documents, legacy, filePaths, publicUrl);
+  const tuf = await askTuf(questions, application, channels);
   return {
-    documents: [...own, ...settleReleases(also.documents, legacy, filePaths, publicUrl)],
-    files,
+    documents: [...own, ...settled, ...tuf.documents],
+    files: [...files, ...tuf.files],
     leftOut: findLeftOut(feeds, service.clock.now()),
   };
 }

@@ -14,6 +14,11 @@ export interface PlannedDocument {
   readonly path: string;
   readonly body: Buffer;
   readonly contentType: string;
+  /**
+   * True when the address never gets other bytes. The export then writes the document before the other documents, which
+   * may name it, and clients cache it for good. Absent: no.
+   */
+  readonly isLasting?: boolean;
 }
 
 export interface PlannedFile {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pLimit from 'p-limit';
+import { LASTING } from '../../answers/answer.ts';
 import { openFile } from '../../answers/files/open-file.ts';
 import { createBytesSource } from '../../store/file-source.ts';
 import type { ObjectStore, UploadSource } from '../../store/object-store.ts';
@@ -62,7 +63,10 @@ export async function writePlan(
   const replaced = placed.files.filter(({ isReplaced }) => isReplaced);
   const files = await writeFiles(deps, fixed);
   const changing = await writeFiles(deps, replaced);
-  const documents = await writeDocuments(deps, placed.documents);
+  const named = placed.documents.filter(({ isLasting }) => isLasting === true);
+  const naming = placed.documents.filter(({ isLasting }) => isLasting !== true);
+  const lasting = await writeDocuments(deps, named);
+  const documents = await writeDocuments(deps, naming);
   const paths = new Set([...placed.documents, ...placed.files].map(({ path }) => path));
   const removed: string[] = [];
   for (const path of before) {
@@ -70,10 +74,10 @@ export async function writePlan(
     if (deps.isDryRun || (await deps.target.remove(path))) removed.push(path);
   }
   return {
-    documents: documents.written,
+    documents: lasting.written + documents.written,
     files: files.written + changing.written,
     bytes: files.bytes + changing.bytes,
-    unchanged: documents.unchanged + files.unchanged + changing.unchanged,
+    unchanged: lasting.unchanged + documents.unchanged + files.unchanged + changing.unchanged,
     removed: removed.sort(),
   };
 }
@@ -155,8 +159,9 @@ async function writeDocuments(
 ): Promise<Counts> {
   let written = 0;
   let unchanged = 0;
-  await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType }) => {
-    const facts: StaticFacts = { contentType, cacheControl: DOCUMENT_CACHE };
+  await inTurn(DOCUMENTS_AT_ONCE, documents, async ({ path, body, contentType, isLasting }) => {
+    const cacheControl = isLasting === true ? LASTING : DOCUMENT_CACHE;
+    const facts: StaticFacts = { contentType, cacheControl };
     const source = createBytesSource(body, createHash('sha256').update(body).digest('hex'));
     if (await target.has(path, source)) unchanged += 1;
     else {
