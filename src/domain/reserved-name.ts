@@ -5,7 +5,7 @@ import { platformOf } from './platform.ts';
 
 /** The first segments of the service's own addresses. */
 export const OWN_PATHS =
-  'api apps assets console docs elements feeds files monitoring status .well-known openapi.json livez readyz'.split(
+  'api apps assets console docs elements feeds files monitoring status tuf .well-known openapi.json livez readyz'.split(
     ' ',
   );
 

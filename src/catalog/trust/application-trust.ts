@@ -267,7 +267,7 @@ export function createApplicationTrust({
       if (digestOfSigned(json.signed) !== expected.digest) {
         throw new AppError('document_corrupt', `${key} was altered.`);
       }
-      return { role: parseRole(parent, { application, channel }, expected, { json, key }) };
+      return { role: parseRole(parent, { application, channel }, expected.version, { json, key }) };
     });
     if (read === undefined) throw missing(key);
     if (read.role === undefined) return undefined;

@@ -91,7 +91,6 @@ export function hasSignedSettings(role: SignedSettings, channel: ChannelJson): b
 /** A verified version of a channel's role. */
 export interface ChannelRole extends SignedSettings {
   readonly version: number;
-  readonly digest: string;
   readonly expiresAt: number;
   /** The digests of the statements of releases, by the paths of their manifests: see {@link statementDigest}. */
   readonly statements: ReadonlyMap<string, string>;
@@ -129,7 +128,7 @@ const roleSchema = z.object({
 export function parseRole(
   { metadata }: Delegations,
   name: { readonly application: string; readonly channel: string },
-  expected: { readonly version: number; readonly digest: string },
+  version: number,
   { json, key }: { readonly json: MetadataJson; readonly key: string },
 ): ChannelRole | undefined {
   const { application, channel } = name;
@@ -141,10 +140,9 @@ export function parseRole(
   if (role.x_slipway_application !== application || role.x_slipway_channel !== channel) {
     throw corrupt(`it is the role of ${role.x_slipway_channel} in ${role.x_slipway_application}`);
   }
-  if (role.version !== expected.version) throw corrupt(`it is version ${role.version}`);
+  if (role.version !== version) throw corrupt(`it is version ${role.version}`);
   return {
     version: role.version,
-    digest: expected.digest,
     expiresAt: Date.parse(role.expires),
     inherits: role.x_slipway_inherits,
     allowDowngrade: role.x_slipway_allow_downgrade,

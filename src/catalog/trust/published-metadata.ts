@@ -213,9 +213,8 @@ async function findRole(
     const digest = digestOfSigned(json.signed);
     if (!key.startsWith(`${prefix}${digest}.`)) continue;
     try {
-      const expected = { version, digest };
       const name = { application, channel };
-      if (parseRole(delegations, name, expected, { json, key }) !== undefined) return bytes;
+      if (parseRole(delegations, name, version, { json, key }) !== undefined) return bytes;
     } catch (error) {
       ignoreCorrupt(error);
     }

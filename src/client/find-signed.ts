@@ -1,0 +1,181 @@
+import { manifestSchema, releaseOf } from '../catalog/documents/manifest-document.ts';
+import { type ChannelRole, parseRole, roleName, targetsOf } from '../catalog/trust/channel-role.ts';
+import { METADATA_BYTES_MAX, parseMetadata } from '../catalog/trust/metadata.ts';
+import { isAppError } from '../core/errors.ts';
+import { inheritedNames } from '../domain/channel.ts';
+import type { Release } from '../domain/release.ts';
+import { parseEnvelope } from '../store/sequence/envelope.ts';
+import type { Http } from './http.ts';
+import type { FreshMetadata } from './refresh-metadata.ts';
+import { sha256Of } from './saved-metadata.ts';
+import { UpdaterError } from './updater-error.ts';
+
+/** Finds the signed manifests of a version: those that the role of a channel names, or a role that it inherits. */
+
+export interface SignedReleases {
+  /** True when the keys of the channel allow its clients to go back to an older version. */
+  readonly allowsDowngrade: boolean;
+  /** The releases of a version, the newest manifest first. */
+  of(version: string): AsyncIterable<SignedRelease>;
+}
+
+export interface SignedRelease {
+  readonly release: Release;
+  /** The channel whose role names it. */
+  readonly channel: string;
+}
+
+interface SignedDeps {
+  readonly http: Http;
+  readonly now: () => number;
+  readonly application: string;
+  /** The address of the metadata of the application. */
+  readonly address: string;
+  /** The roles that this process has verified already. */
+  readonly verified: VerifiedRoles;
+}
+
+/** By channel. Verifying a role of 5,000 releases takes some tens of milliseconds. */
+export type VerifiedRoles = Map<string, { readonly root: string; readonly role: ChannelRole }>;
+
+/** The manifests of one version that a client looks at: each correction of its notes makes one more. */
+const MANIFESTS_LOOKED_AT_MAX = 5;
+
+/** @throws UpdaterError */
+export async function openSigned(
+  deps: SignedDeps,
+  metadata: FreshMetadata,
+  channel: string,
+  signal: AbortSignal | undefined,
+): Promise<SignedReleases> {
+  const roles = new Map<string, ChannelRole>();
+  for (let next: string | null = channel; next !== null && !roles.has(next); ) {
+    const role: ChannelRole | undefined = await loadRole(deps, metadata, next, signal);
+    if (role === undefined) break;
+    roles.set(next, role);
+    next = role.inherits;
+  }
+  const names = [channel, ...inheritedNames(channel, (name) => roles.get(name)?.inherits)];
+  return {
+    allowsDowngrade: roles.get(channel)?.allowDowngrade === true,
+    of: async function* (version) {
+      const found = names.flatMap((name) => listManifests(deps, name, roles.get(name), version));
+      found.sort((a, b) => b.number - a.number);
+      for (const each of found.slice(0, MANIFESTS_LOOKED_AT_MAX)) {
+        const release = await readManifest(deps, version, each, signal);
+        yield { release, channel: each.channel };
+      }
+    },
+  };
+}
+
+/** @returns undefined when nothing is signed for the channel */
+async function loadRole(
+  { http, now, application, address, verified }: SignedDeps,
+  metadata: FreshMetadata,
+  channel: string,
+  signal: AbortSignal | undefined,
+): Promise<ChannelRole | undefined> {
+  const version = metadata.roleVersion(channel);
+  const { root, delegations } = metadata;
+  if (version === undefined || !delegations.channels.has(channel)) return undefined;
+  const known = verified.get(channel);
+  const expired = (role: ChannelRole): boolean => role.expiresAt <= now();
+  const parse = (text: string): ChannelRole => {
+    const key = `The role of ${channel}`;
+    const json = parseMetadata(Buffer.from(text), key);
+    const role = parseRole(delegations, { application, channel }, version, { json, key });
+    if (role === undefined) throw refused(channel, 'too few keys of the channel signed it');
+    verified.set(channel, { root: root.digest, role });
+    return role;
+  };
+  let role = known?.root === root.digest && known.role.version === version ? known.role : undefined;
+  role ??= tryParse(parse, metadata.savedRole(channel));
+  if (role === undefined) {
+    const url = `${address}/${version}.${roleName(channel)}.json`;
+    const { status, bytes } = await http.read(url, { max: METADATA_BYTES_MAX, signal });
+    if (status !== 200) throw new UpdaterError('service_refused', `${url} answers ${status}.`);
+    try {
+      role = parse(bytes.toString());
+    } catch (error) {
+      throw error instanceof UpdaterError ? error : refused(channel, messageOf(error), error);
+    }
+    if (!expired(role)) await metadata.saveRole(channel, bytes.toString());
+  }
+  if (!expired(role)) return role;
+  const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}: its keys signed nothing since. Try again later.`;
+  throw new UpdaterError('metadata_expired', message);
+}
+
+/** A saved role may be an older one. */
+function tryParse(
+  parse: (text: string) => ChannelRole,
+  text: string | undefined,
+): ChannelRole | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof UpdaterError || isAppError(error, 'document_corrupt')) return undefined;
+    throw error;
+  }
+}
+
+interface NamedManifest {
+  readonly channel: string;
+  readonly number: number;
+  readonly length: number;
+  readonly sha256: string;
+}
+
+function listManifests(
+  { application }: SignedDeps,
+  channel: string,
+  role: ChannelRole | undefined,
+  version: string,
+): readonly NamedManifest[] {
+  const prefix = `${application}/${channel}/${version}/`;
+  return Object.entries(targetsOf(role)).flatMap(([name, { length, hashes }]) => {
+    if (!name.startsWith(prefix)) return [];
+    const number = Number(/^([1-9]\d*)\.json$/.exec(name.slice(prefix.length))?.[1]);
+    return Number.isNaN(number) ? [] : [{ channel, number, length, sha256: hashes.sha256 }];
+  });
+}
+
+async function readManifest(
+  { http, application, address }: SignedDeps,
+  version: string,
+  { channel, number, length, sha256 }: NamedManifest,
+  signal: AbortSignal | undefined,
+): Promise<Release> {
+  const url = `${fileAddress(address, { application, channel, version })}/${sha256}.${number}.json`;
+  const { status, bytes } = await http.read(url, { max: length, signal });
+  if (status !== 200) throw new UpdaterError('service_refused', `${url} answers ${status}.`);
+  if (sha256Of(bytes) !== sha256) {
+    const message = `${url} is not the manifest that the keys of ${channel} signed.`;
+    throw new UpdaterError('metadata_rejected', message);
+  }
+  try {
+    const expected = { application, version, number };
+    return releaseOf(parseEnvelope(bytes, url, manifestSchema, expected).signed);
+  } catch (error) {
+    throw new UpdaterError('metadata_rejected', messageOf(error), { cause: error });
+  }
+}
+
+/** The address of the folder of a signed release. The manifest is there, and the files that it names. */
+export function fileAddress(
+  address: string,
+  { application, channel, version }: Record<'application' | 'channel' | 'version', string>,
+): string {
+  return [address, 'targets', ...[application, channel, version].map(encodeURIComponent)].join('/');
+}
+
+function refused(channel: string, why: string, cause?: unknown): UpdaterError {
+  const message = `The signed list of ${channel} is not trusted: ${why}.`;
+  return new UpdaterError('metadata_rejected', message, { cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,250 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Updater as TufClient } from 'tuf-js';
+import { DownloadHTTPError, ExpiredMetadataError } from 'tuf-js/dist/error.js';
+import { z } from 'zod';
+import { type Delegations, parseDelegations, roleName } from '../catalog/trust/channel-role.ts';
+import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
+import { systemCode } from '../core/errors.ts';
+import type { Http } from './http.ts';
+import { readSaved, type SavedMetadata, sha256Of, writeSaved } from './saved-metadata.ts';
+import { cacheError, UpdaterError } from './updater-error.ts';
+
+/**
+ * Brings the metadata of an application up to date, as the client workflow of TUF says (TUF specification 1.0.31,
+ * section 5). The client of TUF does the work in a directory of its own; what it verified is then saved at once.
+ */
+
+/** Verified metadata. */
+export interface FreshMetadata {
+  readonly root: TrustRoot;
+  readonly delegations: Delegations;
+  /** The version of the role of a channel; undefined: nothing is signed for the channel. */
+  roleVersion(channel: string): number | undefined;
+  /** The text of a role from the cache; undefined: the cache has none. */
+  savedRole(channel: string): string | undefined;
+  /** Adds a verified role to the cache. @throws UpdaterError `cache_unusable`, `disk_full` */
+  saveRole(channel: string, text: string): Promise<void>;
+}
+
+export interface MetadataDeps {
+  readonly http: Http;
+  readonly now: () => number;
+  readonly cache: string;
+  readonly application: string;
+  /** The root that came with the application, and its bytes. */
+  readonly shipped: { readonly root: TrustRoot; readonly text: string };
+  /** The address of the metadata of the application. */
+  readonly address: string;
+}
+
+/** A clock that is wrong by less makes no difference to metadata that are valid for days. */
+const CLOCK_WRONG_MS = 24 * 3_600_000;
+
+/** @throws UpdaterError */
+export async function refreshMetadata(
+  deps: MetadataDeps,
+  signal: AbortSignal | undefined,
+): Promise<FreshMetadata> {
+  const { cache } = deps;
+  const saved = startFrom(deps, await readSaved(cache));
+  const followed = await followTuf(deps, saved.files, signal);
+  // What the client of TUF verified counts, even when a later step failed: it must never accept anything older.
+  const next = await save(deps, saved, followed);
+  if (followed.error !== undefined) throw explain(deps, followed.error);
+  return interpret(deps, next);
+}
+
+/** The saved metadata, or only the shipped root when the saved ones do not belong to it. */
+function startFrom(
+  { application, shipped }: MetadataDeps,
+  saved: SavedMetadata | undefined,
+): SavedMetadata {
+  const { root, text } = shipped;
+  const digest = sha256Of(text);
+  const fresh = { application, roots: { [root.version]: digest }, files: { root: text } };
+  if (saved?.application !== application) return fresh;
+  const isOfSameTrust = saved.roots[root.version] === digest;
+  const newest = Math.max(...Object.keys(saved.roots).map(Number));
+  if (isOfSameTrust) return saved;
+  // A new version of the application brings a later root. What was seen under the older root stays a floor.
+  if (root.version > newest) {
+    return { ...saved, ...fresh, files: { ...saved.files, root: text } };
+  }
+  // The application was given another root of trust: the saved metadata mean nothing under it.
+  return fresh;
+}
+
+/** The state after the client of TUF has run, also when it failed. */
+interface Followed {
+  /** The texts of the verified metadata. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The digests of the roots that the service gave. */
+  readonly roots: ReadonlyMap<number, string>;
+  readonly error: unknown;
+}
+
+const TOP_LEVEL = ['root', 'timestamp', 'snapshot', 'targets'];
+/** In bytes, for each of them. */
+const BYTES_MAX = 512_000;
+
+async function followTuf(
+  { http, cache, address }: MetadataDeps,
+  files: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<Followed> {
+  let work: string | undefined;
+  try {
+    work = await mkdtemp(path.join(cache, 'work.tmp-'));
+    for (const name of TOP_LEVEL) {
+      const text = files[name];
+      if (text !== undefined) await writeFile(path.join(work, `${name}.json`), text);
+    }
+    const roots = new Map<number, string>();
+    let failure: unknown;
+    /** Our requests have limits. The client of TUF passes some failures on as text, so the first one is kept. */
+    const downloadBytes = async (url: string, max: number): Promise<Buffer> => {
+      try {
+        const { status, bytes } = await http.read(url, { max, signal });
+        const root = /(\d+)\.root\.json$/.exec(url)?.[1];
+        if (status === 200 && root !== undefined) roots.set(Number(root), sha256Of(bytes));
+        if (status === 200) return bytes;
+        // The client of TUF takes 404 as the end of the roots.
+        if (status === 404 && root !== undefined) throw new DownloadHTTPError('no root', status);
+        throw new UpdaterError('service_refused', `${url} answers ${status}.`);
+      } catch (error) {
+        if (error instanceof UpdaterError) failure ??= error;
+        throw error;
+      }
+    };
+    const downloadFile = () => Promise.reject(new Error('Only downloadBytes is used.'));
+    const limits = { rootMaxLength: BYTES_MAX, snapshotMaxLength: BYTES_MAX };
+    let error: unknown;
+    try {
+      const client = new TufClient({
+        metadataDir: work,
+        metadataBaseUrl: address,
+        fetcher: { downloadBytes, downloadFile },
+        config: { ...limits, targetsMaxLength: BYTES_MAX },
+      });
+      await client.refresh();
+    } catch (thrown) {
+      error = failure ?? thrown;
+    }
+    const verified: Record<string, string> = {};
+    for (const name of TOP_LEVEL) {
+      const text = await readFile(path.join(work, `${name}.json`), 'utf8').catch(ignoreMissing);
+      if (text !== undefined) verified[name] = text;
+    }
+    return { files: verified, roots, error };
+  } catch (error) {
+    throw cacheError(cache, error);
+  } finally {
+    if (work !== undefined) await rm(work, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
+}
+
+async function save(
+  { cache, application }: MetadataDeps,
+  before: SavedMetadata,
+  followed: Followed,
+): Promise<SavedMetadata> {
+  const files = { ...before.files, ...followed.files };
+  const newest = versionIn(files.root);
+  const verified = [...followed.roots].filter(([version]) => version <= newest);
+  const roots = { ...before.roots, ...Object.fromEntries(verified) };
+  const next = { application, roots, files };
+  // Another process of the application may have seen newer metadata meanwhile.
+  const other = await readSaved(cache);
+  const isOlder =
+    other?.application === application &&
+    other.roots[newest] === roots[newest] &&
+    versionIn(other.files.timestamp) > versionIn(files.timestamp);
+  if (!isOlder && JSON.stringify(next) !== JSON.stringify(other)) await writeSaved(cache, next);
+  return next;
+}
+
+function versionIn(text: string | undefined): number {
+  return text === undefined ? 0 : Number(JSON.parse(text).signed.version);
+}
+
+const stateSchema = z.object({
+  timestamp: z.object({ signed: z.object({ x_slipway_signed_at: z.iso.datetime() }) }),
+  snapshot: z.object({
+    signed: z.object({ meta: z.record(z.string(), z.object({ version: z.int().positive() })) }),
+  }),
+});
+
+/** @throws UpdaterError `metadata_rejected`, `wrong_root`, `clock_wrong` */
+function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
+  const { application, now, cache } = deps;
+  const { files } = saved;
+  const bytesOf = (name: string): Buffer => Buffer.from(files[name] ?? '');
+  try {
+    const root = parseRoot(bytesOf('root'), 'The root');
+    if (root.application !== application) {
+      throw new Error(`the root belongs to ${root.application}`);
+    }
+    const delegations = parseDelegations(root, bytesOf('targets'), 'The targets metadata');
+    const { timestamp, snapshot } = stateSchema.parse({
+      timestamp: JSON.parse(String(files.timestamp)),
+      snapshot: JSON.parse(String(files.snapshot)),
+    });
+    const signedAt = Date.parse(timestamp.signed.x_slipway_signed_at);
+    if (signedAt - now() > CLOCK_WRONG_MS) throw clockWrong(now(), signedAt);
+    let known = saved;
+    return {
+      root,
+      delegations,
+      roleVersion: (channel) => snapshot.signed.meta[`${roleName(channel)}.json`]?.version,
+      savedRole: (channel) => known.files[roleName(channel)],
+      saveRole: async (channel, text) => {
+        known = { ...known, files: { ...known.files, [roleName(channel)]: text } };
+        await writeSaved(cache, known);
+      },
+    };
+  } catch (error) {
+    throw error instanceof UpdaterError ? error : rejected(error);
+  }
+}
+
+/** Translates a failure of the client of TUF. */
+function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
+  if (error instanceof UpdaterError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof ExpiredMetadataError) && !text.includes('is expired')) {
+    return rejected(error);
+  }
+  const serviceTime = http.serviceTime();
+  if (serviceTime !== undefined && Math.abs(serviceTime - now()) > CLOCK_WRONG_MS) {
+    return clockWrong(now(), serviceTime, error);
+  }
+  const options = { cause: error };
+  if (text.includes('root.json')) {
+    const message = 'The newest root of trust expired. Install the newest version by hand.';
+    return new UpdaterError('root_expired', message, options);
+  }
+  if (text.includes('targets.json')) {
+    const message = 'The keys of the channels expired: nobody signed them again. Try again later.';
+    return new UpdaterError('metadata_expired', message, options);
+  }
+  const message =
+    'The state of the service stands still: its operators confirmed it too long ago. The service, or an attacker in front of it, may hide newer releases. Try again later.';
+  return new UpdaterError('metadata_stands_still', message, options);
+}
+
+function clockWrong(now: number, other: number, cause?: unknown): UpdaterError {
+  const [own, right] = [now, other].map((ms) => new Date(ms).toISOString());
+  const message = `The clock of this machine says ${own}, and the service says ${right}. Correct the clock: without it, no expiry can be judged.`;
+  return new UpdaterError('clock_wrong', message, { cause });
+}
+
+function rejected(cause: unknown): UpdaterError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `The metadata of the service are not trusted: ${why}`;
+  return new UpdaterError('metadata_rejected', message, { cause });
+}

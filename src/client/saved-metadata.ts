@@ -1,0 +1,78 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { systemCode } from '../core/errors.ts';
+import { cacheError } from './updater-error.ts';
+
+/** Keeps the verified metadata of an application in one file, which is replaced as a whole. */
+
+const savedSchema = z.object({
+  application: z.string(),
+  /** The SHA-256 of each root that was verified, by its version: it shows that a root of the application is one of them. */
+  roots: z.record(z.string(), z.string()),
+  /** The texts of the metadata, by the name of their role. */
+  files: z.record(z.string(), z.string()),
+});
+
+export type SavedMetadata = z.output<typeof savedSchema>;
+
+/** @returns undefined when there is none, or only a damaged one */
+export async function readSaved(directory: string): Promise<SavedMetadata | undefined> {
+  try {
+    const text = await readFile(path.join(directory, NAME), 'utf8');
+    return savedSchema.safeParse(JSON.parse(text)).data;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+    throw cacheError(directory, error);
+  }
+}
+
+/**
+ * Replaces the saved metadata at once: after a crash, the file has either the old or the new content.
+ *
+ * @throws UpdaterError `cache_unusable`, `disk_full`
+ */
+export async function writeSaved(directory: string, saved: SavedMetadata): Promise<void> {
+  const temporary = path.join(directory, `${NAME}.${randomUUID()}.tmp`);
+  try {
+    await writeDurably(temporary, JSON.stringify(saved));
+    await rename(temporary, path.join(directory, NAME));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw cacheError(directory, error);
+  }
+}
+
+const NAME = 'metadata.json';
+/** A process that was killed leaves its temporary files. Another process may still use a younger one. */
+const LEFT_AFTER_MS = 24 * 3_600_000;
+
+/** Creates the directory, and removes what killed processes left in it. */
+export async function openCache(directory: string, now: number): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true });
+    for (const name of await readdir(directory)) {
+      if (!name.includes('.tmp')) continue;
+      const entry = path.join(directory, name);
+      const { mtimeMs } = await stat(entry);
+      if (now - mtimeMs > LEFT_AFTER_MS) await rm(entry, { recursive: true, force: true });
+    }
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw cacheError(directory, error);
+  }
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export function sha256Of(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,58 @@
+import { systemCode } from '../core/errors.ts';
+
+/** The codes of {@link UpdaterError}. */
+export type UpdaterErrorCode =
+  /** An option has a wrong value. */
+  | 'invalid_options'
+  /** The root that came with the application is missing or is not a root of trust. */
+  | 'invalid_root'
+  /** The root belongs to another application. */
+  | 'wrong_root'
+  /** The newest known root expired, so nothing can be verified any more. */
+  | 'root_expired'
+  /** The clock of this machine is wrong by more than a day, so no expiry can be judged. */
+  | 'clock_wrong'
+  /** The service shows a state that its operators confirmed too long ago. */
+  | 'metadata_stands_still'
+  /** Other metadata expired: nobody signed them again. */
+  | 'metadata_expired'
+  /** The metadata are not signed by enough keys, or are older than the known ones. */
+  | 'metadata_rejected'
+  /** The service cannot be reached, is too slow, or says that it cannot answer now. */
+  | 'service_unavailable'
+  /** The service answers with something that is no valid answer. */
+  | 'service_refused'
+  /** The service offers a release that the keys of the channel did not sign. */
+  | 'offer_not_signed'
+  /** The service offers a release that is not newer, and the keys of the channel allow no downgrade. */
+  | 'downgrade_refused'
+  /** The downloaded bytes are not those that the keys of the channel signed. */
+  | 'file_rejected'
+  /** The cache directory cannot be used. */
+  | 'cache_unusable'
+  | 'disk_full'
+  /** The application ended the check or the download. */
+  | 'aborted';
+
+/** The only kind of error that the updater throws. Its message is a sentence for a log or a person. */
+export class UpdaterError extends Error {
+  override readonly name = 'UpdaterError';
+  readonly code: UpdaterErrorCode;
+
+  constructor(code: UpdaterErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The error for a call of the file system that failed. */
+export function cacheError(directory: string, error: unknown): UpdaterError {
+  if (error instanceof UpdaterError) return error;
+  const code = systemCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const message = `No space is left for ${directory}. Free some space, and try again.`;
+    return new UpdaterError('disk_full', message, { cause: error });
+  }
+  const message = `${directory} cannot be used (${code ?? String(error)}). Give the updater a directory that this user may write.`;
+  return new UpdaterError('cache_unusable', message, { cause: error });
+}

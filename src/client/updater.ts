@@ -1,0 +1,266 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { parseRoot } from '../catalog/trust/root.ts';
+import { isAppError } from '../core/errors.ts';
+import { channelNamed, DEFAULT_CHANNEL } from '../domain/channel.ts';
+import { admittedArches } from '../domain/compatible-arches.ts';
+import { type Arch, type Platform, parseArch, parsePlatform } from '../domain/platform.ts';
+import type { Artifact } from '../domain/release.ts';
+import {
+  compareVersions,
+  inRange,
+  mayUpdateFrom,
+  parseClientVersion,
+  parseRange,
+  tryParseVersion,
+  type Version,
+  versionText,
+} from '../domain/version.ts';
+import { downloadFile } from './download.ts';
+import { fileAddress, openSigned, type SignedRelease, type VerifiedRoles } from './find-signed.ts';
+import { createHttp, type Http } from './http.ts';
+import { type MetadataDeps, refreshMetadata } from './refresh-metadata.ts';
+import { openCache } from './saved-metadata.ts';
+import type { CheckOptions, CheckResult, UpdateOffer, Updater, UpdaterOptions } from './types.ts';
+import { UpdaterError } from './updater-error.ts';
+
+/** What the options say, checked. */
+interface Client extends MetadataDeps {
+  readonly http: Http;
+  readonly options: UpdaterOptions;
+  readonly channel: string;
+  readonly currentVersion: Version;
+  readonly machine: { readonly platform: Platform; readonly arch: Arch };
+  /** The address of the service, without a slash at its end. */
+  readonly service: string;
+  readonly verified: VerifiedRoles;
+}
+
+/** What a test may replace. */
+export interface UpdaterSystem {
+  readonly now: () => number;
+  /** See `createHttp`. */
+  readonly patienceMs: number;
+}
+
+const SYSTEM: UpdaterSystem = { now: () => Date.now(), patienceMs: 30_000 };
+
+/** A release that the service chose and the keys of the channel signed, with everything that its manifest says. */
+export interface VerifiedOffer extends SignedRelease {
+  readonly artifact: Artifact;
+  readonly offer: UpdateOffer;
+}
+
+export type VerifiedCheck =
+  | Extract<CheckResult, { isOffered: false }>
+  | (Extract<CheckResult, { isOffered: true }> & { readonly verified: VerifiedOffer });
+
+/** @throws UpdaterError `invalid_options`, `invalid_root`, `wrong_root` */
+export function createVerifier(options: UpdaterOptions, system: UpdaterSystem = SYSTEM) {
+  const client = openClient(options, system);
+  return {
+    client,
+    check: (asked: CheckOptions = {}): Promise<VerifiedCheck> => check(client, asked),
+  };
+}
+
+/**
+ * Creates an updater that verifies with the root of trust what the service says.
+ *
+ * @throws UpdaterError `invalid_options`, `invalid_root`, `wrong_root`
+ */
+export function createUpdater(options: UpdaterOptions): Updater {
+  const { client, check: verify } = createVerifier(options);
+  return {
+    check: async (asked) => {
+      const result = await verify(asked);
+      if (!result.isOffered) return result;
+      const { isOffered, offer, checkAgainAfterSeconds } = result;
+      return { isOffered, offer, checkAgainAfterSeconds };
+    },
+    download: (offer, asked = {}) => {
+      const directory = path.join(client.cache, 'downloads');
+      return downloadFile({ http: client.http, directory }, offer.file, asked);
+    },
+  };
+}
+
+function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem): Client {
+  const { app, cache, url, root: given, headers = {} } = options;
+  const text = typeof given === 'string' ? given : Buffer.from(given ?? []).toString();
+  let root: MetadataDeps['shipped']['root'];
+  try {
+    root = parseRoot(Buffer.from(text), 'The option root');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${why} Give the content of the file that "slipway trust init" wrote.`;
+    throw new UpdaterError('invalid_root', message, { cause: error });
+  }
+  if (root.application !== app) {
+    const message = `The root of trust belongs to ${root.application}, and the option app says ${app}.`;
+    throw new UpdaterError('wrong_root', message);
+  }
+  const wrong = (name: string, why: string): UpdaterError =>
+    new UpdaterError('invalid_options', `The option ${name} ${why}.`);
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw wrong('url', 'is no address of a service, such as https://updates.example.com');
+  }
+  if (typeof cache !== 'string' || !path.isAbsolute(cache)) {
+    throw wrong('cache', 'is no absolute path of a directory');
+  }
+  const parse = <T>(name: keyof UpdaterOptions, read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (isAppError(error)) throw wrong(name, `is wrong: ${error.message}`);
+      throw error;
+    }
+  };
+  const service = url.replace(/\/+$/, '');
+  const platform = parse('platform', () => parsePlatform(options.platform ?? process.platform));
+  const arch = parse('arch', () => parseArch(options.arch ?? process.arch));
+  const request = options.fetch ?? fetch;
+  return {
+    options,
+    now,
+    cache,
+    service,
+    application: app,
+    channel: channelNamed(options.channel ?? DEFAULT_CHANNEL),
+    currentVersion: parse('currentVersion', () => parseClientVersion(options.currentVersion)),
+    machine: { platform, arch },
+    shipped: { root, text },
+    address: `${service}/tuf/${encodeURIComponent(app)}`,
+    http: createHttp({ fetch: request, headers, now, patienceMs }),
+    verified: new Map(),
+  };
+}
+
+/**
+ * The service chooses, and the client verifies: two questions that stay apart. The service is asked first, because its
+ * choice may be newer than metadata that were read before.
+ */
+async function check(client: Client, { signal, isManual }: CheckOptions): Promise<VerifiedCheck> {
+  await openCache(client.cache, client.now());
+  const choice = await askService(client, isManual === true, signal);
+  const metadata = await refreshMetadata(client, signal);
+  const { check_again_after_seconds: checkAgainAfterSeconds } = choice;
+  if (!choice.update_available) {
+    return { isOffered: false, reason: choice.reason, checkAgainAfterSeconds };
+  }
+  const { version } = choice;
+  const signed = await openSigned(client, metadata, client.channel, signal);
+  const isDowngrade = decideDirection(client, version, signed.allowsDowngrade);
+  for await (const found of signed.of(version)) {
+    const { sha256, filename } = choice.download;
+    const artifact = found.release.artifacts.find(
+      (each) => each.sha256 === sha256 && each.filename === filename,
+    );
+    if (artifact === undefined || !fits(client, found, artifact)) continue;
+    const offer = describeOffer(client, found, artifact, isDowngrade);
+    const verified = { ...found, artifact, offer };
+    return { isOffered: true, offer, checkAgainAfterSeconds, verified };
+  }
+  const message = `The service offers ${version}, and the keys of ${client.channel} signed no such file for this machine and version. This is also so for some seconds after a release: check again later.`;
+  throw new UpdaterError('offer_not_signed', message);
+}
+
+const choiceSchema = z.discriminatedUnion('update_available', [
+  z.object({
+    update_available: z.literal(false),
+    reason: z.string(),
+    check_again_after_seconds: z.number(),
+  }),
+  z.object({
+    update_available: z.literal(true),
+    check_again_after_seconds: z.number(),
+    version: z.string().refine((text) => tryParseVersion(text) !== undefined),
+    download: z.object({ filename: z.string(), sha256: z.string() }),
+  }),
+]);
+
+/** In bytes. An answer has the notes of a release, too. */
+const ANSWER_BYTES_MAX = 2_000_000;
+
+async function askService(
+  client: Client,
+  isManual: boolean,
+  signal: AbortSignal | undefined,
+): Promise<z.output<typeof choiceSchema>> {
+  const { http, service, application, options, currentVersion, machine } = client;
+  const url = `${service}/api/v1/desktop/check-update`;
+  const body = JSON.stringify({
+    app: application,
+    channel: client.channel,
+    current_version: versionText(currentVersion),
+    ...machine,
+    installation_id: options.installationId,
+    os_version: options.osVersion,
+    format: options.format,
+    allow_downgrade: options.allowDowngrade,
+    manual: isManual ? true : undefined,
+  });
+  const { status, bytes } = await http.read(url, { max: ANSWER_BYTES_MAX, signal, body });
+  const text = bytes.toString();
+  if (status !== 200) {
+    const message = `The update service refuses the question with ${status}: ${text.slice(0, 300)}`;
+    throw new UpdaterError('service_refused', message);
+  }
+  try {
+    return choiceSchema.parse(JSON.parse(text));
+  } catch (error) {
+    const message = `${url} answers with something that is no answer of Slipway.`;
+    throw new UpdaterError('service_refused', message, { cause: error });
+  }
+}
+
+/** @returns true for an older version */
+function decideDirection(
+  { currentVersion, options, channel }: Client,
+  text: string,
+  isAllowed: boolean,
+): boolean {
+  const order = compareVersions(parseClientVersion(text), currentVersion);
+  if (order > 0) return false;
+  const own = versionText(currentVersion);
+  if (order < 0 && options.allowDowngrade === true && isAllowed) return true;
+  const why =
+    order === 0 || options.allowDowngrade !== true
+      ? 'and the application accepts only newer versions'
+      : `and the keys of ${channel} do not allow a downgrade`;
+  throw new UpdaterError('downgrade_refused', `The service offers ${text} to ${own}, ${why}.`);
+}
+
+/** True when the signed release is for this machine, and for the running version. */
+function fits({ machine, currentVersion }: Client, found: SignedRelease, file: Artifact): boolean {
+  return (
+    file.platform === machine.platform &&
+    admittedArches(machine.platform, machine.arch).includes(file.arch) &&
+    mayUpdateFrom(versionText(currentVersion), found.release.requires)
+  );
+}
+
+function describeOffer(
+  client: Client,
+  { release, channel }: SignedRelease,
+  artifact: Artifact,
+  isDowngrade: boolean,
+): UpdateOffer {
+  const { version, releasedAt, notes, mandatoryFor } = release;
+  const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
+  const folder = fileAddress(client.address, { ...client, channel, version });
+  const url = `${folder}/${sha256}.${encodeURIComponent(filename)}`;
+  return {
+    version,
+    isDowngrade,
+    isMandatory:
+      mandatoryFor !== null &&
+      inRange(client.currentVersion, parseRange(mandatoryFor, '/mandatory_for')),
+    releasedAt,
+    notes,
+    platform,
+    arch,
+    format,
+    file: { filename, size, sha256, sha512, url },
+  };
+}
