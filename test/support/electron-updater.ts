@@ -25,6 +25,7 @@ export interface Updater {
   channel: string | null;
   allowDowngrade: boolean;
   requestHeaders: Record<string, string> | null;
+  setFeedURL(feed: { readonly provider: 'custom'; readonly updateProvider: unknown }): void;
   httpExecutor: { cachedSession: object };
   createProviderRuntimeOptions(): object;
   on(event: 'error', listener: (error: Error) => void): void;

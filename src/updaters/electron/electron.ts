@@ -14,8 +14,8 @@ import {
   renderElectronFeed,
   renderElectronNoUpdate,
   renderSignedElectronFeed,
-  warnOfElectronName,
 } from './electron-feed.ts';
+import { warnOfElectronName } from './electron-info.ts';
 import { describeElectronSetUp, LINUX_SUFFIXES } from './electron-set-up.ts';
 
 /**

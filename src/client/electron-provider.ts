@@ -1,0 +1,122 @@
+import {
+  describeElectronUpdate,
+  type ElectronUpdateInfo,
+} from '../updaters/electron/electron-info.ts';
+import type { UpdaterOptions } from './types.ts';
+import { createVerifier } from './updater.ts';
+
+/**
+ * A provider for electron-updater: the service chooses a release, this provider verifies that the keys of the channel
+ * signed it, and electron-updater does the rest, with its differential downloads and its checks.
+ */
+
+export type ElectronProviderOptions = Omit<
+  UpdaterOptions,
+  'currentVersion' | 'allowDowngrade' | 'headers' | 'platform'
+>;
+
+/** The parts of electron-updater (6.8 and 7) that the provider uses. Its own types need the types of Electron. */
+interface ElectronUpdater {
+  readonly currentVersion: { readonly version: string };
+  readonly allowDowngrade: boolean;
+}
+
+interface RuntimeOptions {
+  readonly isUseMultipleRangeRequest: boolean;
+  readonly platform: 'darwin' | 'linux' | 'win32';
+}
+
+type RequestHeaders = Readonly<Record<string, string>>;
+
+/** An `UpdateInfo` of electron-updater, or the running version when there is no update. */
+type UpdateInfo =
+  | ElectronUpdateInfo
+  | (Pick<ElectronUpdateInfo, 'version' | 'releaseDate'> & { readonly files: readonly never[] });
+
+/** The formats that a check asks for. On Linux, the service knows the usual ones. */
+const FORMATS: Readonly<Record<string, string>> = { win32: 'nsis', darwin: 'zip' };
+
+/**
+ * Makes the class for `autoUpdater.setFeedURL({ provider: 'custom', updateProvider })`.
+ *
+ * The version, `allowDowngrade` and `requestHeaders` are those of the `autoUpdater`. Without `installationId`, the id
+ * is the one that electron-updater keeps for staged rollouts.
+ */
+export function createElectronProvider(options: ElectronProviderOptions) {
+  return class SlipwayProvider {
+    readonly #updater: ElectronUpdater;
+    readonly #runtime: RuntimeOptions;
+    #headers: RequestHeaders = {};
+    #verifier:
+      | { readonly for: string; readonly made: ReturnType<typeof createVerifier> }
+      | undefined;
+
+    constructor(_feed: unknown, updater: ElectronUpdater, runtime: RuntimeOptions) {
+      this.#updater = updater;
+      this.#runtime = runtime;
+    }
+
+    get isUseMultipleRangeRequest(): boolean {
+      return this.#runtime.isUseMultipleRangeRequest !== false;
+    }
+
+    /** Null: the downloads get the `requestHeaders` of the `autoUpdater`. */
+    get fileExtraDownloadHeaders(): null {
+      return null;
+    }
+
+    setRequestHeaders(headers: RequestHeaders | null): void {
+      this.#headers = headers ?? {};
+    }
+
+    /** @throws UpdaterError electron-updater emits it as `error` */
+    async getLatestVersion(): Promise<UpdateInfo> {
+      const { client, check } = this.#openVerifier();
+      const result = await check();
+      const none = { version: this.#updater.currentVersion.version, files: [], releaseDate: '' };
+      if (!result.isOffered) return none;
+      const { release } = result.verified;
+      const folder = `${client.service}/feeds/${encodeURIComponent(options.app)}/${encodeURIComponent(client.channel)}/electron/${encodeURIComponent(release.version)}`;
+      const urlOf = (filename: string): string => `${folder}/${encodeURIComponent(filename)}`;
+      return describeElectronUpdate({ ...client.machine, release, urlOf }) ?? none;
+    }
+
+    resolveFiles(info: ElectronUpdateInfo) {
+      const packages = info.packages ?? {};
+      const packageInfo = packages[process.arch] ?? packages.ia32;
+      return info.files.map((file) => ({
+        url: new URL(file.url),
+        info: file,
+        ...(packageInfo === undefined ? {} : { packageInfo }),
+      }));
+    }
+
+    /** The lists of blocks are beside the files, below the version of each. */
+    getBlockMapFiles(file: URL, oldVersion: string, newVersion: string): URL[] {
+      const oldPath = file.pathname.replaceAll(newVersion, oldVersion);
+      return [oldPath, file.pathname].map((name) => new URL(`${name}.blockmap`, file));
+    }
+
+    /** Keeps the verifier, and with it the verified roles, while the settings of the `autoUpdater` are the same. */
+    #openVerifier(): ReturnType<typeof createVerifier> {
+      const { 'x-user-staging-id': stagingId, ...headers } = this.#headers;
+      const installationId = options.installationId ?? stagingId;
+      const { currentVersion, allowDowngrade } = this.#updater;
+      const { platform } = this.#runtime;
+      const format = options.format ?? FORMATS[platform];
+      const asked = {
+        headers,
+        platform,
+        currentVersion: currentVersion.version,
+        allowDowngrade,
+        ...(installationId === undefined ? {} : { installationId }),
+        ...(format === undefined ? {} : { format }),
+      };
+      const id = JSON.stringify(asked);
+      if (this.#verifier?.for !== id) {
+        this.#verifier = { for: id, made: createVerifier({ ...options, ...asked }) };
+      }
+      return this.#verifier.made;
+    }
+  };
+}
