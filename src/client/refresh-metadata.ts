@@ -27,15 +27,20 @@ export interface FreshMetadata {
   saveRole(channel: string, text: string): Promise<void>;
 }
 
-export interface MetadataDeps {
-  readonly http: Http;
-  readonly now: () => number;
+export interface RepositoryDeps {
+  readonly http: Pick<Http, 'read'>;
+  /** The directory of the cache, which exists. */
   readonly cache: string;
   readonly application: string;
-  /** The root that came with the application, and its bytes. */
-  readonly shipped: { readonly root: TrustRoot; readonly text: string };
+  /** The root that came with the application, and its text. */
+  readonly shipped: { readonly root: Pick<TrustRoot, 'version'>; readonly text: string };
   /** The address of the metadata of the application. */
   readonly address: string;
+}
+
+export interface MetadataDeps extends RepositoryDeps {
+  readonly http: Http;
+  readonly now: () => number;
 }
 
 /** A clock that is wrong by less makes no difference to metadata that are valid for days. */
@@ -46,18 +51,30 @@ export async function refreshMetadata(
   deps: MetadataDeps,
   signal: AbortSignal | undefined,
 ): Promise<FreshMetadata> {
-  const { cache } = deps;
-  const saved = startFrom(deps, await readSaved(cache));
-  const followed = await followTuf(deps, saved.files, signal);
-  // What the client of TUF verified counts, even when a later step failed: it must never accept anything older.
-  const next = await save(deps, saved, followed);
-  if (followed.error !== undefined) throw explain(deps, followed.error);
-  return interpret(deps, next);
+  const { saved, error } = await followRepository(deps, signal);
+  if (error !== undefined) throw explain(deps, error);
+  return interpret(deps, saved);
+}
+
+/**
+ * Runs the client workflow of TUF, and saves what it verified. That counts even when a later step failed: the client
+ * must never accept anything older.
+ *
+ * @returns `error`: the failure of the workflow; undefined: everything is up to date
+ * @throws UpdaterError `cache_unusable`, `disk_full`
+ */
+export async function followRepository(
+  deps: RepositoryDeps,
+  signal?: AbortSignal,
+): Promise<{ readonly saved: SavedMetadata; readonly error: unknown }> {
+  const before = startFrom(deps, await readSaved(deps.cache));
+  const followed = await followTuf(deps, before.files, signal);
+  return { saved: await save(deps, before, followed), error: followed.error };
 }
 
 /** The saved metadata, or only the shipped root when the saved ones do not belong to it. */
 function startFrom(
-  { application, shipped }: MetadataDeps,
+  { application, shipped }: RepositoryDeps,
   saved: SavedMetadata | undefined,
 ): SavedMetadata {
   const { root, text } = shipped;
@@ -89,7 +106,7 @@ const TOP_LEVEL = ['root', 'timestamp', 'snapshot', 'targets'];
 const BYTES_MAX = 512_000;
 
 async function followTuf(
-  { http, cache, address }: MetadataDeps,
+  { http, cache, address }: RepositoryDeps,
   files: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<Followed> {
@@ -149,7 +166,7 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 async function save(
-  { cache, application }: MetadataDeps,
+  { cache, application }: RepositoryDeps,
   before: SavedMetadata,
   followed: Followed,
 ): Promise<SavedMetadata> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { z } from 'zod';
-import { parseRoot } from '../catalog/trust/root.ts';
+import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
 import { isAppError } from '../core/errors.ts';
 import { channelNamed, DEFAULT_CHANNEL } from '../domain/channel.ts';
 import { admittedArches } from '../domain/compatible-arches.ts';
@@ -88,7 +88,7 @@ export function createUpdater(options: UpdaterOptions): Updater {
 function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem): Client {
   const { app, cache, url, root: given, headers = {} } = options;
   const text = typeof given === 'string' ? given : Buffer.from(given ?? []).toString();
-  let root: MetadataDeps['shipped']['root'];
+  let root: TrustRoot;
   try {
     root = parseRoot(Buffer.from(text), 'The option root');
   } catch (error) {
