@@ -1,9 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Metafile } from 'esbuild';
 
 /** The licences of the packages in a bundle. Most licences require that every copy contains their text. */
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)(\..*|-.*)?$/i;
+
+/** The files whose code is at least partly in the bundle. */
+export function bundledFiles({ outputs }: Metafile): readonly string[] {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
+}
 
 interface Licensed {
   readonly name: string;

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Command } from 'commander';
-import { build, type Metafile, type Plugin, transform } from 'esbuild';
+import { build, type Metafile, transform } from 'esbuild';
 import type { AddCommands } from '../../src/cli/runner.ts';
 import { readVersion } from '../../src/core/system.ts';
 import { SERVICE_COMMANDS } from '../../src/features/package-commands.ts';
-import { renderLicences } from './licences.ts';
+import { lessOfPackages } from './less-of-packages.ts';
+import { bundledFiles, renderLicences } from './licences.ts';
 
 /** The command line of publishers as one file that needs only Node. */
 
@@ -59,12 +60,6 @@ export async function buildOneFile(): Promise<OneFile> {
   return { text: renderFile(check, parts, licences), metafile };
 }
 
-/** The files whose code is at least partly in the bundle. */
-function bundledFiles({ outputs }: Metafile): readonly string[] {
-  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
-  return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([file]) => file);
-}
-
 /**
  * Translates a part to CommonJS, because Node can compile CommonJS from a text. Identifiers do not change, so that
  * stack traces stay readable.
@@ -114,35 +109,3 @@ function namesOf(commands: readonly AddCommands[]): readonly string[] {
   for (const add of commands) add(program, () => async () => {});
   return program.commands.map((command) => command.name());
 }
-
-/** Leaves out parts of packages that no command uses, and that esbuild cannot recognize as unused. */
-const lessOfPackages: Plugin = {
-  name: 'less-of-packages',
-  setup: ({ onLoad, onResolve }) => {
-    // zod contains its error texts in fifty languages, but the commands use only English.
-    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
-      contents: `export { default as en } from './en.js';`,
-    }));
-    // The tables of Unicode are for old versions of Node, whose regular expressions have no names for these characters.
-    onLoad({ filter: /[\\/]json5[\\/]lib[\\/]unicode\.js$/ }, () => ({
-      contents: `
-        exports.Space_Separator = /\\p{Zs}/u;
-        exports.ID_Start = /\\p{ID_Start}/u;
-        exports.ID_Continue = /\\p{ID_Continue}/u;`,
-    }));
-    // The AWS SDK reads the User-Agent of a browser with bowser, and never in Node.
-    onLoad({ filter: /[\\/]node_modules[\\/]bowser[\\/]/ }, () => ({ contents: '' }));
-    onLoad({ filter: /[\\/]emoji-regex[\\/]index\.js$/ }, () => ({
-      contents: 'module.exports = () => /\\p{RGI_Emoji}/gv;',
-    }));
-    // hash-wasm has twenty hash functions, and the code imports the whole package at run time. So esbuild cannot see
-    // which functions are unused.
-    onResolve({ filter: /^hash-wasm$/ }, ({ path: name, namespace }) =>
-      namespace === 'only-md4' ? undefined : { path: name, namespace: 'only-md4' },
-    );
-    onLoad({ filter: /.*/, namespace: 'only-md4' }, () => ({
-      contents: `export { createMD4 } from 'hash-wasm';`,
-      resolveDir: ROOT,
-    }));
-  },
-};

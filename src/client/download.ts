@@ -4,9 +4,10 @@ import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../core/errors.ts';
+import { cacheError } from './cache-error.ts';
 import { type Http, unavailable } from './http.ts';
 import type { DownloadOptions, SignedFile } from './types.ts';
-import { cacheError, UpdaterError } from './updater-error.ts';
+import { UpdaterError } from './updater-error.ts';
 
 /** Downloads a signed file. It gets its name only after every byte was verified. */
 

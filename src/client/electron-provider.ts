@@ -2,18 +2,13 @@ import {
   describeElectronUpdate,
   type ElectronUpdateInfo,
 } from '../updaters/electron/electron-info.ts';
-import type { UpdaterOptions } from './types.ts';
-import { createVerifier } from './updater.ts';
+import type { ElectronProvider, ElectronProviderOptions } from './types.ts';
+import { createVerifier } from './verifier.ts';
 
 /**
  * A provider for electron-updater: the service chooses a release, this provider verifies that the keys of the channel
  * signed it, and electron-updater does the rest, with its differential downloads and its checks.
  */
-
-export type ElectronProviderOptions = Omit<
-  UpdaterOptions,
-  'currentVersion' | 'allowDowngrade' | 'headers' | 'platform'
->;
 
 /** The parts of electron-updater (6.8 and 7) that the provider uses. Its own types need the types of Electron. */
 interface ElectronUpdater {
@@ -37,12 +32,10 @@ type UpdateInfo =
 const FORMATS: Readonly<Record<string, string>> = { win32: 'nsis', darwin: 'zip' };
 
 /**
- * Makes the class for `autoUpdater.setFeedURL({ provider: 'custom', updateProvider })`.
- *
- * The version, `allowDowngrade` and `requestHeaders` are those of the `autoUpdater`. Without `installationId`, the id
- * is the one that electron-updater keeps for staged rollouts.
+ * Makes the class for `autoUpdater.setFeedURL({ provider: 'custom', updateProvider })`. The object of this class throws
+ * an `UpdaterError` for what it refuses, and electron-updater emits it as `error`.
  */
-export function createElectronProvider(options: ElectronProviderOptions) {
+export function createElectronProvider(options: ElectronProviderOptions): ElectronProvider {
   return class SlipwayProvider {
     readonly #updater: ElectronUpdater;
     readonly #runtime: RuntimeOptions;
@@ -51,9 +44,9 @@ export function createElectronProvider(options: ElectronProviderOptions) {
       | { readonly for: string; readonly made: ReturnType<typeof createVerifier> }
       | undefined;
 
-    constructor(_feed: unknown, updater: ElectronUpdater, runtime: RuntimeOptions) {
-      this.#updater = updater;
-      this.#runtime = runtime;
+    constructor(_feed: unknown, updater: unknown, runtime: unknown) {
+      this.#updater = updater as ElectronUpdater;
+      this.#runtime = runtime as RuntimeOptions;
     }
 
     get isUseMultipleRangeRequest(): boolean {

@@ -59,15 +59,23 @@ export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps
     const stop = () => ending.abort(signal && abortedBy(signal));
     let timer = setTimeout(giveUp, patienceMs);
     signal?.addEventListener('abort', stop, { once: true });
-    /** Each failure of the network is one of our errors; failures of the caller's functions pass unchanged. */
+    const ended = new Promise<never>((_resolve, reject) => {
+      ending.signal.addEventListener('abort', () => reject(ending.signal.reason));
+    });
+    ended.catch(() => {});
+    /**
+     * Each failure of the network is one of our errors; failures of the caller's functions pass unchanged. A `fetch` of
+     * the application may ignore the signal.
+     */
     const awaiting = async <T>(step: Promise<T>): Promise<T> => {
       try {
-        return await step;
+        return await Promise.race([step, ended]);
       } catch (error) {
         if (ending.signal.aborted) throw ending.signal.reason;
         throw unavailable(url, reasonOf(error), error);
       }
     };
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
       const json = { 'content-type': 'application/json' };
       const response = await awaiting(
@@ -80,7 +88,7 @@ export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps
       const date = Date.parse(response.headers.get('date') ?? '');
       serviceTime = Number.isNaN(date) ? undefined : date;
       if (!(await begin(response))) return;
-      const reader = response.body?.getReader();
+      reader = response.body?.getReader();
       for (let received = 0; reader !== undefined; ) {
         const { done, value } = await awaiting(reader.read());
         if (done) return;
@@ -98,6 +106,7 @@ export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps
       signal?.removeEventListener('abort', stop);
       // Closes the connection of an answer that was not read to its end: a hostile service could send for ever.
       ending.abort();
+      reader?.cancel().catch(() => {});
     }
   };
 

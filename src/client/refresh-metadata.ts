@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { type Delegations, parseDelegations, roleName } from '../catalog/trust/channel-role.ts';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
 import { systemCode } from '../core/errors.ts';
+import { cacheError } from './cache-error.ts';
 import type { Http } from './http.ts';
 import { readSaved, type SavedMetadata, sha256Of, writeSaved } from './saved-metadata.ts';
-import { cacheError, UpdaterError } from './updater-error.ts';
+import { UpdaterError } from './updater-error.ts';
 
 /**
  * Brings the metadata of an application up to date, as the client workflow of TUF says (TUF specification 1.0.31,

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../core/errors.ts';
-import { cacheError } from './updater-error.ts';
+import { cacheError } from './cache-error.ts';
 
 /** Keeps the verified metadata of an application in one file, which is replaced as a whole. */
 

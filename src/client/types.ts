@@ -120,3 +120,15 @@ export interface Updater {
    */
   download(offer: UpdateOffer, options?: DownloadOptions): Promise<string>;
 }
+
+/**
+ * The settings of a provider for electron-updater. The version, `allowDowngrade` and `requestHeaders` are those of the
+ * `autoUpdater`. Without `installationId`, the id is the one that electron-updater keeps for staged rollouts.
+ */
+export type ElectronProviderOptions = Omit<
+  UpdaterOptions,
+  'currentVersion' | 'allowDowngrade' | 'headers' | 'platform'
+>;
+
+/** The class for `autoUpdater.setFeedURL({ provider: 'custom', updateProvider })`. electron-updater makes the object. */
+export type ElectronProvider = new (feed: unknown, updater: unknown, runtime: unknown) => object;

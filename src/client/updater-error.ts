@@ -1,5 +1,3 @@
-import { systemCode } from '../core/errors.ts';
-
 /** The codes of {@link UpdaterError}. */
 export type UpdaterErrorCode =
   /** An option has a wrong value. */
@@ -43,16 +41,4 @@ export class UpdaterError extends Error {
     super(message, options);
     this.code = code;
   }
-}
-
-/** The error for a call of the file system that failed. */
-export function cacheError(directory: string, error: unknown): UpdaterError {
-  if (error instanceof UpdaterError) return error;
-  const code = systemCode(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    const message = `No space is left for ${directory}. Free some space, and try again.`;
-    return new UpdaterError('disk_full', message, { cause: error });
-  }
-  const message = `${directory} cannot be used (${code ?? String(error)}). Give the updater a directory that this user may write.`;
-  return new UpdaterError('cache_unusable', message, { cause: error });
 }

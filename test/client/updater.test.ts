@@ -1,46 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UpdaterOptions } from '../../src/client/types.ts';
-import { createUpdater } from '../../src/client/updater.ts';
+import { createUpdater } from '../../src/client/create-updater.ts';
 import { changeChannel } from '../../src/releases/channels/change-channel.ts';
-import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
-import { createSignedService, type SignedService } from '../support/signed-service.ts';
+import { type ClientWorld, checked, openClientWorld, type Rule } from './world.ts';
 
 /** The updater against an honest service. */
 
-const temporary = await makeTemporaryDirectory();
-let signed: SignedService;
-let url: string;
+let world: ClientWorld;
+let release: ClientWorld['release'];
+let optionsOf: ClientWorld['options'];
 
 beforeAll(async () => {
-  signed = await createSignedService();
-  url = await signed.service.listen();
+  world = await openClientWorld();
+  release = world.release;
+  optionsOf = world.options;
   await release('1.0.0');
   await release('1.1.0', { notes: { und: 'Better.', de: 'Besser.' }, mandatoryFor: '<1.1.0' });
 });
-afterAll(async () => {
-  await signed.close();
-  await temporary.remove();
-});
-
-async function release(version: string, request: object = {}): Promise<void> {
-  const filename = `App-${version}.exe`;
-  const artifact = await makeArtifact(temporary.path, { filename, content: `program ${version}` });
-  await signed.publish({ version, artifacts: [artifact], ...request });
-}
-
-const optionsOf = async (given: Partial<UpdaterOptions> = {}): Promise<UpdaterOptions> => ({
-  root: await readFile(signed.rootFile),
-  cache: path.join(temporary.path, `cache-${randomUUID()}`),
-  url,
-  app: 'desktop',
-  currentVersion: '1.0.0',
-  platform: 'win32',
-  arch: 'x64',
-  ...given,
-});
+afterAll(() => world.close());
 
 describe('the updater', () => {
   it('verifies an offer and downloads its file', async () => {
@@ -106,10 +84,68 @@ describe('the updater', () => {
     expect((await readFile(file)).equals(bytes)).toBe(true);
   });
 
-  it('follows inheritance, and goes back only when both sides allow it', async () => {
-    const { trust, service } = signed;
-    const writer = { ...service, trust, actor: 'test' };
-    expect(typeof changeChannel).toBe('function');
-    void writer;
+  it('follows inheritance, and goes back only when the application and the keys allow it', async () => {
+    const { trust, service } = world.signed;
+    const writer = { ...service, trust, actor: 'test', ensureConforming: async () => {} };
+    const setBeta = async (settings: object): Promise<void> => {
+      const action = { kind: 'set', settings } as const;
+      await changeChannel(writer, {
+        application: 'desktop',
+        channel: 'beta',
+        action,
+        reason: null,
+      });
+      await service.refresh();
+    };
+    await release('2.0.0-beta.1', { channel: 'beta' });
+    await setBeta({ inherits: 'stable' });
+    const onBeta = { channel: 'beta', currentVersion: '3.0.0' };
+    expect(await checked(await optionsOf({ channel: 'beta' }))).toBe('2.0.0-beta.1');
+    expect(await checked(await optionsOf({ ...onBeta, allowDowngrade: true }))).toBe('up_to_date');
+    await setBeta({ allowsDowngrade: true });
+    expect(await checked(await optionsOf(onBeta))).toBe('up_to_date');
+    const updater = createUpdater(await optionsOf({ ...onBeta, allowDowngrade: true }));
+    const result = await updater.check();
+    expect(result).toMatchObject({ offer: { version: '2.0.0-beta.1', isDowngrade: true } });
+    await release('2.0.0');
+    const inherited = createUpdater(await optionsOf({ channel: 'beta' }));
+    const found = await inherited.check();
+    if (!found.isOffered) throw new Error(found.reason);
+    // The keys of stable signed it, so it is below stable.
+    expect(found.offer.file.url).toContain('/targets/desktop/stable/2.0.0/');
+    expect(await readFile(await inherited.download(found.offer), 'utf8')).toBe('program 2.0.0');
+  });
+
+  it('takes no release that may not follow the running version', async () => {
+    await release('3.0.0');
+    await release('4.0.0', { requires: '>=3.0.0' });
+    expect(await checked(await optionsOf({ currentVersion: '3.0.0' }))).toBe('4.0.0');
+    const rule: Rule = async (url, init) => {
+      if (!url.endsWith('check-update')) return undefined;
+      const body = String(init?.body).replace('"1.0.0"', '"3.0.0"');
+      return fetch(url, { ...init, body });
+    };
+    expect(await checked(await optionsOf({}, rule))).toBe('offer_not_signed');
+  });
+
+  it('stops when the application ends it, and goes on later', async () => {
+    const options = await optionsOf();
+    const updater = createUpdater(options);
+    const aborted = AbortSignal.abort();
+    await expect(updater.check({ signal: aborted })).rejects.toMatchObject({ code: 'aborted' });
+    const result = await updater.check();
+    if (!result.isOffered) throw new Error(result.reason);
+    const stopping = new AbortController();
+    const onProgress = () => stopping.abort();
+    const asked = { signal: stopping.signal, onProgress };
+    await release('5.0.0', {}, 'x'.repeat(3_000_000));
+    const large = await updater.check();
+    if (!large.isOffered) throw new Error(large.reason);
+    await expect(updater.download(large.offer, asked)).rejects.toMatchObject({ code: 'aborted' });
+    const first: number[] = [];
+    await updater.download(large.offer, {
+      onProgress: ({ received }) => void first.push(received),
+    });
+    expect(first.at(-1)).toBe(3_000_000);
   });
 });

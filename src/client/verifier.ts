@@ -16,12 +16,11 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import { downloadFile } from './download.ts';
 import { fileAddress, openSigned, type SignedRelease, type VerifiedRoles } from './find-signed.ts';
 import { createHttp, type Http } from './http.ts';
 import { type MetadataDeps, refreshMetadata } from './refresh-metadata.ts';
 import { openCache } from './saved-metadata.ts';
-import type { CheckOptions, CheckResult, UpdateOffer, Updater, UpdaterOptions } from './types.ts';
+import type { CheckOptions, CheckResult, UpdateOffer, UpdaterOptions } from './types.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /** What the options say, checked. */
@@ -64,27 +63,6 @@ export function createVerifier(options: UpdaterOptions, system: UpdaterSystem = 
   };
 }
 
-/**
- * Creates an updater that verifies with the root of trust what the service says.
- *
- * @throws UpdaterError `invalid_options`, `invalid_root`, `wrong_root`
- */
-export function createUpdater(options: UpdaterOptions): Updater {
-  const { client, check: verify } = createVerifier(options);
-  return {
-    check: async (asked) => {
-      const result = await verify(asked);
-      if (!result.isOffered) return result;
-      const { isOffered, offer, checkAgainAfterSeconds } = result;
-      return { isOffered, offer, checkAgainAfterSeconds };
-    },
-    download: (offer, asked = {}) => {
-      const directory = path.join(client.cache, 'downloads');
-      return downloadFile({ http: client.http, directory }, offer.file, asked);
-    },
-  };
-}
-
 function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem): Client {
   const { app, cache, url, root: given, headers = {} } = options;
   const text = typeof given === 'string' ? given : Buffer.from(given ?? []).toString();
@@ -102,7 +80,7 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
   }
   const wrong = (name: string, why: string): UpdaterError =>
     new UpdaterError('invalid_options', `The option ${name} ${why}.`);
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw wrong('url', 'is no address of a service, such as https://updates.example.com');
   }
   if (typeof cache !== 'string' || !path.isAbsolute(cache)) {

@@ -1,0 +1,14 @@
+import { systemCode } from '../core/errors.ts';
+import { UpdaterError } from './updater-error.ts';
+
+/** The error for a call of the file system that failed. */
+export function cacheError(directory: string, error: unknown): UpdaterError {
+  if (error instanceof UpdaterError) return error;
+  const code = systemCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const message = `No space is left for ${directory}. Free some space, and try again.`;
+    return new UpdaterError('disk_full', message, { cause: error });
+  }
+  const message = `${directory} cannot be used (${code ?? String(error)}). Give the updater a directory that this user may write.`;
+  return new UpdaterError('cache_unusable', message, { cause: error });
+}

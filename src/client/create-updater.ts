@@ -1,0 +1,25 @@
+import path from 'node:path';
+import { downloadFile } from './download.ts';
+import type { Updater, UpdaterOptions } from './types.ts';
+import { createVerifier } from './verifier.ts';
+
+/**
+ * Creates an updater that verifies with the root of trust what the service says.
+ *
+ * @throws UpdaterError `invalid_options`, `invalid_root`, `wrong_root`
+ */
+export function createUpdater(options: UpdaterOptions): Updater {
+  const { client, check: verify } = createVerifier(options);
+  return {
+    check: async (asked) => {
+      const result = await verify(asked);
+      if (!result.isOffered) return result;
+      const { isOffered, offer, checkAgainAfterSeconds } = result;
+      return { isOffered, offer, checkAgainAfterSeconds };
+    },
+    download: (offer, asked = {}) => {
+      const directory = path.join(client.cache, 'downloads');
+      return downloadFile({ http: client.http, directory }, offer.file, asked);
+    },
+  };
+}
