@@ -7,7 +7,7 @@ import type { Release } from '../domain/release.ts';
 import { parseEnvelope } from '../store/sequence/envelope.ts';
 import type { Http } from './http.ts';
 import type { FreshMetadata } from './refresh-metadata.ts';
-import { sha256Of } from './saved-metadata.ts';
+import { readSavedRole, sha256Of, writeSavedRole } from './saved-metadata.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /** Finds the signed manifests of a version: those that the role of a channel names, or a role that it inherits. */
@@ -28,6 +28,8 @@ export interface SignedRelease {
 interface SignedDeps {
   readonly http: Http;
   readonly now: () => number;
+  /** The directory of the cache. */
+  readonly cache: string;
   readonly application: string;
   /** The address of the metadata of the application. */
   readonly address: string;
@@ -71,7 +73,7 @@ export async function openSigned(
 
 /** @returns undefined when nothing is signed for the channel */
 async function loadRole(
-  { http, now, application, address, verified }: SignedDeps,
+  { http, now, cache, application, address, verified }: SignedDeps,
   metadata: FreshMetadata,
   channel: string,
   signal: AbortSignal | undefined,
@@ -90,7 +92,7 @@ async function loadRole(
     return role;
   };
   let role = known?.root === root.digest && known.role.version === version ? known.role : undefined;
-  role ??= tryParse(parse, metadata.savedRole(channel));
+  role ??= tryParse(parse, await readSavedRole(cache, roleName(channel)));
   if (role === undefined) {
     const url = `${address}/${version}.${roleName(channel)}.json`;
     const { status, bytes } = await http.read(url, { max: METADATA_BYTES_MAX, signal });
@@ -100,7 +102,7 @@ async function loadRole(
     } catch (error) {
       throw error instanceof UpdaterError ? error : refused(channel, messageOf(error), error);
     }
-    if (!expired(role)) await metadata.saveRole(channel, bytes.toString());
+    await writeSavedRole(cache, roleName(channel), bytes.toString());
   }
   if (!expired(role)) return role;
   const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}: its keys signed nothing since. Try again later.`;

@@ -22,10 +22,6 @@ export interface FreshMetadata {
   readonly delegations: Delegations;
   /** The version of the role of a channel; undefined: nothing is signed for the channel. */
   roleVersion(channel: string): number | undefined;
-  /** The text of a role from the cache; undefined: the cache has none. */
-  savedRole(channel: string): string | undefined;
-  /** Adds a verified role to the cache. @throws UpdaterError `cache_unusable`, `disk_full` */
-  saveRole(channel: string, text: string): Promise<void>;
 }
 
 export interface RepositoryDeps {
@@ -199,7 +195,7 @@ const stateSchema = z.object({
 
 /** @throws UpdaterError `metadata_rejected`, `wrong_root`, `clock_wrong` */
 function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
-  const { application, now, cache } = deps;
+  const { application, now } = deps;
   const { files } = saved;
   const bytesOf = (name: string): Buffer => Buffer.from(files[name] ?? '');
   try {
@@ -214,16 +210,10 @@ function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
     });
     const signedAt = Date.parse(timestamp.signed.x_slipway_signed_at);
     if (signedAt - now() > CLOCK_WRONG_MS) throw clockWrong(now(), signedAt);
-    let known = saved;
     return {
       root,
       delegations,
       roleVersion: (channel) => snapshot.signed.meta[`${roleName(channel)}.json`]?.version,
-      savedRole: (channel) => known.files[roleName(channel)],
-      saveRole: async (channel, text) => {
-        known = { ...known, files: { ...known.files, [roleName(channel)]: text } };
-        await writeSaved(cache, known);
-      },
     };
   } catch (error) {
     throw error instanceof UpdaterError ? error : rejected(error);

@@ -5,13 +5,16 @@ import { z } from 'zod';
 import { systemCode } from '../core/errors.ts';
 import { cacheError } from './cache-error.ts';
 
-/** Keeps the verified metadata of an application in one file, which is replaced as a whole. */
+/**
+ * Keeps the verified metadata of an application in one file, which is replaced as a whole. The role of a channel is a
+ * file of its own: it may be large, and only a check that ends with an offer needs it.
+ */
 
 const savedSchema = z.object({
   application: z.string(),
   /** The SHA-256 of each root that was verified, by its version: it shows that a root of the application is one of them. */
   roots: z.record(z.string(), z.string()),
-  /** The texts of the metadata, by the name of their role. */
+  /** The texts of root, timestamp, snapshot and targets, by these names. */
   files: z.record(z.string(), z.string()),
 });
 
@@ -34,10 +37,29 @@ export async function readSaved(directory: string): Promise<SavedMetadata | unde
  * @throws UpdaterError `cache_unusable`, `disk_full`
  */
 export async function writeSaved(directory: string, saved: SavedMetadata): Promise<void> {
-  const temporary = path.join(directory, `${NAME}.${randomUUID()}.tmp`);
+  await replaceFile(directory, NAME, JSON.stringify(saved));
+}
+
+/** The text of a role; undefined: there is none. @throws UpdaterError `cache_unusable` */
+export async function readSavedRole(directory: string, role: string): Promise<string | undefined> {
   try {
-    await writeDurably(temporary, JSON.stringify(saved));
-    await rename(temporary, path.join(directory, NAME));
+    return await readFile(path.join(directory, `${role}.json`), 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw cacheError(directory, error);
+  }
+}
+
+/** @throws UpdaterError `cache_unusable`, `disk_full` */
+export function writeSavedRole(directory: string, role: string, text: string): Promise<void> {
+  return replaceFile(directory, `${role}.json`, text);
+}
+
+async function replaceFile(directory: string, name: string, text: string): Promise<void> {
+  const temporary = path.join(directory, `${name}.${randomUUID()}.tmp`);
+  try {
+    await writeDurably(temporary, text);
+    await rename(temporary, path.join(directory, name));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
     throw cacheError(directory, error);

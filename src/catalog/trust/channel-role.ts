@@ -1,7 +1,8 @@
 import { Metadata, MetadataKind, type Targets } from '@tufjs/models';
 import { z } from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { digestOf, digestSchema } from '../../store/sequence/envelope.ts';
+import { isRecord } from '../../core/json-record.ts';
+import { digestOf } from '../../store/sequence/envelope.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { ChannelJson, OfferJson } from '../documents/revision-document.ts';
 import { digestOfSigned, type MetadataJson, parseMetadata, verifyRole } from './metadata.ts';
@@ -97,20 +98,37 @@ export interface ChannelRole extends SignedSettings {
   readonly json: MetadataJson;
 }
 
-const targetSchema = z.object({
-  length: z.int().positive(),
-  hashes: z.object({ sha256: digestSchema }),
-  custom: z.object({ statement: digestSchema }),
-});
-
 /** A release as the role of a channel names it. */
-export type RoleTarget = z.output<typeof targetSchema>;
+export interface RoleTarget {
+  /** Bytes of the stored manifest. */
+  readonly length: number;
+  /** Hex. */
+  readonly hashes: { readonly sha256: string };
+  /** See {@link statementDigest}. */
+  readonly custom: { readonly statement: string };
+}
+
+/** A role has thousands of targets, and a schema would take longer than the verification of their signatures. */
+function areTargets(value: unknown): value is Readonly<Record<string, RoleTarget>> {
+  return isRecord(value) && Object.values(value).every(isTarget);
+}
+
+function isTarget(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value.hashes) || !isRecord(value.custom)) return false;
+  const { length, hashes, custom } = value;
+  const isLength = Number.isSafeInteger(length) && Number(length) > 0;
+  return isLength && isDigest(hashes.sha256) && isDigest(custom.statement);
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
 
 const roleSchema = z.object({
   _type: z.literal('targets'),
   version: z.int().positive(),
   expires: z.iso.datetime(),
-  targets: z.record(z.string(), targetSchema),
+  targets: z.custom<Readonly<Record<string, RoleTarget>>>(areTargets),
   x_slipway_application: z.string(),
   x_slipway_channel: z.string(),
   x_slipway_inherits: z.string().nullable(),
@@ -214,5 +232,6 @@ export function renderRole(content: RoleContent): MetadataJson['signed'] {
 
 /** The targets of a role, for the next version of the role. */
 export function targetsOf(role: ChannelRole | undefined): Readonly<Record<string, RoleTarget>> {
-  return (role?.json.signed.targets ?? {}) as Record<string, RoleTarget>;
+  const targets: unknown = role?.json.signed.targets ?? {};
+  return targets as Record<string, RoleTarget>;
 }

@@ -3,6 +3,7 @@ import { canonicalize } from '@tufjs/canonical-json';
 import { type Metadata, type Root, Signature, type Targets } from '@tufjs/models';
 import { z } from 'zod';
 import { AppError, isAppError } from '../../core/errors.ts';
+import { isRecord } from '../../core/json-record.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { canonicalForm } from '../../store/sequence/canonical.ts';
 import { type IsLong, refuseExcess } from '../../store/sequence/json.ts';
@@ -17,10 +18,12 @@ export const METADATA_BYTES_MAX = 5_000_000;
 export const SMALL_METADATA_BYTES_MAX = 128 * 1024;
 
 const metadataSchema = z.object({
-  signed: z.record(z.string(), z.json()),
+  // Parsed JSON has only values of JSON, and looking at each of them would take longer than all signatures.
+  signed: z.custom<Readonly<Record<string, Json>>>(isRecord),
   signatures: z.array(z.object({ keyid: z.string(), sig: z.string() })).max(100),
 });
 
+type Json = z.output<ReturnType<typeof z.json>>;
 export type MetadataJson = z.output<typeof metadataSchema>;
 
 /**
