@@ -57,9 +57,8 @@ async function buildDeclarations(): Promise<string> {
   const out = await mkdtemp(path.join(tmpdir(), 'slipway-client-'));
   try {
     const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-    const project = ['--project', path.join(ROOT, 'tsconfig.build.json')];
-    const flags = ['--declaration', '--emitDeclarationOnly', '--outDir', out];
-    await promisify(execFile)(process.execPath, [tsc, ...project, ...flags]);
+    const project = ['--project', path.join(ROOT, 'tsconfig.client.json')];
+    await promisify(execFile)(process.execPath, [tsc, ...project, '--outDir', out]);
     const texts = await Promise.all(
       DECLARED.map((name) => readFile(path.join(out, `src/client/${name}.d.ts`), 'utf8')),
     );

@@ -4,11 +4,12 @@ import { Updater as TufClient } from 'tuf-js';
 import { DownloadHTTPError, ExpiredMetadataError } from 'tuf-js/dist/error.js';
 import { z } from 'zod';
 import { type Delegations, parseDelegations, roleName } from '../catalog/trust/channel-role.ts';
+import { digestOfSigned } from '../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
 import { systemCode } from '../core/errors.ts';
 import { cacheError } from './cache-error.ts';
 import type { Http } from './http.ts';
-import { readSaved, type SavedMetadata, sha256Of, writeSaved } from './saved-metadata.ts';
+import { readSaved, type SavedMetadata, writeSaved } from './saved-metadata.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /**
@@ -64,36 +65,37 @@ export async function followRepository(
   deps: RepositoryDeps,
   signal?: AbortSignal,
 ): Promise<{ readonly saved: SavedMetadata; readonly error: unknown }> {
-  const before = startFrom(deps, await readSaved(deps.cache));
+  const stored = await readSaved(deps.cache);
+  const before = startFrom(deps, stored);
   const followed = await followTuf(deps, before.files, signal);
-  return { saved: await save(deps, before, followed), error: followed.error };
+  return { saved: await save(deps, stored, before, followed), error: followed.error };
 }
 
-/** The saved metadata, or only the shipped root when the saved ones do not belong to it. */
+/**
+ * The saved metadata. When they do not come from the shipped root, the client starts from this root. What it saw under
+ * other roots stays a floor, as far as the keys of the newest root signed it.
+ */
 function startFrom(
   { application, shipped }: RepositoryDeps,
   saved: SavedMetadata | undefined,
 ): SavedMetadata {
   const { root, text } = shipped;
-  const digest = sha256Of(text);
-  const fresh = { application, roots: { [root.version]: digest }, files: { root: text } };
-  if (saved?.application !== application) return fresh;
-  const isOfSameTrust = saved.roots[root.version] === digest;
-  const newest = Math.max(...Object.keys(saved.roots).map(Number));
-  if (isOfSameTrust) return saved;
-  // A new version of the application brings a later root. What was seen under the older root stays a floor.
-  if (root.version > newest) {
-    return { ...saved, ...fresh, files: { ...saved.files, root: text } };
-  }
-  // The application was given another root of trust: the saved metadata mean nothing under it.
-  return fresh;
+  const roots = { [root.version]: digestOfRoot(text) };
+  if (saved?.application !== application) return { application, roots, files: { root: text } };
+  if (saved.roots[root.version] === roots[root.version]) return saved;
+  return { application, roots, files: { ...saved.files, root: text } };
+}
+
+/** Signatures that a root got later do not change its digest. */
+function digestOfRoot(text: string): string {
+  return digestOfSigned(JSON.parse(text).signed);
 }
 
 /** The state after the client of TUF has run, also when it failed. */
 interface Followed {
   /** The texts of the verified metadata. */
   readonly files: Readonly<Record<string, string>>;
-  /** The digests of the roots that the service gave. */
+  /** The texts of the roots that the service gave, by their versions. */
   readonly roots: ReadonlyMap<number, string>;
   readonly error: unknown;
 }
@@ -119,9 +121,11 @@ async function followTuf(
     /** Our requests have limits. The client of TUF passes some failures on as text, so the first one is kept. */
     const downloadBytes = async (url: string, max: number): Promise<Buffer> => {
       try {
-        const { status, bytes } = await http.read(url, { max, signal });
+        // The client of TUF allows what the metadata state, which may be any length.
+        const limit = Math.min(max, BYTES_MAX);
+        const { status, bytes } = await http.read(url, { max: limit, signal });
         const root = /(\d+)\.root\.json$/.exec(url)?.[1];
-        if (status === 200 && root !== undefined) roots.set(Number(root), sha256Of(bytes));
+        if (status === 200 && root !== undefined) roots.set(Number(root), bytes.toString());
         if (status === 200) return bytes;
         // The client of TUF takes 404 as the end of the roots.
         if (status === 404 && root !== undefined) throw new DownloadHTTPError('no root', status);
@@ -162,23 +166,29 @@ function ignoreMissing(error: unknown): undefined {
   if (systemCode(error) !== 'ENOENT') throw error;
 }
 
+/** @param stored what was saved when the client began */
 async function save(
   { cache, application }: RepositoryDeps,
+  stored: SavedMetadata | undefined,
   before: SavedMetadata,
   followed: Followed,
 ): Promise<SavedMetadata> {
   const files = { ...before.files, ...followed.files };
   const newest = versionIn(files.root);
   const verified = [...followed.roots].filter(([version]) => version <= newest);
-  const roots = { ...before.roots, ...Object.fromEntries(verified) };
+  const digests = verified.map(([version, text]) => [version, digestOfRoot(text)]);
+  const roots = { ...before.roots, ...Object.fromEntries(digests) };
   const next = { application, roots, files };
+  const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  if (isSame(next, stored ?? before)) return next;
   // Another process of the application may have seen newer metadata meanwhile.
   const other = await readSaved(cache);
   const isOlder =
+    !isSame(other, stored) &&
     other?.application === application &&
     other.roots[newest] === roots[newest] &&
     versionIn(other.files.timestamp) > versionIn(files.timestamp);
-  if (!isOlder && JSON.stringify(next) !== JSON.stringify(other)) await writeSaved(cache, next);
+  if (!isOlder) await writeSaved(cache, next);
   return next;
 }
 

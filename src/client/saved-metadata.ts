@@ -12,11 +12,31 @@ import { cacheError } from './cache-error.ts';
 
 const savedSchema = z.object({
   application: z.string(),
-  /** The SHA-256 of each root that was verified, by its version: it shows that a root of the application is one of them. */
+  /** The digest of each root that was verified, by its version: see `digestOfSigned`. */
   roots: z.record(z.string(), z.string()),
   /** The texts of root, timestamp, snapshot and targets, by these names. */
-  files: z.record(z.string(), z.string()),
+  files: z.record(z.string(), z.string()).refine(areMetadata),
 });
+
+/** A damaged text would fail at each check, and would never be replaced. */
+function areMetadata(files: Readonly<Record<string, string>>): boolean {
+  return Object.entries(files).every(([name, text]) => {
+    const { success, data } = metadataSchema.safeParse(parseOrUndefined(text));
+    return success && data.signed._type === name;
+  });
+}
+
+const metadataSchema = z.object({
+  signed: z.object({ _type: z.string(), version: z.int().positive() }),
+});
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export type SavedMetadata = z.output<typeof savedSchema>;
 

@@ -42,7 +42,8 @@ describe('the updater', () => {
     expect(path.basename(file)).toBe('App-1.1.0.exe');
     expect(seen.at(-1)).toBe(result.offer.file.size);
     // Nothing but the metadata and the download stays.
-    expect((await readdir(options.cache)).sort()).toEqual(['downloads', 'metadata.json']);
+    const kept = ['channel-stable.json', 'downloads', 'metadata.json'];
+    expect((await readdir(options.cache)).sort()).toEqual(kept);
     expect(await updater.download(result.offer)).toBe(file);
   });
 
