@@ -113,6 +113,17 @@ const RULES: Readonly<Record<string, Rule>> = {
     mayName: [...STORE_INTERFACE, 'src/store/download-links.ts', 'src/usage/usage-counter.ts'],
     because: 'it says what a client is told, whoever sends it: it knows no server and no store',
   },
+  client: {
+    may: [
+      'core',
+      'domain',
+      'src/catalog/documents/',
+      'src/catalog/trust/',
+      'updaters',
+      'src/store/sequence/',
+    ],
+    because: 'it runs in applications: it verifies what the service says, and has none of its code',
+  },
   releases: {
     may: ['core', 'domain', 'catalog'],
     mayName: ['store', 'builds'],
@@ -221,7 +232,11 @@ describe('fences', () => {
       /^jose(\/|$)/,
       /^src\/(features\/accounts\/|catalog\/trust\/revision-signature\.ts$)/,
     ],
-    ['TUF only where trust is decided', /^@tufjs\//, /^src\/(catalog|features)\/trust\//],
+    [
+      'TUF only where trust is decided',
+      /^(@tufjs\/|tuf-js)/,
+      /^src\/(client\/refresh-metadata\.ts$|(catalog|features)\/trust\/)/,
+    ],
     [
       'pino only where the program starts',
       /^pino(-|\/|$)/,
@@ -355,7 +370,8 @@ describe('fences', () => {
     const real = /\bDate\.now\(|\bnew Date\(\s*\)|\bMath\.random\(|\bperformance\.now\(/;
     // How long a turn of the event loop or an answer takes decides no result.
     const measured = ['src/core/run-in-turns.ts', 'src/server/http/answer-memory.ts'];
-    const exempt = ['src/core/system.ts', ...measured];
+    // An application has the clock of its machine.
+    const exempt = ['src/core/system.ts', 'src/client/verifier.ts', ...measured];
     // A page has the clock of its visitor.
     expect(inSource(real, (file) => exempt.includes(file) || isForBrowser(file))).toEqual([]);
   });

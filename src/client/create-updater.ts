@@ -1,5 +1,5 @@
-import path from 'node:path';
 import { downloadFile } from './download.ts';
+import { downloadsIn } from './saved-metadata.ts';
 import type { Updater, UpdaterOptions } from './types.ts';
 import { createVerifier } from './verifier.ts';
 
@@ -18,8 +18,8 @@ export function createUpdater(options: UpdaterOptions): Updater {
       return { isOffered, offer, checkAgainAfterSeconds };
     },
     download: (offer, asked = {}) => {
-      const directory = path.join(client.cache, 'downloads');
-      return downloadFile({ http: client.http, directory }, offer.file, asked);
+      const { http, now, cache } = client;
+      return downloadFile({ http, now, directory: downloadsIn(cache) }, offer.file, asked);
     },
   };
 }

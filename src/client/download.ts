@@ -1,23 +1,29 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { systemCode } from '../core/errors.ts';
-import { cacheError } from './cache-error.ts';
+import { cacheError, diskFull, ignoreMissing } from './file-errors.ts';
 import { type Http, unavailable } from './http.ts';
+import { LEFT_AFTER_MS, removeOlder } from './saved-metadata.ts';
 import type { DownloadOptions, SignedFile } from './types.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /** Downloads a signed file. It gets its name only after every byte was verified. */
 
+const PARTIAL = 'partial.tmp';
+
 interface DownloadDeps {
   readonly http: Http;
   /** The directory of the downloads. */
   readonly directory: string;
+  readonly now: () => number;
 }
 
 /**
+ * Several processes of an application may download the same file. They share the partial file, into which each writes
+ * the same bytes at the same places. So the bytes are verified while they are copied into a file that no other process
+ * has open.
+ *
  * @returns the path of the verified file
  * @throws UpdaterError
  */
@@ -30,95 +36,133 @@ export async function downloadFile(
   // The digest keeps files of different releases apart, and the name is for the program that installs the file.
   const folder = path.join(deps.directory, file.sha256.slice(0, 16));
   const target = path.join(folder, safeName(file.filename));
-  const partial = path.join(folder, 'partial');
+  const partial = path.join(folder, PARTIAL);
   try {
     await mkdir(folder, { recursive: true });
+    const isCopy = (name: string): boolean => name.endsWith('.tmp') && name !== PARTIAL;
+    await removeOlder(folder, deps.now() - LEFT_AFTER_MS, isCopy);
     if (await isSigned(target, file)) return target;
     // Bytes of an earlier try may be wrong. Then the file is downloaded once more, from its first byte.
-    for (let start = await sizeOf(partial, file); ; start = 0) {
-      const handle = await open(partial, start === 0 ? 'w' : 'r+');
-      try {
-        if (start < file.size) await receive(http, handle, file, start, options);
-        await handle.sync();
-      } finally {
-        await handle.close();
+    for (let isFirst = true; ; isFirst = false) {
+      const start = await sizeOf(partial, file);
+      if (start < file.size) await receive(http, partial, file, start, options);
+      const verified = path.join(folder, `${randomUUID()}.tmp`);
+      if (await copySigned(partial, verified, file)) {
+        await rename(verified, target);
+        await rm(partial, { force: true });
+        return target;
       }
-      if (await isSigned(partial, file)) break;
       await rm(partial, { force: true });
-      if (start === 0) {
+      // Another process was faster, and has removed the partial file.
+      if (await isSigned(target, file)) return target;
+      if (start === 0 || !isFirst) {
         const message = `${file.url} is not the file that the keys of the channel signed. It was deleted.`;
         throw new UpdaterError('file_rejected', message);
       }
     }
-    await rename(partial, target);
-    return target;
   } catch (error) {
     throw cacheError(folder, error);
   }
 }
 
-/** Appends the rest of the file, from a byte on. A service that ignores the range sends the whole file. */
+/** Writes the rest of the file, from a byte on. A service that ignores the range sends the whole file. */
 async function receive(
   http: Http,
-  handle: FileHandle,
+  partial: string,
   { url, size }: SignedFile,
   start: number,
   { signal, onProgress }: DownloadOptions,
 ): Promise<void> {
   let position = start;
-  await http.stream(url, {
-    max: size,
-    signal,
-    headers: start === 0 ? {} : { range: `bytes=${start}-` },
-    begin: async ({ status, headers }) => {
-      if (status === 206) {
-        const range = headers.get('content-range');
-        if (start > 0 && range === `bytes ${start}-${size - 1}/${size}`) return true;
-        throw new UpdaterError('service_refused', `${url} answers with other bytes: ${range}.`);
-      }
-      if (status === 200) {
-        position = 0;
-        await handle.truncate(0);
-        return true;
-      }
-      if (status === 429 || status >= 500) throw unavailable(url, `it answers ${status}`);
-      throw new UpdaterError('service_refused', `${url} answers ${status}.`);
-    },
-    write: async (bytes) => {
-      // The file never grows beyond its signed size.
-      if (position + bytes.length > size) {
-        throw new UpdaterError('file_rejected', `${url} has more than ${size} bytes.`);
-      }
-      await handle.write(bytes, 0, bytes.length, position);
-      position += bytes.length;
-      onProgress?.({ received: position, total: size });
-    },
-  });
+  const handle = await open(partial, constants.O_CREAT | constants.O_RDWR);
+  try {
+    await http.stream(url, {
+      max: size,
+      signal,
+      headers: start === 0 ? {} : { range: `bytes=${start}-` },
+      begin: ({ status, headers }) => {
+        if (status === 206) {
+          const range = headers.get('content-range');
+          if (start > 0 && range === `bytes ${start}-${size - 1}/${size}`) return true;
+          throw new UpdaterError('service_refused', `${url} answers with other bytes: ${range}.`);
+        }
+        if (status === 200) {
+          position = 0;
+          return true;
+        }
+        if (status === 429 || status >= 500) throw unavailable(url, `it answers ${status}`);
+        throw new UpdaterError('service_refused', `${url} answers ${status}.`);
+      },
+      write: async (bytes) => {
+        // The file never grows beyond its signed size.
+        if (position + bytes.length > size) {
+          throw new UpdaterError('service_refused', `${url} has more than ${size} bytes.`);
+        }
+        const { bytesWritten } = await handle.write(bytes, 0, bytes.length, position);
+        if (bytesWritten < bytes.length) throw diskFull(partial);
+        position += bytes.length;
+        onProgress?.({ received: position, total: size });
+      },
+    });
+  } finally {
+    await handle.close();
+  }
   if (position < size) throw unavailable(url, `it ended after ${position} of ${size} bytes`);
 }
 
 /** The bytes of an earlier try; 0: none that can be continued. */
 async function sizeOf(partial: string, { size }: SignedFile): Promise<number> {
   const known = await stat(partial).catch(ignoreMissing);
-  return known === undefined || known.size > size ? 0 : known.size;
+  if (known === undefined || known.size <= size) return known?.size ?? 0;
+  await rm(partial, { force: true });
+  return 0;
 }
 
-async function isSigned(file: string, { size, sha256, sha512 }: SignedFile): Promise<boolean> {
+async function isSigned(file: string, signed: SignedFile): Promise<boolean> {
   const known = await stat(file).catch(ignoreMissing);
-  if (known?.size !== size) return false;
+  if (known?.size !== signed.size) return false;
+  return isHashedAs(signed, createReadStream(file), () => {});
+}
+
+/** Copies a file, and deletes the copy when its bytes are not the signed ones. */
+async function copySigned(from: string, to: string, signed: SignedFile): Promise<boolean> {
+  const source = await open(from).catch(ignoreMissing);
+  if (source === undefined) return false;
+  const chunks = source.createReadStream();
+  let copy: FileHandle | undefined;
+  let isGood = false;
+  try {
+    copy = await open(to, 'wx');
+    const write = (chunk: Buffer) => copy?.writeFile(chunk);
+    isGood = await isHashedAs(signed, chunks, write);
+    await copy.sync();
+    return isGood;
+  } finally {
+    chunks.destroy();
+    await copy?.close();
+    if (!isGood) await rm(to, { force: true });
+  }
+}
+
+async function isHashedAs(
+  { sha256, sha512 }: SignedFile,
+  chunks: AsyncIterable<Buffer>,
+  use: (chunk: Buffer) => unknown,
+): Promise<boolean> {
   const hashes = [createHash('sha256'), createHash('sha512')] as const;
-  await pipeline(createReadStream(file), async (chunks) => {
-    for await (const chunk of chunks) for (const hash of hashes) hash.update(chunk);
-  });
+  for await (const chunk of chunks) {
+    for (const hash of hashes) hash.update(chunk);
+    await use(chunk);
+  }
   return hashes[0].digest('hex') === sha256 && hashes[1].digest('hex') === sha512;
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (systemCode(error) !== 'ENOENT') throw error;
-}
-
-/** A name that stays in its folder on every system. The signed names have no slash already. */
+/**
+ * A name that stays in its folder on every system. The signed names have no slash already. Windows reserves some names,
+ * and drops dots and spaces at their end.
+ */
 function safeName(filename: string): string {
-  const name = filename.replaceAll(/[\\/:*?"<>|]/g, '_');
-  return name === '.' || name === '..' || name === 'partial' ? `_${name}` : name;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a hostile manifest may have them
+  const name = filename.replaceAll(/[\\/:*?"<>|\u0000-\u001f]/g, '_').replace(/[. ]+$/, '_');
+  return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|\.tmp$/i.test(name) ? `_${name}` : name;
 }

@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { type Delegations, parseDelegations, roleName } from '../catalog/trust/channel-role.ts';
 import { digestOfSigned } from '../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
-import { systemCode } from '../core/errors.ts';
-import { cacheError } from './cache-error.ts';
+import { cacheError, ignoreMissing } from './file-errors.ts';
 import type { Http } from './http.ts';
 import { readSaved, type SavedMetadata, writeSaved } from './saved-metadata.ts';
 import { UpdaterError } from './updater-error.ts';
@@ -160,10 +159,6 @@ async function followTuf(
   } finally {
     if (work !== undefined) await rm(work, { recursive: true, force: true }).catch(() => {});
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (systemCode(error) !== 'ENOENT') throw error;
 }
 
 /** @param stored what was saved when the client began */

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import path from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../core/errors.ts';
-import { cacheError } from './cache-error.ts';
+import { cacheError, ignoreMissing } from './file-errors.ts';
 
 /**
  * Keeps the verified metadata of an application in one file, which is replaced as a whole. The role of a channel is a
@@ -88,20 +88,38 @@ async function replaceFile(directory: string, name: string, text: string): Promi
 
 const NAME = 'metadata.json';
 /** A process that was killed leaves its temporary files. Another process may still use a younger one. */
-const LEFT_AFTER_MS = 24 * 3_600_000;
+export const LEFT_AFTER_MS = 24 * 3_600_000;
+/** The application may still install a younger download. */
+const DOWNLOAD_LEFT_AFTER_MS = 30 * 24 * 3_600_000;
 
-/** Creates the directory, and removes what killed processes left in it. */
+/** The directory of the downloads in the cache. */
+export function downloadsIn(cache: string): string {
+  return path.join(cache, 'downloads');
+}
+
+/** Creates the directory, and removes old downloads, and what killed processes left. */
 export async function openCache(directory: string, now: number): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
-    for (const name of await readdir(directory)) {
-      if (!name.includes('.tmp')) continue;
-      const entry = path.join(directory, name);
-      const { mtimeMs } = await stat(entry);
-      if (now - mtimeMs > LEFT_AFTER_MS) await rm(entry, { recursive: true, force: true });
-    }
+    const isTemporary = (name: string): boolean => name.includes('.tmp');
+    await removeOlder(directory, now - LEFT_AFTER_MS, isTemporary);
+    await removeOlder(downloadsIn(directory), now - DOWNLOAD_LEFT_AFTER_MS, () => true);
   } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw cacheError(directory, error);
+    throw cacheError(directory, error);
+  }
+}
+
+/** @param than milliseconds since the epoch */
+export async function removeOlder(
+  directory: string,
+  than: number,
+  isMeant: (name: string) => boolean,
+): Promise<void> {
+  for (const name of (await readdir(directory).catch(ignoreMissing)) ?? []) {
+    const entry = path.join(directory, name);
+    const known = isMeant(name) ? await stat(entry).catch(ignoreMissing) : undefined;
+    if (known !== undefined && known.mtimeMs < than)
+      await rm(entry, { recursive: true, force: true });
   }
 }
 

@@ -45,7 +45,7 @@ export interface UpdaterSystem {
 const SYSTEM: UpdaterSystem = { now: () => Date.now(), patienceMs: 30_000 };
 
 /** A release that the service chose and the keys of the channel signed, with everything that its manifest says. */
-export interface VerifiedOffer extends SignedRelease {
+interface VerifiedOffer extends SignedRelease {
   readonly artifact: Artifact;
   readonly offer: UpdateOffer;
 }

@@ -14,7 +14,7 @@ describeVolume('a cache on a full volume', VOLUMES.small, root, (directory) => {
   let world: ClientWorld;
   beforeAll(async () => {
     world = await openClientWorld();
-    await world.release('1.1.0', {}, 'x'.repeat(700_000));
+    await world.release('1.1.0', {}, 'x'.repeat(300_000));
   });
   afterAll(() => world.close());
 
@@ -24,13 +24,13 @@ describeVolume('a cache on a full volume', VOLUMES.small, root, (directory) => {
     const filler = path.join(directory, 'filler');
     const result = await updater.check();
     if (!result.isOffered) throw new Error(result.reason);
-    writeFileSync(filler, Buffer.alloc(500_000));
+    writeFileSync(filler, Buffer.alloc(600_000));
     const full = { code: 'disk_full', message: expect.stringContaining('Free some space') };
     await expect(updater.download(result.offer)).rejects.toMatchObject(full);
     expect(readdirSync(directory).sort()).toEqual(['cache', 'filler']);
     rmSync(filler);
     const file = await updater.download(result.offer);
-    expect(readFileSync(file).length).toBe(700_000);
+    expect(readFileSync(file).length).toBe(300_000);
     try {
       writeFileSync(filler, Buffer.alloc(2_000_000));
     } catch {

@@ -14,7 +14,7 @@ import { createTufRepository, type TopLevelRole, type TufRepository } from './tu
  */
 
 /** A client with a cache of its own, which begins with version 1 of the root. */
-export interface TufClient {
+interface TufClient {
   /** The directory of the cache. */
   readonly cache: string;
   /** Gives the client another first root. */

@@ -67,7 +67,7 @@ describe('the updater', () => {
     if (!result.isOffered) throw new Error(result.reason);
     const file = await updater.download(result.offer);
     const bytes = await readFile(file);
-    const partial = path.join(path.dirname(file), 'partial');
+    const partial = path.join(path.dirname(file), 'partial.tmp');
     for (const start of [1, 5, bytes.length - 1, bytes.length]) {
       await writeFile(partial, bytes.subarray(0, start));
       await writeFile(file, 'damaged');
@@ -83,6 +83,20 @@ describe('the updater', () => {
     await writeFile(file, 'damaged');
     await updater.download(result.offer);
     expect((await readFile(file)).equals(bytes)).toBe(true);
+  });
+
+  it('shares a download with other processes of the application', async () => {
+    const content = 'y'.repeat(2_000_000);
+    await release('1.9.0', {}, content);
+    const options = await optionsOf();
+    const result = await createUpdater(options).check();
+    if (!result.isOffered) throw new Error(result.reason);
+    const { offer } = result;
+    const all = Array.from({ length: 4 }, () => createUpdater(options).download(offer));
+    const files = await Promise.all(all);
+    expect(new Set(files).size).toBe(1);
+    expect(await readFile(files[0] ?? '', 'utf8')).toBe(content);
+    expect(await readdir(path.dirname(files[0] ?? ''))).toEqual(['App-1.9.0.exe']);
   });
 
   it('follows inheritance, and goes back only when the application and the keys allow it', async () => {

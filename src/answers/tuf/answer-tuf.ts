@@ -23,7 +23,7 @@ export interface TufDeps extends LinkDeps {
   readonly metadataOf: (application: string) => PublishedMetadata | undefined;
 }
 
-export interface TufRequest {
+interface TufRequest {
   readonly application: string;
   /** The path after the name of the application, decoded. */
   readonly path: readonly string[];
@@ -31,7 +31,7 @@ export interface TufRequest {
   readonly headers: FileHeaders;
 }
 
-export type TufAnswer = { readonly kind: 'document'; readonly answer: Answer } | FileAnswer;
+type TufAnswer = { readonly kind: 'document'; readonly answer: Answer } | FileAnswer;
 
 export interface TufAnswers {
   /**

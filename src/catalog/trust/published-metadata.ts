@@ -40,7 +40,7 @@ export interface PublishedMetadata {
   find(name: MetadataName, state: ServedState): Promise<Uint8Array | undefined>;
 }
 
-export type MetadataName =
+type MetadataName =
   | {
       readonly kind: 'root' | 'targets' | 'snapshot' | 'timestamp';
       readonly version: number;

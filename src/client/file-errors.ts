@@ -6,9 +6,18 @@ export function cacheError(directory: string, error: unknown): UpdaterError {
   if (error instanceof UpdaterError) return error;
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    const message = `No space is left for ${directory}. Free some space, and try again.`;
-    return new UpdaterError('disk_full', message, { cause: error });
+    return diskFull(directory, error);
   }
   const message = `${directory} cannot be used (${code ?? String(error)}). Give the updater a directory that this user may write.`;
   return new UpdaterError('cache_unusable', message, { cause: error });
+}
+
+export function diskFull(directory: string, cause?: unknown): UpdaterError {
+  const message = `No space is left for ${directory}. Free some space, and try again.`;
+  return new UpdaterError('disk_full', message, { cause });
+}
+
+/** For a file that need not exist. */
+export function ignoreMissing(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
 }
