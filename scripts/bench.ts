@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { killChildren } from './bench/child-process.ts';
+import { benchClient } from './bench/client.ts';
 import { benchConsole } from './bench/console.ts';
 import { type Bench, openContext } from './bench/context.ts';
 import { benchDecision } from './bench/decision.ts';
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   publish: benchPublish,
   ranges: benchRanges,
   console: benchConsole,
+  client: benchClient,
   requests: benchRequests,
 };
 /** They run only when they are named: they wait for a quarter of an hour. */
