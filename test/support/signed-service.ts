@@ -6,13 +6,15 @@ import type { Signer } from '../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../src/catalog/trust/trust.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { systemRandomness } from '../../src/core/system.ts';
+import type { Load } from '../../src/server/limits/load.ts';
+import type { ObjectStore } from '../../src/store/object-store.ts';
 import { createHastyClock } from './clock.ts';
 import { openDirectoryStore } from './directory-store.ts';
 import { makeTemporaryDirectory, publish } from './release.ts';
 import { createTestService, type TestService } from './service.ts';
 import { initTrust, keysOf, makeSigner, type RootOptions, trusting } from './trust.ts';
 
-/** A service with a root of trust, over a directory store. */
+/** A service with a root of trust. */
 export interface SignedService {
   readonly service: TestService;
   /** The root that the service, the publishers and the applications have. */
@@ -32,16 +34,21 @@ export async function createSignedService({
   signers = [makeSigner('one')],
   env = {},
   clock = createHastyClock(),
+  store,
+  load,
 }: {
   readonly root?: (signers: readonly Signer[]) => RootOptions;
   readonly signers?: readonly Signer[];
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  /** Default: a directory store. */
+  readonly store?: ObjectStore;
+  readonly load?: Load;
 } = {}): Promise<SignedService> {
   const temporary = await makeTemporaryDirectory();
   const directory = path.join(temporary.path, 'data');
   const parts = {
-    store: await openDirectoryStore(path.join(directory, 'objects')),
+    store: store ?? (await openDirectoryStore(path.join(directory, 'objects'))),
     clock,
     randomness: systemRandomness,
   };
@@ -56,7 +63,9 @@ export async function createSignedService({
   await writeFile(rootFile, renderMetadata(root.json));
   const service = await createTestService({
     clock,
-    env: { DATA_DIR: directory, TRUST_ROOT: rootFile, ...env },
+    env: { ...(store === undefined ? { DATA_DIR: directory } : {}), TRUST_ROOT: rootFile, ...env },
+    ...(store === undefined ? {} : { store }),
+    ...(load === undefined ? {} : { load }),
   });
   const trust = trusting(parts, [root], ...signers);
   return {
