@@ -150,7 +150,7 @@ describe('a cache', () => {
     const options = await world.options();
     const old = path.join(options.cache, 'work.tmp-old');
     await mkdir(old, { recursive: true });
-    const ahead = { now: () => Date.now() + 2 * DAY_MS, patienceMs: 5_000 };
+    const ahead = { now: () => Date.now() + 2 * DAY_MS, patienceMs: 30_000 };
     await checked(options, ahead);
     await expect(readFile(old)).rejects.toThrow('ENOENT');
   });

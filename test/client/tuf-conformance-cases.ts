@@ -58,7 +58,7 @@ export function prepareCases(): { readonly addCase: AddCase; readonly names: rea
 
 function createTufClient(repository: TufRepository, cache: string): TufClient {
   const { fetch } = repository;
-  const http = createHttp({ fetch, headers: {}, now: Date.now, patienceMs: 5_000 });
+  const http = createHttp({ fetch, headers: {}, now: Date.now, patienceMs: 30_000 });
   let first = repository.newest('root');
   let files: SavedMetadata['files'] = {};
   return {
