@@ -11,7 +11,7 @@ const { version: currentVersion } = JSON.parse(
 const updater = createUpdater({
   // "slipway trust init" wrote this file. It comes with the application, never from the network.
   root: readFileSync(new URL('./root.json', import.meta.url)),
-  cache: process.env.UPDATES_CACHE ?? path.join(homedir(), '.cache/node-verified'),
+  cache: process.env.UPDATES_CACHE ?? path.join(homedir(), '.local/state/node-verified'),
   url: process.env.UPDATES_URL ?? 'https://updates.example.com',
   app: 'desktop',
   currentVersion,

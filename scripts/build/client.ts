@@ -23,7 +23,7 @@ export async function buildClient(): Promise<ReadonlyMap<string, string>> {
     bundle: true,
     format: 'cjs',
     platform: 'node',
-    // Node 20.19 is the oldest that CONTRIBUTING.md promises for applications.
+    // docs/clients/slipway-client.md promises this version to applications.
     target: 'node20.19',
     mainFields: ['module', 'main'],
     plugins: [lessOfPackages],

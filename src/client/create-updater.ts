@@ -18,8 +18,11 @@ export function createUpdater(options: UpdaterOptions): Updater {
       return { isOffered, offer, checkAgainAfterSeconds };
     },
     download: (offer, asked = {}) => {
-      const { http, now, cache } = client;
-      return downloadFile({ http, now, directory: downloadsIn(cache) }, offer.file, asked);
+      const { http, now, cache, options } = client;
+      const names = Object.keys(options.headers ?? {}).map((name) => name.toLowerCase());
+      const hasToken = names.includes('authorization');
+      const deps = { http, now, hasToken, directory: downloadsIn(cache) };
+      return downloadFile(deps, offer.file, asked);
     },
   };
 }

@@ -17,6 +17,8 @@ interface DownloadDeps {
   /** The directory of the downloads. */
   readonly directory: string;
   readonly now: () => number;
+  /** True when the requests have an access token of the service. */
+  readonly hasToken: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function downloadFile(
   file: SignedFile,
   options: DownloadOptions,
 ): Promise<string> {
-  const { http } = deps;
+  const { http, hasToken } = deps;
   // The digest keeps files of different releases apart, and the name is for the program that installs the file.
   const folder = path.join(deps.directory, file.sha256.slice(0, 16));
   const target = path.join(folder, safeName(file.filename));
@@ -41,11 +43,11 @@ export async function downloadFile(
     await mkdir(folder, { recursive: true });
     const isCopy = (name: string): boolean => name.endsWith('.tmp') && name !== PARTIAL;
     await removeOlder(folder, deps.now() - LEFT_AFTER_MS, isCopy);
-    if (await isSigned(target, file)) return target;
+    if (await hasSignedBytes(target, file)) return target;
     // Bytes of an earlier try may be wrong. Then the file is downloaded once more, from its first byte.
     for (let isFirst = true; ; isFirst = false) {
-      const start = await sizeOf(partial, file);
-      if (start < file.size) await receive(http, partial, file, start, options);
+      const start = await resumeFrom(partial, file);
+      if (start < file.size) await receive(http, partial, file, start, hasToken, options);
       const verified = path.join(folder, `${randomUUID()}.tmp`);
       if (await copySigned(partial, verified, file)) {
         await rename(verified, target);
@@ -54,7 +56,7 @@ export async function downloadFile(
       }
       await rm(partial, { force: true });
       // Another process was faster, and has removed the partial file.
-      if (await isSigned(target, file)) return target;
+      if (await hasSignedBytes(target, file)) return target;
       if (start === 0 || !isFirst) {
         const message = `${file.url} is not the file that the keys of the channel signed. It was deleted.`;
         throw new UpdaterError('file_rejected', message);
@@ -71,6 +73,7 @@ async function receive(
   partial: string,
   { url, size }: SignedFile,
   start: number,
+  hasToken: boolean,
   { signal, onProgress }: DownloadOptions,
 ): Promise<void> {
   let position = start;
@@ -79,12 +82,17 @@ async function receive(
     await http.stream(url, {
       max: size,
       signal,
-      headers: start === 0 ? {} : { range: `bytes=${start}-` },
+      // The service sends a range for an access token itself. For a whole file it redirects to the store, which must not
+      // get the token.
+      headers: start === 0 && !hasToken ? {} : { range: `bytes=${start}-` },
       begin: ({ status, headers }) => {
         if (status === 206) {
           const range = headers.get('content-range');
-          if (start > 0 && range === `bytes ${start}-${size - 1}/${size}`) return true;
-          throw new UpdaterError('service_refused', `${url} answers with other bytes: ${range}.`);
+          if (range === `bytes ${start}-${size - 1}/${size}`) return true;
+          throw new UpdaterError(
+            'service_refused',
+            `${url} sent the range ${range}, which the client did not ask for.`,
+          );
         }
         if (status === 200) {
           position = 0;
@@ -110,15 +118,15 @@ async function receive(
   if (position < size) throw unavailable(url, `it ended after ${position} of ${size} bytes`);
 }
 
-/** The bytes of an earlier try; 0: none that can be continued. */
-async function sizeOf(partial: string, { size }: SignedFile): Promise<number> {
+/** The number of bytes of an earlier try that the client can continue. Deletes a file that is too long. */
+async function resumeFrom(partial: string, { size }: SignedFile): Promise<number> {
   const known = await stat(partial).catch(ignoreMissing);
   if (known === undefined || known.size <= size) return known?.size ?? 0;
   await rm(partial, { force: true });
   return 0;
 }
 
-async function isSigned(file: string, signed: SignedFile): Promise<boolean> {
+async function hasSignedBytes(file: string, signed: SignedFile): Promise<boolean> {
   const known = await stat(file).catch(ignoreMissing);
   if (known?.size !== signed.size) return false;
   return isHashedAs(signed, createReadStream(file), () => {});

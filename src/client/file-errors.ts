@@ -1,14 +1,14 @@
 import { systemCode } from '../core/errors.ts';
 import { UpdaterError } from './updater-error.ts';
 
-/** The error for a call of the file system that failed. */
-export function cacheError(directory: string, error: unknown): UpdaterError {
-  if (error instanceof UpdaterError) return error;
+/** Translates the failure of a call of the file system. Other errors stay as they are. */
+export function cacheError(directory: string, error: unknown): unknown {
   const code = systemCode(error);
+  if (error instanceof UpdaterError || code === undefined) return error;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return diskFull(directory, error);
   }
-  const message = `${directory} cannot be used (${code ?? String(error)}). Give the updater a directory that this user may write.`;
+  const message = `${directory} cannot be used (${code}). Give the client a directory that this user may write.`;
   return new UpdaterError('cache_unusable', message, { cause: error });
 }
 

@@ -105,7 +105,7 @@ async function loadRole(
     await writeSavedRole(cache, roleName(channel), bytes.toString());
   }
   if (!expired(role)) return role;
-  const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}: its keys signed nothing since. Try again later.`;
+  const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}, and the publisher has signed no newer one. Try again later.`;
   throw new UpdaterError('metadata_expired', message);
 }
 
@@ -150,7 +150,7 @@ async function readManifest(
   { channel, number, length, sha256 }: NamedManifest,
   signal: AbortSignal | undefined,
 ): Promise<Release> {
-  const url = `${fileAddress(address, { application, channel, version })}/${sha256}.${number}.json`;
+  const url = `${releaseFolder(address, { application, channel, version })}/${sha256}.${number}.json`;
   const { status, bytes } = await http.read(url, { max: length, signal });
   if (status !== 200) throw new UpdaterError('service_refused', `${url} answers ${status}.`);
   if (sha256Of(bytes) !== sha256) {
@@ -166,7 +166,7 @@ async function readManifest(
 }
 
 /** The address of the folder of a signed release. The manifest is there, and the files that it names. */
-export function fileAddress(
+export function releaseFolder(
   address: string,
   { application, channel, version }: Record<'application' | 'channel' | 'version', string>,
 ): string {

@@ -36,7 +36,7 @@ interface StreamRequest extends ReadRequest {
 }
 
 interface HttpDeps {
-  readonly fetch: typeof fetch;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   readonly now: () => number;
@@ -44,7 +44,7 @@ interface HttpDeps {
   readonly patienceMs: number;
 }
 
-/** A service that sends fewer bytes a second, after the patience, keeps the client busy without an end. */
+/** The client ends an answer that is slower than this: a hostile service could otherwise keep it busy for ever. */
 const BYTES_PER_SECOND_MIN = 4_096;
 
 export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps): Http {

@@ -13,7 +13,8 @@ import { UpdaterError } from './updater-error.ts';
 
 /**
  * Brings the metadata of an application up to date, as the client workflow of TUF says (TUF specification 1.0.31,
- * section 5). The client of TUF does the work in a directory of its own; what it verified is then saved at once.
+ * section 5). tuf-js does the work in a directory of its own. What it verified then replaces the saved metadata as a
+ * whole.
  */
 
 /** Verified metadata. */
@@ -54,7 +55,7 @@ export async function refreshMetadata(
 }
 
 /**
- * Runs the client workflow of TUF, and saves what it verified. That counts even when a later step failed: the client
+ * Runs the client workflow of TUF, and saves what tuf-js verified. That counts even when a later step failed: the client
  * must never accept anything older.
  *
  * @returns `error`: the failure of the workflow; undefined: everything is up to date
@@ -71,8 +72,8 @@ export async function followRepository(
 }
 
 /**
- * The saved metadata. When they do not come from the shipped root, the client starts from this root. What it saw under
- * other roots stays a floor, as far as the keys of the newest root signed it.
+ * The saved metadata. When they do not come from the shipped root, the client starts from this root. It keeps the
+ * other metadata: it never accepts anything older, as far as the keys of the newest root signed what it saw.
  */
 function startFrom(
   { application, shipped }: RepositoryDeps,
@@ -90,7 +91,7 @@ function digestOfRoot(text: string): string {
   return digestOfSigned(JSON.parse(text).signed);
 }
 
-/** The state after the client of TUF has run, also when it failed. */
+/** The state after tuf-js has run, also when it failed. */
 interface Followed {
   /** The texts of the verified metadata. */
   readonly files: Readonly<Record<string, string>>;
@@ -117,16 +118,16 @@ async function followTuf(
     }
     const roots = new Map<number, string>();
     let failure: unknown;
-    /** Our requests have limits. The client of TUF passes some failures on as text, so the first one is kept. */
+    /** Our requests have limits. tuf-js passes some failures on as text, so the first one is kept. */
     const downloadBytes = async (url: string, max: number): Promise<Buffer> => {
       try {
-        // The client of TUF allows what the metadata state, which may be any length.
+        // tuf-js allows the length that the metadata state, which may be any length.
         const limit = Math.min(max, BYTES_MAX);
         const { status, bytes } = await http.read(url, { max: limit, signal });
         const root = /(\d+)\.root\.json$/.exec(url)?.[1];
         if (status === 200 && root !== undefined) roots.set(Number(root), bytes.toString());
         if (status === 200) return bytes;
-        // The client of TUF takes 404 as the end of the roots.
+        // tuf-js takes 404 as the end of the roots.
         if (status === 404 && root !== undefined) throw new DownloadHTTPError('no root', status);
         throw new UpdaterError('service_refused', `${url} answers ${status}.`);
       } catch (error) {
@@ -198,7 +199,7 @@ const stateSchema = z.object({
   }),
 });
 
-/** @throws UpdaterError `metadata_rejected`, `wrong_root`, `clock_wrong` */
+/** @throws UpdaterError `metadata_rejected`, `clock_wrong` */
 function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
   const { application, now } = deps;
   const { files } = saved;
@@ -225,7 +226,7 @@ function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
   }
 }
 
-/** Translates a failure of the client of TUF. */
+/** Translates a failure of tuf-js. */
 function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
   if (error instanceof UpdaterError) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -238,11 +239,13 @@ function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
   }
   const options = { cause: error };
   if (text.includes('root.json')) {
-    const message = 'The newest root of trust expired. Install the newest version by hand.';
+    const message =
+      'The newest root of trust expired. The publisher must renew it. Try again later.';
     return new UpdaterError('root_expired', message, options);
   }
   if (text.includes('targets.json')) {
-    const message = 'The keys of the channels expired: nobody signed them again. Try again later.';
+    const message =
+      'The publisher did not renew the keys of the channels in time. Try again later.';
     return new UpdaterError('metadata_expired', message, options);
   }
   const message =

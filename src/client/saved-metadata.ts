@@ -87,9 +87,9 @@ async function replaceFile(directory: string, name: string, text: string): Promi
 }
 
 const NAME = 'metadata.json';
-/** A process that was killed leaves its temporary files. Another process may still use a younger one. */
+/** The client removes temporary files of killed processes after this time. A newer file may belong to a running process. */
 export const LEFT_AFTER_MS = 24 * 3_600_000;
-/** The application may still install a younger download. */
+/** The client removes downloads after this time. */
 const DOWNLOAD_LEFT_AFTER_MS = 30 * 24 * 3_600_000;
 
 /** The directory of the downloads in the cache. */

@@ -7,8 +7,8 @@ export interface UpdaterOptions {
    */
   readonly root: Uint8Array | string;
   /**
-   * A directory for this application alone, such as a folder below `app.getPath('userData')`. It keeps the verified
-   * metadata and the downloads.
+   * The absolute path of a directory for this application alone, such as a folder below `app.getPath('userData')`. It
+   * keeps the verified metadata and the downloads. Do not delete it: the metadata protect from older states.
    */
   readonly cache: string;
   /** The address of the update service, such as `https://updates.example.com`. */
@@ -26,9 +26,12 @@ export interface UpdaterOptions {
   readonly installationId?: string;
   /** Default: `process.platform`. */
   readonly platform?: string;
-  /** The architecture of the machine. Default: `process.arch`. */
+  /** Default: `process.arch`, the architecture of the running program. */
   readonly arch?: string;
-  /** The version of the system. Default: none, so the service does not compare it. */
+  /**
+   * The version of the system: `os.release()` on Windows and Linux, `process.getSystemVersion()` of Electron on macOS.
+   * These are the defaults. Without a version, the service offers no build that needs a minimum version of the system.
+   */
   readonly osVersion?: string;
   /** The format of the installed package, such as `nsis` or `appimage`. Default: what is usual on the platform. */
   readonly format?: string;
@@ -36,8 +39,11 @@ export interface UpdaterOptions {
   readonly allowDowngrade?: boolean;
   /** Further headers for every request to the service, such as Authorization. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Replaces the global `fetch`, for example by `net.fetch` of Electron, which uses the proxy of the system. */
-  readonly fetch?: typeof fetch;
+  /**
+   * Replaces the global `fetch`, for example by `net.fetch` of Electron, which uses the proxy of the system. It must
+   * follow redirects.
+   */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 export interface CheckOptions {
@@ -47,7 +53,7 @@ export interface CheckOptions {
   readonly isManual?: boolean;
 }
 
-/** The result of a check. */
+/** The result of a check. No signature proves the reason of the service. */
 export type CheckResult =
   | {
       readonly isOffered: true;
@@ -99,7 +105,7 @@ export interface DownloadOptions {
 }
 
 export interface DownloadProgress {
-  /** Bytes on the disk, with those of an earlier try. */
+  /** Bytes on the disk, including the bytes of an earlier try. */
   readonly received: number;
   /** Bytes of the file. */
   readonly total: number;
@@ -116,7 +122,7 @@ export interface Updater {
    * Downloads the file of an offer. The file gets its name only after every byte was verified.
    *
    * @returns the path of the verified file
-   * @throws UpdaterError
+   * @throws UpdaterError; and what `onProgress` throws
    */
   download(offer: UpdateOffer, options?: DownloadOptions): Promise<string>;
 }

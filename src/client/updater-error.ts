@@ -6,23 +6,23 @@ export type UpdaterErrorCode =
   | 'invalid_root'
   /** The root belongs to another application. */
   | 'wrong_root'
-  /** The newest known root expired, so nothing can be verified any more. */
+  /** The newest root expired. The client refuses updates until the publisher makes a newer one. */
   | 'root_expired'
   /** The clock of this machine is wrong by more than a day, so no expiry can be judged. */
   | 'clock_wrong'
   /** The service shows a state that its operators confirmed too long ago. */
   | 'metadata_stands_still'
-  /** Other metadata expired: nobody signed them again. */
+  /** The list of a channel, or of the keys of the channels, expired. The publisher has to sign it again. */
   | 'metadata_expired'
   /** The metadata are not signed by enough keys, or are older than the known ones. */
   | 'metadata_rejected'
   /** The service cannot be reached, is too slow, or says that it cannot answer now. */
   | 'service_unavailable'
-  /** The service answers with something that is no valid answer. */
+  /** The service refused the request, or its answer is invalid. */
   | 'service_refused'
   /** The service offers a release that the keys of the channel did not sign. */
   | 'offer_not_signed'
-  /** The service offers a release that is not newer, and the keys of the channel allow no downgrade. */
+  /** The service offers the running version, or an older one that the application or the keys of the channel do not allow. */
   | 'downgrade_refused'
   /** The downloaded bytes are not those that the keys of the channel signed. */
   | 'file_rejected'
@@ -32,7 +32,7 @@ export type UpdaterErrorCode =
   /** The application ended the check or the download. */
   | 'aborted';
 
-/** The only kind of error that the updater throws. Its message is a sentence for a log or a person. */
+/** What `check` and `download` throw. The message is a sentence for a log or a person. */
 export class UpdaterError extends Error {
   override readonly name = 'UpdaterError';
   readonly code: UpdaterErrorCode;

@@ -1,3 +1,4 @@
+import { release } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
@@ -16,15 +17,20 @@ import {
   type Version,
   versionText,
 } from '../domain/version.ts';
-import { fileAddress, openSigned, type SignedRelease, type VerifiedRoles } from './find-signed.ts';
+import {
+  openSigned,
+  releaseFolder,
+  type SignedRelease,
+  type VerifiedRoles,
+} from './find-signed.ts';
 import { createHttp, type Http } from './http.ts';
 import { type MetadataDeps, refreshMetadata } from './refresh-metadata.ts';
 import { openCache } from './saved-metadata.ts';
 import type { CheckOptions, CheckResult, UpdateOffer, UpdaterOptions } from './types.ts';
 import { UpdaterError } from './updater-error.ts';
 
-/** What the options say, checked. */
-interface Client extends MetadataDeps {
+/** The options of an application, checked. */
+interface CheckedOptions extends MetadataDeps {
   readonly http: Http;
   readonly options: UpdaterOptions;
   readonly channel: string;
@@ -63,7 +69,7 @@ export function createVerifier(options: UpdaterOptions, system: UpdaterSystem = 
   };
 }
 
-function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem): Client {
+function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem): CheckedOptions {
   const { app, cache, url, root: given, headers = {} } = options;
   const text = typeof given === 'string' ? given : Buffer.from(given ?? []).toString();
   let root: TrustRoot;
@@ -81,10 +87,13 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
   const wrong = (name: string, why: string): UpdaterError =>
     new UpdaterError('invalid_options', `The option ${name} ${why}.`);
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw wrong('url', 'is no address of a service, such as https://updates.example.com');
+    throw wrong(
+      'url',
+      'must be the address of the service, for example https://updates.example.com',
+    );
   }
   if (typeof cache !== 'string' || !path.isAbsolute(cache)) {
-    throw wrong('cache', 'is no absolute path of a directory');
+    throw wrong('cache', 'must be the absolute path of a directory');
   }
   const parse = <T>(name: keyof UpdaterOptions, read: () => T): T => {
     try {
@@ -98,6 +107,11 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
   const platform = parse('platform', () => parsePlatform(options.platform ?? process.platform));
   const arch = parse('arch', () => parseArch(options.arch ?? process.arch));
   const request = options.fetch ?? fetch;
+  try {
+    new Headers(headers);
+  } catch (error) {
+    throw wrong('headers', `is wrong: ${error instanceof Error ? error.message : String(error)}`);
+  }
   return {
     options,
     now,
@@ -115,10 +129,13 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
 }
 
 /**
- * The service chooses, and the client verifies: two questions that stay apart. The service is asked first, because its
- * choice may be newer than metadata that were read before.
+ * The service chooses a release, and the client verifies it. The client asks the service first: the choice may be newer
+ * than metadata that the client read before.
  */
-async function check(client: Client, { signal, isManual }: CheckOptions): Promise<VerifiedCheck> {
+async function check(
+  client: CheckedOptions,
+  { signal, isManual }: CheckOptions,
+): Promise<VerifiedCheck> {
   await openCache(client.cache, client.now());
   const choice = await askService(client, isManual === true, signal);
   const metadata = await refreshMetadata(client, signal);
@@ -139,7 +156,7 @@ async function check(client: Client, { signal, isManual }: CheckOptions): Promis
     const verified = { ...found, artifact, offer };
     return { isOffered: true, offer, checkAgainAfterSeconds, verified };
   }
-  const message = `The service offers ${version}, and the keys of ${client.channel} signed no such file for this machine and version. This is also so for some seconds after a release: check again later.`;
+  const message = `The service offers ${version}, and the keys of ${client.channel} signed no such file for this machine and version. For some seconds after a release, caches can cause this: check again later.`;
   throw new UpdaterError('offer_not_signed', message);
 }
 
@@ -161,7 +178,7 @@ const choiceSchema = z.discriminatedUnion('update_available', [
 const ANSWER_BYTES_MAX = 2_000_000;
 
 async function askService(
-  client: Client,
+  client: CheckedOptions,
   isManual: boolean,
   signal: AbortSignal | undefined,
 ): Promise<z.output<typeof choiceSchema>> {
@@ -173,7 +190,7 @@ async function askService(
     current_version: versionText(currentVersion),
     ...machine,
     installation_id: options.installationId,
-    os_version: options.osVersion,
+    os_version: options.osVersion ?? systemVersion(options),
     format: options.format,
     allow_downgrade: options.allowDowngrade,
     manual: isManual ? true : undefined,
@@ -192,9 +209,16 @@ async function askService(
   }
 }
 
+/** Only Electron knows the version of macOS: `os.release()` is the version of its kernel. */
+function systemVersion({ platform = process.platform }: UpdaterOptions): string | undefined {
+  if (platform !== process.platform) return undefined;
+  const electron: { getSystemVersion?: () => string } = process as never;
+  return platform === 'darwin' ? electron.getSystemVersion?.() : release();
+}
+
 /** @returns true for an older version */
 function decideDirection(
-  { currentVersion, options, channel }: Client,
+  { currentVersion, options, channel }: CheckedOptions,
   text: string,
   isAllowed: boolean,
 ): boolean {
@@ -210,7 +234,11 @@ function decideDirection(
 }
 
 /** True when the signed release is for this machine, and for the running version. */
-function fits({ machine, currentVersion }: Client, found: SignedRelease, file: Artifact): boolean {
+function fits(
+  { machine, currentVersion }: CheckedOptions,
+  found: SignedRelease,
+  file: Artifact,
+): boolean {
   return (
     file.platform === machine.platform &&
     admittedArches(machine.platform, machine.arch).includes(file.arch) &&
@@ -219,14 +247,14 @@ function fits({ machine, currentVersion }: Client, found: SignedRelease, file: A
 }
 
 function describeOffer(
-  client: Client,
+  client: CheckedOptions,
   { release, channel }: SignedRelease,
   artifact: Artifact,
   isDowngrade: boolean,
 ): UpdateOffer {
   const { version, releasedAt, notes, mandatoryFor } = release;
   const { platform, arch, format, filename, size, sha256, sha512 } = artifact;
-  const folder = fileAddress(client.address, { ...client, channel, version });
+  const folder = releaseFolder(client.address, { ...client, channel, version });
   const url = `${folder}/${sha256}.${encodeURIComponent(filename)}`;
   return {
     version,

@@ -50,9 +50,9 @@ describe('an option', () => {
     ['a missing root', { root: undefined as never }, 'invalid_root', /slipway trust init/],
     ['a root that is no root', { root: '{"signed":{}}' }, 'invalid_root', /slipway trust init/],
     ['another application', { app: 'notes' }, 'wrong_root', /belongs to desktop, .* says notes/],
-    ['a relative cache', { cache: 'cache' }, 'invalid_options', /cache is no absolute path/],
-    ['an address of a file', { url: 'file:///etc' }, 'invalid_options', /url is no address/],
-    ['no address', { url: 'updates' }, 'invalid_options', /url is no address/],
+    ['a relative cache', { cache: 'cache' }, 'invalid_options', /cache must be the absolute path/],
+    ['an address of a file', { url: 'file:///etc' }, 'invalid_options', /url must be the address/],
+    ['no address', { url: 'updates' }, 'invalid_options', /url must be the address/],
     [
       'a version of its own',
       { currentVersion: 'seven' },
@@ -61,6 +61,12 @@ describe('an option', () => {
     ],
     ['an unknown platform', { platform: 'amiga' }, 'invalid_options', /platform is wrong/],
     ['an unknown architecture', { arch: 'z80' }, 'invalid_options', /arch is wrong/],
+    [
+      'a header with a line break',
+      { headers: { a: 'b\nc' } },
+      'invalid_options',
+      /headers is wrong/,
+    ],
     ['an unknown channel', { channel: 'nightly' }, 'service_refused', /unknown_channel/],
   ])('%s', async (_name, given, code, message) => {
     const error = await failure(given);
@@ -84,7 +90,7 @@ describe('an option', () => {
   it('an expired root', async () => {
     const error = await failure({ root: await rootOf({ expiresAt: Date.now() - DAY_MS }) });
     expect(error.code).toBe('root_expired');
-    expect(error.message).toContain('Install the newest version by hand');
+    expect(error.message).toContain('The publisher must renew it');
   });
 });
 

@@ -10,7 +10,7 @@ import {
   update,
 } from '../e2e/differential.ts';
 import type { ElectronClient, ElectronClientOptions } from '../support/electron-updater.ts';
-import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 import { createSignedService, type SignedService } from '../support/signed-service.ts';
 
 /** The real electron-updater with the provider that verifies. */
@@ -107,6 +107,3 @@ describe('a service that lies', () => {
     await expect(client.download()).rejects.toThrow(/checksum/);
   });
 });
-
-void publish;
-void makeArtifact;

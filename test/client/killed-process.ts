@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
+import { createRequire } from 'node:module';
 import type { UpdaterOptions } from '../../src/client/types.ts';
 
 /**
- * Checks for an update and downloads it, in a process that kills itself at a call of the file system. Prints the number
+ * Checks for an update and downloads it with the built client, in a process that kills itself at a call of the file system. Prints the number
  * of calls when it survives.
  */
-const [text = '', killAt = '0'] = process.argv.slice(2);
+const [client = '', text = '', killAt = '0'] = process.argv.slice(2);
 let calls = 0;
 
 /** A place is the moment before a call, or the moment after it. */
@@ -50,13 +50,14 @@ countCalls(promises, [
   'writeFile',
 ]);
 countCalls(fs, ['readFileSync', 'writeFileSync']);
-syncBuiltinESMExports();
 const handle: FileHandle = await promises.open(process.execPath);
 countCalls(Object.getPrototypeOf(handle), ['write', 'writeFile', 'sync', 'truncate']);
 await handle.close();
 calls = 0;
 
-const { createUpdater } = await import('../../src/client/create-updater.ts');
+const { createUpdater }: typeof import('../../src/client/index.ts') = createRequire(
+  import.meta.url,
+)(client);
 const updater = createUpdater(JSON.parse(text) as UpdaterOptions);
 const result = await updater.check();
 if (!result.isOffered) throw new Error(result.reason);

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildClient } from '../../scripts/build/client.ts';
 import { createUpdater } from '../../src/client/create-updater.ts';
 import type { UpdaterOptions } from '../../src/client/types.ts';
 import { seededBytes } from '../support/electron-build.ts';
 import { COMPILED } from '../support/process.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
 import { type ClientWorld, openClientWorld } from './world.ts';
 
 /** An updater that is killed anywhere. The next run completes, and no file has its final name with other bytes. */
@@ -15,16 +17,23 @@ const PLACES = 200;
 const PROGRAM = path.join(import.meta.dirname, 'killed-process.ts');
 const CONTENT = seededBytes(3_000_000, 'a program').toString('latin1');
 
+const temporary = await makeTemporaryDirectory();
 let world: ClientWorld;
 beforeAll(async () => {
+  for (const [name, text] of await buildClient()) {
+    await writeFile(path.join(temporary.path, name), text);
+  }
   world = await openClientWorld();
   await world.release('1.1.0');
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await temporary.remove();
+});
 
 async function run(options: UpdaterOptions, killAt: number) {
   const text = JSON.stringify({ ...options, root: String(options.root) });
-  const args = [PROGRAM, text, String(killAt)];
+  const args = [PROGRAM, path.join(temporary.path, 'index.cjs'), text, String(killAt)];
   const env = { PATH: process.env.PATH, ...COMPILED };
   return promisify(execFile)(process.execPath, args, { env });
 }

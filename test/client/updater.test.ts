@@ -85,6 +85,37 @@ describe('the updater', () => {
     expect((await readFile(file)).equals(bytes)).toBe(true);
   });
 
+  it('passes an error of the application on', async () => {
+    const options = await optionsOf();
+    const updater = createUpdater(options);
+    const result = await updater.check();
+    if (!result.isOffered) throw new Error(result.reason);
+    const onProgress = () => {
+      throw new Error('a bug of the application');
+    };
+    const failing = updater.download(result.offer, { onProgress });
+    await expect(failing).rejects.toThrow('a bug of the application');
+  });
+
+  it('sends its access token to the service alone', async () => {
+    const redirected: string[] = [];
+    const rule: Rule = async (url, init) => {
+      const response = await fetch(url, init);
+      if (response.redirected) redirected.push(url);
+      return response;
+    };
+    const plain = createUpdater(await optionsOf({}, rule));
+    const headers = { Authorization: 'Bearer x' };
+    const withToken = createUpdater(await optionsOf({ headers }, rule));
+    for (const updater of [plain, withToken]) {
+      const result = await updater.check();
+      if (!result.isOffered) throw new Error(result.reason);
+      await updater.download(result.offer);
+    }
+    // The service redirects a client without a token to the store.
+    expect(redirected).toHaveLength(1);
+  });
+
   it('shares a download with other processes of the application', async () => {
     const content = 'y'.repeat(2_000_000);
     await release('1.9.0', {}, content);

@@ -6,7 +6,7 @@ import { createVerifier, type UpdaterSystem } from '../../src/client/verifier.ts
 import { makeArtifact, makeTemporaryDirectory } from '../support/release.ts';
 import { createSignedService, type SignedService } from '../support/signed-service.ts';
 
-/** A signed service, and updaters between which and the service a test may put itself. */
+/** A signed service, and updaters. A test can answer their requests in place of the service. */
 
 /** Answers in place of the service; undefined passes the request on. */
 export type Rule = (url: string, init?: RequestInit) => Promise<Response | undefined> | undefined;

@@ -14,7 +14,7 @@ const temporary = await makeTemporaryDirectory();
 let signed: SignedService;
 let url: string;
 
-/** The oldest Node on this machine that applications may have: Debian's, or what the machine came with. */
+/** The places of other versions of Node, where a machine has them. */
 const NODES = ['/usr/bin/node', '/usr/local/bin/node'];
 
 beforeAll(async () => {

@@ -38,13 +38,13 @@ export interface TufAnswers {
    * Answers with metadata, with a manifest, or with a file of a release.
    *
    * @param tier of the requesting account; null when the client is not signed in
-   * @throws AppError `unknown_file`; `unknown_application`, `unknown_channel`, `not_entitled`; as `findFile` and
-   *   `answerFile`; `store_unavailable`
+   * @throws AppError `unknown_file`, `unknown_application`, `unknown_channel`, `not_entitled`; also as
+   *   `PublishedMetadata`, `findFile` and `answerFile` do
    */
   answer(request: TufRequest, tier: string | null): Promise<TufAnswer>;
 }
 
-/** A client that is told of a release looks at the timestamp at once, so caches keep the timestamp only shortly. */
+/** A client reads the timestamp right after the service offers a release, so caches keep it for a short time only. */
 const TIMESTAMP_CACHE = 'public, max-age=10';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };

@@ -1,6 +1,6 @@
 import { tryParseVersion, versionText } from '../../domain/version.ts';
 
-/** Addresses of The Update Framework (TUF specification 1.0.31, section 3 and 5), below the name of an application. */
+/** Addresses of The Update Framework (TUF specification 1.0.31, sections 3 and 5), below the name of an application. */
 
 /** A file below `targets/`, with its digest before its name, as TUF asks for files of consistent snapshots. */
 export interface TufTarget {
@@ -39,7 +39,7 @@ function parseTarget(application: string, path: readonly string[]): TufPath | un
   return { kind: 'target', channel, version: versionText(version), digest, name };
 }
 
-/** The address of metadata, relative to the address of the application's metadata. */
+/** The path of metadata, relative to the address of the application's metadata. */
 export function metadataPath({
   kind,
   version,
@@ -52,8 +52,8 @@ export function metadataPath({
   return `${version}.${kind === 'role' ? `channel-${channel}` : kind}.json`;
 }
 
-/** The address of a manifest or a file, relative to the address of the application's metadata. */
-export function targetAddress(
+/** The path of a manifest or a file, relative to the address of the application's metadata. */
+export function targetFilePath(
   application: string,
   { channel, version, digest, name }: TufTarget,
 ): string {

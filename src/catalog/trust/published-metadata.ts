@@ -21,8 +21,8 @@ import type { Trust } from './trust.ts';
 
 /**
  * The metadata of an application as clients of TUF ask for them: each kind by its version (TUF specification 1.0.31,
- * section 3), and the manifests, which are the targets. The clients verify them. This process looks at them first all the same: an attacker who writes the bucket
- * must not make it hand out objects of another kind.
+ * section 3), and the manifests, which are the targets. The clients verify the metadata. The service still checks their kind
+ * and version, so that an attacker who writes the bucket cannot make it serve other objects.
  */
 export interface PublishedMetadata {
   /**
@@ -75,12 +75,12 @@ const ROLES_LOOKED_AT_MAX = 8;
 const VERSIONS_AHEAD_MAX = 100;
 /** While the newest timestamp is older than the served revision, the process looks for a newer one this often. */
 const LOOKED_AGAIN_AFTER_MS = 1_000;
-/** The most bytes that an application keeps in memory. A role with 5,000 releases has 1.2 MB. */
+/** The service keeps at most this many bytes for each application. A role with 5,000 releases has 1.2 MB. */
 const KEPT_BYTES_MAX = 8_000_000;
 
 /**
  * @param trust undefined: no root of trust is installed
- * @returns a function that is undefined for an application without a root
+ * @returns a function, which returns undefined for an application without a root
  */
 export function openPublishedMetadata(
   deps: StoreDeps,
@@ -173,7 +173,8 @@ async function findOfApplication(
   key: string,
   { kind, version }: { readonly kind: string; readonly version: number },
 ): Promise<Uint8Array | undefined> {
-  // Each check of each client asks for the next root. The process itself looks for roots with the timestamps.
+  // Each check of each client asks for the next root. The service finds a new root when it looks for timestamps, so this
+  // request reads no store.
   if (version > (await trust.newestRoot()).version) return undefined;
   const bytes = await readMetadataObject(store, key, {
     bytesMax: SMALL_METADATA_BYTES_MAX,

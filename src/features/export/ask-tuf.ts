@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { metadataPath, targetAddress } from '../../answers/tuf/tuf-path.ts';
+import { metadataPath, targetFilePath } from '../../answers/tuf/tuf-path.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import type { OpenChannel } from './open-feeds.ts';
 import type { PlannedDocument, PlannedFile } from './plan.ts';
@@ -23,7 +23,8 @@ const roleSchema = z.object({
 });
 
 /**
- * Plans the metadata, the manifests of the releases that every client may get, and their files by their digests.
+ * Plans the metadata, the manifests of the releases that every client may get, and the files of these releases, at
+ * addresses with their digests.
  *
  * @returns nothing for an application without a root of trust
  */
@@ -63,7 +64,7 @@ export async function askTuf(
       const release = releases.get(ofVersion);
       if (release === undefined) continue;
       const at = (digest: string, filename: string): string =>
-        targetAddress(application, { channel, version: ofVersion, digest, name: filename });
+        targetFilePath(application, { channel, version: ofVersion, digest, name: filename });
       await ask(at(hashes.sha256, name));
       for (const artifact of release.artifacts) {
         for (const file of [artifact, ...artifact.companions]) {
