@@ -42,5 +42,5 @@ if ! node=$(find_node); then
   install
   node=$(find_node)
 fi
-[ -f "$publisher" ] || "$node" --disable-warning=ExperimentalWarning "$directory/scripts/build/write.ts"
+[ -f "$publisher" ] || "$node" --disable-warning=ExperimentalWarning "$directory/scripts/build/write.ts" --only-publisher
 exec "$node" --disable-warning=ExperimentalWarning "$directory/scripts/action/publish.ts"

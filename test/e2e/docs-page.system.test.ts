@@ -81,6 +81,8 @@ describe.skipIf(skipsBrowser)('the API documentation page', () => {
       '/api/v1/desktop/download/{platform}': '200',
       '/feeds/{app}/{channel}/{protocol}/{*}': '200',
       '/feeds/{app}/{channel}/omaha/{*}': '200',
+      // The application has no root of trust.
+      '/tuf/{app}/{*}': '404',
       '/api/v1/system/request': '200',
       '/api/v1/system/status': '200',
       '/api/v1/metrics/public/live': '200',
