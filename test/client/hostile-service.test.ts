@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { renderMetadata, signMetadata } from '../../src/catalog/trust/metadata.ts';
 import { createUpdater } from '../../src/client/create-updater.ts';
 import type { UpdaterOptions } from '../../src/client/types.ts';
 import { commitRoot, signRoot } from '../../src/features/trust/change-root.ts';
+import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { contentOfRoot, keysOf, makeSigner, type RootOptions, trusting } from '../support/trust.ts';
 import { type ClientWorld, checked, openClientWorld, type Rule } from './world.ts';
@@ -204,6 +206,27 @@ describe('a choice that nobody signed', () => {
   ])('%s', async (_name, edit) => {
     const once = choose((text) => edit(text.replace('"latest_version":"1.1.0",', '')));
     await expectRefused(once, 'offer_not_signed');
+  });
+
+  it('is refused, but a withdrawn release that the keys signed is accepted', async () => {
+    await world.release('1.0.5');
+    const { service, trust } = world.signed;
+    const asked = {
+      application: 'desktop',
+      version: '1.0.5',
+      channel: undefined,
+      reason: 'a test',
+    };
+    await changeStatus({ ...service, trust, actor: 'test' }, 'yank', asked);
+    await service.refresh();
+    const sha256 = createHash('sha256').update('program 1.0.5').digest('hex');
+    const answer = {
+      ...{ update_available: true, check_again_after_seconds: 1, version: '1.0.5' },
+      download: { filename: 'App-1.0.5.exe', sha256 },
+    };
+    const { rule } = lie(/check-update$/, () => Response.json(answer));
+    // No signature covers a withdrawal: docs/clients/verified.md says so.
+    expect(await checked(await world.options({}, rule))).toBe('1.0.5');
   });
 
   it('the running version, and an older one without a signed permission', async () => {
