@@ -73,8 +73,14 @@ interface PublishedMetadataDeps extends StoreDeps {
 const ROLES_LOOKED_AT_MAX = 8;
 /** A version far above the served one does not exist, so a request for it reads nothing. */
 const VERSIONS_AHEAD_MAX = 100;
-/** While the newest timestamp is older than the served revision, the process looks for a newer one this often. */
+/**
+ * While the newest timestamp is older than the served revision, the process looks for a newer one this often. It looks
+ * again for metadata that it did not find as often, too.
+ */
 const LOOKED_AGAIN_AFTER_MS = 1_000;
+/** A client asks for the snapshot of a timestamp that it has just read, so older snapshots are not read. */
+const SNAPSHOT_AGE_MAX_SECONDS = 86_400;
+const READ_MAX = 10_000;
 /** The service keeps at most this many bytes for each application. A role with 5,000 releases has 1.2 MB. */
 const KEPT_BYTES_MAX = 8_000_000;
 
@@ -103,15 +109,36 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
   const kept = new Map<string, Uint8Array>();
   let keptBytes = 0;
   let lookedAgainAt = 0;
+  /** The reads under way, which requests share. */
+  const reading = new Map<string, Promise<Uint8Array | undefined>>();
+  /** When the process read a name for the last time. */
+  const readAt = new Map<string, number>();
 
   const keep = (id: string, bytes: Uint8Array): void => {
+    keptBytes += bytes.length - (kept.get(id)?.length ?? 0);
+    kept.delete(id);
     kept.set(id, bytes);
-    keptBytes += bytes.length;
     for (const [oldest, { length }] of kept) {
       if (keptBytes <= KEPT_BYTES_MAX) break;
       kept.delete(oldest);
       keptBytes -= length;
     }
+  };
+
+  const read = (id: string, name: MetadataName, state: ServedState) => {
+    const known = reading.get(id);
+    if (known !== undefined) return known;
+    const found = findMetadata(deps, name, state)
+      .then((bytes) => {
+        if (readAt.size >= READ_MAX) readAt.clear();
+        // The process knows without a request whether there is a next root.
+        if (name.kind !== 'root' && name.kind !== 'targets') readAt.set(id, clock.now());
+        if (bytes !== undefined) keep(id, bytes);
+        return bytes;
+      })
+      .finally(() => reading.delete(id));
+    reading.set(id, found);
+    return found;
   };
 
   return {
@@ -125,12 +152,16 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
       return (await trust.freshness({ again: true }))?.version;
     },
     find: async (name, state) => {
-      const id = JSON.stringify(name);
+      // The digest is not a part of the id: a client could otherwise cause a request to the store with each digest.
+      const { sha256, ...named } = { sha256: undefined, ...name };
+      const id = JSON.stringify(named);
+      const isAsked = (bytes: Uint8Array | undefined): boolean =>
+        bytes !== undefined && (sha256 === undefined || sha256Of(bytes) === sha256);
       const known = kept.get(id);
-      if (known !== undefined) return known;
-      const found = await findMetadata(deps, name, state);
-      if (found !== undefined && !kept.has(id)) keep(id, found);
-      return found;
+      if (isAsked(known)) return known;
+      if (clock.now() - (readAt.get(id) ?? 0) < LOOKED_AGAIN_AFTER_MS) return undefined;
+      const found = await read(id, name, state);
+      return isAsked(found) ? found : undefined;
     },
   };
 }
@@ -143,8 +174,9 @@ function findMetadata(
   const { application } = deps.trust;
   switch (name.kind) {
     case 'timestamp':
-    case 'snapshot':
       return findFresh(deps, name.version, name.kind);
+    case 'snapshot':
+      return findSnapshot(deps, name.version);
     case 'role':
       return findRole(deps, state, name);
     case 'manifest':
@@ -154,6 +186,16 @@ function findMetadata(
     case 'targets':
       return findOfApplication(deps, delegationsKey(application, name.version), name);
   }
+}
+
+async function findSnapshot(
+  deps: PublishedMetadataDeps,
+  version: number,
+): Promise<Uint8Array | undefined> {
+  // Versions are times in seconds.
+  const newest = (await deps.trust.freshness())?.version ?? 0;
+  if (Math.abs(newest - version) > SNAPSHOT_AGE_MAX_SECONDS) return undefined;
+  return findFresh(deps, version, 'snapshot');
 }
 
 async function findFresh(
@@ -233,13 +275,15 @@ function parseOrIgnore(bytes: Uint8Array, key: string): MetadataJson | undefined
   }
 }
 
-async function findManifest(
+function findManifest(
   { store, trust }: PublishedMetadataDeps,
-  { version, number, sha256 }: Extract<MetadataName, { kind: 'manifest' }>,
+  { version, number }: Extract<MetadataName, { kind: 'manifest' }>,
 ): Promise<Uint8Array | undefined> {
   const key = manifestKey(trust.application, version, number);
   const options = { bytesMax: MANIFEST_BYTES_MAX };
-  const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
-  const isNamed = bytes && createHash('sha256').update(bytes).digest('hex') === sha256;
-  return isNamed === true ? bytes : undefined;
+  return readMetadataObject(store, key, options).catch(ignoreCorrupt);
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { manifestKey } from '../../../src/catalog/keys.ts';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/core/system.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { signIn } from '../../features/accounts/routes/account-support.ts';
+import { createHastyClock } from '../../support/clock.ts';
 import { readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../../support/release.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
@@ -25,7 +26,11 @@ let unloaded: TestService;
 
 beforeAll(async () => {
   const tiers = JSON.stringify({ free: ['channel:desktop/insider'] });
+  const { sleep } = createHastyClock();
+  const now = Date.now();
   signed = await createSignedService({
+    // A clock that stands still: a busy machine could otherwise read again.
+    clock: { now: () => now, sleep },
     store: broken.store,
     load,
     env: { TIERS: tiers },
@@ -98,6 +103,25 @@ it('answers with each error that it documents', async () => {
   await produce(503, 'artifact_mismatch', file, { headers: several });
   const { body } = await get(signed.service, '/openapi.json');
   ledger.expectDocumented(body, ['feeds'], (operation) => operation === ROUTE);
+});
+
+it('reads the store once, however often and with whatever digest a client asks', async () => {
+  const { store } = signed.service;
+  const counting = vi.spyOn(store, 'get');
+  const listing = vi.spyOn(store, 'list');
+  const names = ['5.channel-stable.json', '2.root.json', '12.snapshot.json'];
+  const zeros = '0'.repeat(64);
+  const targets = [zeros, zeros.replaceAll('0', '1')].map(
+    (digest) => `targets/desktop/stable/1.0.0/${digest}.7.json`,
+  );
+  for (let round = 0; round < 5; round += 1) {
+    for (const name of [...names, ...targets]) {
+      const { statusCode } = await signed.service.app.http.inject({ url: `/tuf/desktop/${name}` });
+      expect([name, statusCode]).toEqual([name, 404]);
+    }
+  }
+  expect([counting.mock.calls.length, listing.mock.calls.length]).toEqual([1, 1]);
+  vi.restoreAllMocks();
 });
 
 it('gives what only some accounts may read to these accounts, and to no shared cache', async () => {
