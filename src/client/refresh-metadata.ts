@@ -254,8 +254,8 @@ function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
 }
 
 function clockWrong(now: number, other: number, cause?: unknown): UpdaterError {
-  const [own, right] = [now, other].map((ms) => new Date(ms).toISOString());
-  const message = `The clock of this machine says ${own}, and the service says ${right}. Correct the clock: without it, no expiry can be judged.`;
+  const textOf = (ms: number): string => new Date(ms).toISOString();
+  const message = `The clock of this machine says ${textOf(now)}, and the service says ${textOf(other)}. Correct the clock: without it, no expiry can be judged.`;
   return new UpdaterError('clock_wrong', message, { cause });
 }
 

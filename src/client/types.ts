@@ -128,8 +128,9 @@ export interface Updater {
 }
 
 /**
- * The settings of a provider for electron-updater. The version, `allowDowngrade` and `requestHeaders` are those of the
- * `autoUpdater`. Without `installationId`, the id is the one that electron-updater keeps for staged rollouts.
+ * The settings of a provider for electron-updater. The provider takes the version, `allowDowngrade` and
+ * `requestHeaders` from the `autoUpdater`. Without `installationId`, it sends the id that electron-updater keeps for
+ * staged rollouts.
  */
 export type ElectronProviderOptions = Omit<
   UpdaterOptions,

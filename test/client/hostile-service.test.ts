@@ -11,7 +11,9 @@ import { type ClientWorld, checked, openClientWorld, type Rule } from './world.t
 
 /** A service that lies, stalls or floods. Each lie is refused, and the updater recovers when the service is honest again. */
 
-const [k1, k2, ci] = [makeSigner('k1'), makeSigner('k2', 'p256'), makeSigner('ci')];
+const k1 = makeSigner('k1');
+const k2 = makeSigner('k2', 'p256');
+const ci = makeSigner('ci');
 const DELEGATED: RootOptions = {
   people: keysOf(2, k1, k2),
   operators: [ci],
@@ -182,7 +184,7 @@ describe('old or mixed metadata', () => {
   });
 });
 
-describe('a choice that nobody signed', () => {
+describe('a choice that no key signed', () => {
   const choose = (edit: (text: string) => string) =>
     lie(/check-update$/, async () => {
       const body = { app: 'desktop', current_version: '1.0.0', platform: 'win32', arch: 'x64' };
