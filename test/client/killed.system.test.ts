@@ -9,11 +9,12 @@ import type { UpdaterOptions } from '../../src/client/types.ts';
 import { seededBytes } from '../support/electron-build.ts';
 import { COMPILED } from '../support/process.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
+import { rounds } from '../support/rounds.ts';
 import { type ClientWorld, openClientWorld } from './world.ts';
 
 /** An updater that is killed anywhere. The next run completes, and no file has its final name with other bytes. */
 
-const PLACES = 200;
+const PLACES = rounds(60, 200);
 const PROGRAM = path.join(import.meta.dirname, 'killed-process.ts');
 const CONTENT = seededBytes(3_000_000, 'a program').toString('latin1');
 
