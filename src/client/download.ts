@@ -50,7 +50,12 @@ export async function downloadFile(
       if (start < file.size) await receive(http, partial, file, start, hasToken, options);
       const verified = path.join(folder, `${randomUUID()}.tmp`);
       if (await copySigned(partial, verified, file)) {
-        await rename(verified, target);
+        try {
+          await rename(verified, target);
+        } catch (error) {
+          await rm(verified, { force: true });
+          throw error;
+        }
         await rm(partial, { force: true });
         return target;
       }
@@ -85,10 +90,12 @@ async function receive(
       // The service sends a range for an access token itself. For a whole file it redirects to the store, which must not
       // get the token.
       headers: start === 0 && !hasToken ? {} : { range: `bytes=${start}-` },
-      begin: ({ status, headers }) => {
+      begin: async ({ status, headers }) => {
         if (status === 206) {
           const range = headers.get('content-range');
           if (range === `bytes ${start}-${size - 1}/${size}`) return true;
+          // The next try begins with the first byte.
+          await rm(partial, { force: true });
           throw new UpdaterError(
             'service_refused',
             `${url} sent the range ${range}, which the client did not ask for.`,
@@ -98,6 +105,7 @@ async function receive(
           position = 0;
           return true;
         }
+        if (status === 416) await rm(partial, { force: true });
         if (status === 429 || status >= 500) throw unavailable(url, `it answers ${status}`);
         throw new UpdaterError('service_refused', `${url} answers ${status}.`);
       },
@@ -142,8 +150,9 @@ async function copySigned(from: string, to: string, signed: SignedFile): Promise
   try {
     copy = await open(to, 'wx');
     const write = (chunk: Buffer) => copy?.writeFile(chunk);
-    isGood = await isHashedAs(signed, chunks, write);
+    const isSame = await isHashedAs(signed, chunks, write);
     await copy.sync();
+    isGood = isSame;
     return isGood;
   } finally {
     chunks.destroy();

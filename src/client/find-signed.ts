@@ -52,7 +52,8 @@ export async function openSigned(
 ): Promise<SignedReleases> {
   const roles = new Map<string, ChannelRole>();
   for (let next: string | null = channel; next !== null && !roles.has(next); ) {
-    const role: ChannelRole | undefined = await loadRole(deps, metadata, next, signal);
+    const isOwn = next === channel;
+    const role: ChannelRole | undefined = await loadRole(deps, metadata, next, isOwn, signal);
     if (role === undefined) break;
     roles.set(next, role);
     next = role.inherits;
@@ -76,6 +77,7 @@ async function loadRole(
   { http, now, cache, application, address, verified }: SignedDeps,
   metadata: FreshMetadata,
   channel: string,
+  isOwn: boolean,
   signal: AbortSignal | undefined,
 ): Promise<ChannelRole | undefined> {
   const version = metadata.roleVersion(channel);
@@ -86,24 +88,36 @@ async function loadRole(
   const parse = (text: string): ChannelRole => {
     const key = `The role of ${channel}`;
     const json = parseMetadata(Buffer.from(text), key);
-    const role = parseRole(delegations, { application, channel }, version, { json, key });
+    const stated = Number(json.signed.version);
+    const role = parseRole(delegations, { application, channel }, stated, { json, key });
     if (role === undefined) throw refused(channel, 'too few keys of the channel signed it');
-    verified.set(channel, { root: root.digest, role });
     return role;
   };
   let role = known?.root === root.digest && known.role.version === version ? known.role : undefined;
-  role ??= tryParse(parse, await readSavedRole(cache, roleName(channel)));
+  if (role === undefined) {
+    const saved = tryParse(parse, await readSavedRole(cache, roleName(channel)));
+    // An operator's key alone must not take the client back to an older list, also when another key signed the saved
+    // snapshot.
+    if (saved !== undefined && saved.version > version) {
+      throw refused(channel, `version ${version} is older than the known version ${saved.version}`);
+    }
+    if (saved?.version === version) role = saved;
+  }
   if (role === undefined) {
     const url = `${address}/${version}.${roleName(channel)}.json`;
     const { status, bytes } = await http.read(url, { max: METADATA_BYTES_MAX, signal });
+    // The client may not read each channel that its own channel inherits: some are for other accounts.
+    if (status === 403 && !isOwn) return undefined;
     if (status !== 200) throw new UpdaterError('service_refused', `${url} answers ${status}.`);
     try {
       role = parse(bytes.toString());
     } catch (error) {
       throw error instanceof UpdaterError ? error : refused(channel, messageOf(error), error);
     }
+    if (role.version !== version) throw refused(channel, `it is version ${role.version}`);
     await writeSavedRole(cache, roleName(channel), bytes.toString());
   }
+  verified.set(channel, { root: root.digest, role });
   if (!expired(role)) return role;
   const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}, and the publisher has signed no newer one. Try again later.`;
   throw new UpdaterError('metadata_expired', message);

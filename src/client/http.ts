@@ -78,13 +78,14 @@ export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
       const json = { 'content-type': 'application/json' };
-      const response = await awaiting(
+      const request = async () =>
         fetch(url, {
           ...(body === undefined ? {} : { method: 'POST', body }),
           headers: { ...common, ...(body === undefined ? {} : json), ...headers },
           signal: ending.signal,
-        }),
-      );
+        });
+      const response = await awaiting(request());
+      if (!(response instanceof Object)) throw unavailable(url, 'fetch returned no response');
       const date = Date.parse(response.headers.get('date') ?? '');
       serviceTime = Number.isNaN(date) ? undefined : date;
       if (!(await begin(response))) return;

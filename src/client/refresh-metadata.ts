@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { type Delegations, parseDelegations, roleName } from '../catalog/trust/channel-role.ts';
 import { digestOfSigned } from '../catalog/trust/metadata.ts';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
-import { cacheError, ignoreMissing } from './file-errors.ts';
+import { isRecord } from '../core/json-record.ts';
+import { cacheError, diskFull, ignoreMissing } from './file-errors.ts';
 import type { Http } from './http.ts';
-import { readSaved, type SavedMetadata, writeSaved } from './saved-metadata.ts';
+import { isMetadata, readSaved, type SavedMetadata, writeSaved } from './saved-metadata.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /**
@@ -66,8 +67,13 @@ export async function followRepository(
   signal?: AbortSignal,
 ): Promise<{ readonly saved: SavedMetadata; readonly error: unknown }> {
   const stored = await readSaved(deps.cache);
-  const before = startFrom(deps, stored);
-  const followed = await followTuf(deps, before.files, signal);
+  let before = startFrom(deps, stored);
+  let followed = await followTuf(deps, before.files, signal);
+  if (followed.isRootRefused && before.files.root !== deps.shipped.text) {
+    // The saved root was damaged. The shipped root replaces it, and the other metadata stay.
+    before = startFrom(deps, stored && { ...stored, roots: {} });
+    followed = await followTuf(deps, before.files, signal);
+  }
   return { saved: await save(deps, stored, before, followed), error: followed.error };
 }
 
@@ -82,8 +88,11 @@ function startFrom(
   const { root, text } = shipped;
   const roots = { [root.version]: digestOfRoot(text) };
   if (saved?.application !== application) return { application, roots, files: { root: text } };
-  if (saved.roots[root.version] === roots[root.version]) return saved;
-  return { application, roots, files: { ...saved.files, root: text } };
+  const known = saved.roots[root.version];
+  if (known === roots[root.version]) return saved;
+  // Versions of the application with different roots may share a cache.
+  const kept = known === undefined ? saved.roots : {};
+  return { application, roots: { ...kept, ...roots }, files: { ...saved.files, root: text } };
 }
 
 /** Signatures that a root got later do not change its digest. */
@@ -97,12 +106,27 @@ interface Followed {
   readonly files: Readonly<Record<string, string>>;
   /** The texts of the roots that the service gave, by their versions. */
   readonly roots: ReadonlyMap<number, string>;
+  /** True when tuf-js could not begin, because the first root is not signed by its own keys. */
+  readonly isRootRefused: boolean;
   readonly error: unknown;
 }
 
 const TOP_LEVEL = ['root', 'timestamp', 'snapshot', 'targets'];
-/** In bytes, for each of them. */
-const BYTES_MAX = 512_000;
+/** In bytes, for each of them. A root with a hundred keys has 40 KB. */
+const BYTES_MAX = 128 * 1024;
+/** tuf-js copies all entries of an object for each entry, before it verifies a signature. */
+const ENTRIES_MAX = 500;
+
+/** @throws UpdaterError `metadata_rejected` for a document that tuf-js would parse for minutes */
+function refuseWide(bytes: Buffer, url: string): void {
+  JSON.parse(bytes.toString(), (_name, value: unknown) => {
+    if (isRecord(value) && Object.keys(value).length > ENTRIES_MAX) {
+      const message = `The metadata of the service are not trusted: ${url} has an object with more than ${ENTRIES_MAX} entries.`;
+      throw new UpdaterError('metadata_rejected', message);
+    }
+    return value;
+  });
+}
 
 async function followTuf(
   { http, cache, address }: RepositoryDeps,
@@ -126,7 +150,10 @@ async function followTuf(
         const { status, bytes } = await http.read(url, { max: limit, signal });
         const root = /(\d+)\.root\.json$/.exec(url)?.[1];
         if (status === 200 && root !== undefined) roots.set(Number(root), bytes.toString());
-        if (status === 200) return bytes;
+        if (status === 200) {
+          refuseWide(bytes, url);
+          return bytes;
+        }
         // tuf-js takes 404 as the end of the roots.
         if (status === 404 && root !== undefined) throw new DownloadHTTPError('no root', status);
         throw new UpdaterError('service_refused', `${url} answers ${status}.`);
@@ -138,6 +165,7 @@ async function followTuf(
     const downloadFile = () => Promise.reject(new Error('Only downloadBytes is used.'));
     const limits = { rootMaxLength: BYTES_MAX, snapshotMaxLength: BYTES_MAX };
     let error: unknown;
+    let isRootRefused = true;
     try {
       const client = new TufClient({
         metadataDir: work,
@@ -145,6 +173,7 @@ async function followTuf(
         fetcher: { downloadBytes, downloadFile },
         config: { ...limits, targetsMaxLength: BYTES_MAX },
       });
+      isRootRefused = false;
       await client.refresh();
     } catch (thrown) {
       error = failure ?? thrown;
@@ -152,9 +181,10 @@ async function followTuf(
     const verified: Record<string, string> = {};
     for (const name of TOP_LEVEL) {
       const text = await readFile(path.join(work, `${name}.json`), 'utf8').catch(ignoreMissing);
-      if (text !== undefined) verified[name] = text;
+      // On a full disk, tuf-js leaves only a part of a file. Then the text before stays.
+      if (text !== undefined && isMetadata(name, text)) verified[name] = text;
     }
-    return { files: verified, roots, error };
+    return { files: verified, roots, isRootRefused, error };
   } catch (error) {
     throw cacheError(cache, error);
   } finally {
@@ -183,7 +213,8 @@ async function save(
     !isSame(other, stored) &&
     other?.application === application &&
     other.roots[newest] === roots[newest] &&
-    versionIn(other.files.timestamp) > versionIn(files.timestamp);
+    (versionIn(other.files.root) > newest ||
+      versionIn(other.files.timestamp) > versionIn(files.timestamp));
   if (!isOlder) await writeSaved(cache, next);
   return next;
 }
@@ -227,9 +258,11 @@ function interpret(deps: MetadataDeps, saved: SavedMetadata): FreshMetadata {
 }
 
 /** Translates a failure of tuf-js. */
-function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
+function explain({ http, now, cache }: MetadataDeps, error: unknown): UpdaterError {
   if (error instanceof UpdaterError) return error;
   const text = error instanceof Error ? error.message : String(error);
+  // tuf-js passes failures of the file system on as text.
+  if (/\b(ENOSPC|EDQUOT)\b/.test(text)) return diskFull(cache, error);
   if (!(error instanceof ExpiredMetadataError) && !text.includes('is expired')) {
     return rejected(error);
   }
@@ -255,7 +288,7 @@ function explain({ http, now }: MetadataDeps, error: unknown): UpdaterError {
 
 function clockWrong(now: number, other: number, cause?: unknown): UpdaterError {
   const textOf = (ms: number): string => new Date(ms).toISOString();
-  const message = `The clock of this machine says ${textOf(now)}, and the service says ${textOf(other)}. Correct the clock: without it, no expiry can be judged.`;
+  const message = `The clock of this machine says ${textOf(now)}, and the service says ${textOf(other)}. One of them is wrong. Without the right time, no expiry can be judged.`;
   return new UpdaterError('clock_wrong', message, { cause });
 }
 

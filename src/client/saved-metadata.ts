@@ -20,10 +20,13 @@ const savedSchema = z.object({
 
 /** A damaged text would fail at each check, and would never be replaced. */
 function areMetadata(files: Readonly<Record<string, string>>): boolean {
-  return Object.entries(files).every(([name, text]) => {
-    const { success, data } = metadataSchema.safeParse(parseOrUndefined(text));
-    return success && data.signed._type === name;
-  });
+  return Object.entries(files).every(([name, text]) => isMetadata(name, text));
+}
+
+/** True for a text that is metadata of a role, signed or not. */
+export function isMetadata(name: string, text: string): boolean {
+  const { success, data } = metadataSchema.safeParse(parseOrUndefined(text));
+  return success && data.signed._type === name;
 }
 
 const metadataSchema = z.object({

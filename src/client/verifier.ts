@@ -92,15 +92,14 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
       'must be the address of the service, for example https://updates.example.com',
     );
   }
-  if (typeof cache !== 'string' || !path.isAbsolute(cache)) {
+  if (typeof cache !== 'string' || !path.isAbsolute(cache) || cache.includes('\0')) {
     throw wrong('cache', 'must be the absolute path of a directory');
   }
   const parse = <T>(name: keyof UpdaterOptions, read: () => T): T => {
     try {
       return read();
     } catch (error) {
-      if (isAppError(error)) throw wrong(name, `is wrong: ${error.message}`);
-      throw error;
+      throw wrong(name, `is wrong: ${isAppError(error) ? error.message : 'it is no text'}`);
     }
   };
   const service = url.replace(/\/+$/, '');
@@ -139,7 +138,9 @@ async function check(
   await openCache(client.cache, client.now());
   const choice = await askService(client, isManual === true, signal);
   const metadata = await refreshMetadata(client, signal);
-  const { check_again_after_seconds: checkAgainAfterSeconds } = choice;
+  const { check_again_after_seconds: seconds } = choice;
+  // A hostile service must not make the application check without a pause, or never again.
+  const checkAgainAfterSeconds = Math.min(Math.max(seconds, 60), 86_400);
   if (!choice.update_available) {
     return { isOffered: false, reason: choice.reason, checkAgainAfterSeconds };
   }

@@ -37,7 +37,7 @@ addCase(
     repository.statesDigests = true;
     Object.assign(repository.snapshot, { x_filler: 'x'.repeat(600_000) });
     repository.publish('snapshot', 'timestamp');
-    await expect(client.refresh()).rejects.toThrow('has more than 512000 bytes');
+    await expect(client.refresh()).rejects.toThrow('has more than 131072 bytes');
   },
 );
 
@@ -84,4 +84,31 @@ addCase('a later root of the application keeps what was seen', async ({ reposito
   repository.rollBack('timestamp');
   repository.publish('timestamp');
   await expect(client.refresh()).rejects.toThrow('less than current version');
+});
+
+addCase('a saved root with a damaged signature is replaced by the shipped root', async (parts) => {
+  const { repository, client } = parts;
+  repository.publish('timestamp');
+  await client.refresh();
+  const file = path.join(client.cache, 'metadata.json');
+  const saved = JSON.parse(await readFile(file, 'utf8'));
+  const root = JSON.parse(saved.files.root);
+  root.signatures[0].sig = makeKey().sign(Buffer.from('another text'));
+  saved.files.root = JSON.stringify(root);
+  await writeFile(file, JSON.stringify(saved));
+  await client.refresh();
+  expect(client.trusted()).toMatchObject({ root: 1, timestamp: 2 });
+  // What the client has seen still counts.
+  repository.rollBack('timestamp');
+  repository.publish('timestamp');
+  await expect(client.refresh()).rejects.toThrow('less than current version');
+});
+
+addCase('a document that tuf-js would parse for minutes is refused before', async (parts) => {
+  const { repository, client } = parts;
+  await client.refresh();
+  const wide = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`k${n}`, {}]));
+  repository.publish('root');
+  repository.tamper('root', ({ signed }) => Object.assign(signed, { keys: wide }));
+  await expect(client.refresh()).rejects.toThrow('more than 500 entries');
 });

@@ -79,7 +79,12 @@ export function createTufAnswers(deps: TufDeps, etagOf: TagOf): TufAnswers {
         'channel' in asked ? openChannel(deps, application, asked.channel, tier) : undefined;
       const lasting = seen?.isRestricted === true ? PRIVATE : PUBLIC;
       if (asked.kind !== 'target') {
-        const found = await metadata.find(asked, state);
+        let found = await metadata.find(asked, state);
+        if (found === undefined && asked.kind === 'role') {
+          // Another process may have published a release a moment ago.
+          await deps.catalog.lookAgain(name);
+          found = await metadata.find(asked, application.snapshot().revision.signed);
+        }
         if (found === undefined) throw unknown(path);
         return document(found, lasting);
       }

@@ -4,8 +4,9 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import { MANIFEST_BYTES_MAX } from '../documents/manifest-document.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
 import { delegationsKey, freshnessKey, manifestKey, roleVersionPrefix, rootKey } from '../keys.ts';
+import { parseManifest } from '../sequences.ts';
 import type { ApplicationTrust } from './application-trust.ts';
-import { parseRole } from './channel-role.ts';
+import { parseDelegations, parseRole } from './channel-role.ts';
 import { readFreshness } from './freshness.ts';
 import {
   digestOfSigned,
@@ -17,6 +18,7 @@ import {
   renderMetadata,
   SMALL_METADATA_BYTES_MAX,
 } from './metadata.ts';
+import { parseRoot } from './root.ts';
 import type { Trust } from './trust.ts';
 
 /**
@@ -41,10 +43,8 @@ export interface PublishedMetadata {
 }
 
 type MetadataName =
-  | {
-      readonly kind: 'root' | 'targets' | 'snapshot' | 'timestamp';
-      readonly version: number;
-    }
+  | { readonly kind: 'root' | 'targets'; readonly version: number }
+  | { readonly kind: 'snapshot' | 'timestamp'; readonly version: number }
   | { readonly kind: 'role'; readonly channel: string; readonly version: number }
   /** The stored bytes of a manifest: the version of its release, its number, and its SHA-256 in hex. */
   | {
@@ -71,15 +71,15 @@ interface PublishedMetadataDeps extends StoreDeps {
 
 /** The objects of one version of a role that a request looks at. An attacker can store any number of them. */
 const ROLES_LOOKED_AT_MAX = 8;
-/** A version far above the served one does not exist, so a request for it reads nothing. */
-const VERSIONS_AHEAD_MAX = 100;
 /**
  * While the newest timestamp is older than the served revision, the process looks for a newer one this often. It looks
  * again for metadata that it did not find as often, too.
  */
 const LOOKED_AGAIN_AFTER_MS = 1_000;
 /** A client asks for the snapshot of a timestamp that it has just read, so older snapshots are not read. */
-const SNAPSHOT_AGE_MAX_SECONDS = 86_400;
+const SNAPSHOT_AGE_MAX_SECONDS = 3_600;
+/** Older versions of a role are not read: no client asks for them. */
+const VERSIONS_BEHIND_MAX = 8;
 const READ_MAX = 10_000;
 /** The service keeps at most this many bytes for each application. A role with 5,000 releases has 1.2 MB. */
 const KEPT_BYTES_MAX = 8_000_000;
@@ -114,6 +114,16 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
   /** When the process read a name for the last time. */
   const readAt = new Map<string, number>();
 
+  let looking: ReturnType<typeof trust.freshness> | undefined;
+
+  /** Requests share one look at the timestamps of the store. */
+  const look = (again: boolean): ReturnType<typeof trust.freshness> => {
+    looking ??= trust.freshness({ again }).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+
   const keep = (id: string, bytes: Uint8Array): void => {
     keptBytes += bytes.length - (kept.get(id)?.length ?? 0);
     kept.delete(id);
@@ -121,6 +131,8 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
     for (const [oldest, { length }] of kept) {
       if (keptBytes <= KEPT_BYTES_MAX) break;
       kept.delete(oldest);
+      // It exists, so it may be read again at once.
+      readAt.delete(oldest);
       keptBytes -= length;
     }
   };
@@ -143,15 +155,21 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
 
   return {
     newestTimestamp: async (revision) => {
-      const known = await trust.freshness();
+      const known = await look(false);
       // A publisher stores the revision first, and its timestamp a moment later.
       const isBehind = (known?.revision.revision ?? 0) < revision;
       const now = clock.now();
       if (!isBehind || now - lookedAgainAt < LOOKED_AGAIN_AFTER_MS) return known?.version;
       lookedAgainAt = now;
-      return (await trust.freshness({ again: true }))?.version;
+      return (await look(true))?.version;
     },
     find: async (name, state) => {
+      // Another process has just published it: the caller looks for the newest revision first.
+      // A client that began long ago gets the newest timestamp first.
+      if (name.kind === 'role') {
+        const behind = versionOf(state, name.channel) - name.version;
+        if (behind < 0 || behind > VERSIONS_BEHIND_MAX) return undefined;
+      }
       // The digest is not a part of the id: a client could otherwise cause a request to the store with each digest.
       const { sha256, ...named } = { sha256: undefined, ...name };
       const id = JSON.stringify(named);
@@ -171,7 +189,6 @@ function findMetadata(
   name: MetadataName,
   state: ServedState,
 ): Promise<Uint8Array | undefined> {
-  const { application } = deps.trust;
   switch (name.kind) {
     case 'timestamp':
       return findFresh(deps, name.version, name.kind);
@@ -182,9 +199,8 @@ function findMetadata(
     case 'manifest':
       return findManifest(deps, name);
     case 'root':
-      return findOfApplication(deps, rootKey(application, name.version), name);
     case 'targets':
-      return findOfApplication(deps, delegationsKey(application, name.version), name);
+      return findOfApplication(deps, name);
   }
 }
 
@@ -210,28 +226,37 @@ async function findFresh(
   return found && renderMetadata(found[kind]);
 }
 
+/** Finds a root, or the targets metadata that belong to it. */
 async function findOfApplication(
   { store, trust }: PublishedMetadataDeps,
-  key: string,
-  { kind, version }: { readonly kind: string; readonly version: number },
+  { kind, version }: { readonly kind: 'root' | 'targets'; readonly version: number },
 ): Promise<Uint8Array | undefined> {
+  const { application } = trust;
+  const newest = await trust.newestRoot();
   // Each check of each client asks for the next root. The service finds a new root when it looks for timestamps, so this
   // request reads no store.
-  if (version > (await trust.newestRoot()).version) return undefined;
-  const bytes = await readMetadataObject(store, key, {
-    bytesMax: SMALL_METADATA_BYTES_MAX,
-  }).catch(ignoreCorrupt);
-  const signed = bytes && parseOrIgnore(bytes, key)?.signed;
-  const isNamed =
-    signed?._type === kind &&
-    signed.version === version &&
-    signed.x_slipway_application === trust.application;
-  return isNamed ? bytes : undefined;
+  if (version > newest.version) return undefined;
+  const read = (key: string): Promise<Uint8Array | undefined> =>
+    readMetadataObject(store, key, { bytesMax: SMALL_METADATA_BYTES_MAX });
+  try {
+    const rootBytes = await read(rootKey(application, version));
+    const root = rootBytes && parseRoot(rootBytes, rootKey(application, version));
+    if (root?.application !== application || root.version !== version) return undefined;
+    if (version === newest.version && root.digest !== newest.digest) return undefined;
+    if (kind === 'root') return rootBytes;
+    const key = delegationsKey(application, version);
+    const bytes = await read(key);
+    if (bytes !== undefined) parseDelegations(root, bytes, key);
+    return bytes;
+  } catch (error) {
+    return ignoreCorrupt(error);
+  }
 }
 
 /**
  * Finds a version of the role of a channel. The catalog states the digest of the version that it uses now. A client
- * that began a moment earlier or later asks for another version, and several objects may claim to be this version.
+ * that began a moment earlier asks for an older version. When several objects are this version, because two signers made
+ * it at the same time, the service cannot know which of them the catalog named, and serves none.
  */
 async function findRole(
   { store, trust }: PublishedMetadataDeps,
@@ -239,32 +264,35 @@ async function findRole(
   { channel, version }: { readonly channel: string; readonly version: number },
 ): Promise<Uint8Array | undefined> {
   const { application } = trust;
-  const current = state.trust?.channels?.[channel];
-  if (current?.version === version) {
+  if (versionOf(state, channel) === version) {
     const role = (await trust.rolesOf(state))?.get(channel);
-    if (role !== undefined) return renderMetadata(role.json);
+    return role && renderMetadata(role.json);
   }
-  if (version > (current?.version ?? 0) + VERSIONS_AHEAD_MAX) return undefined;
   const delegations = await trust.delegationsAt(state.revision);
   const prefix = roleVersionPrefix(application, channel, version);
+  const found: Uint8Array[] = [];
   let looked = 0;
   for await (const { key } of store.list(prefix)) {
     looked += 1;
-    if (looked > ROLES_LOOKED_AT_MAX) break;
+    if (looked > ROLES_LOOKED_AT_MAX) return undefined;
     const options = { bytesMax: METADATA_BYTES_MAX };
     const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
     const json = bytes && parseOrIgnore(bytes, key);
     if (bytes === undefined || json === undefined) continue;
-    const digest = digestOfSigned(json.signed);
-    if (!key.startsWith(`${prefix}${digest}.`)) continue;
+    if (!key.startsWith(`${prefix}${digestOfSigned(json.signed)}.`)) continue;
     try {
       const name = { application, channel };
-      if (parseRole(delegations, name, version, { json, key }) !== undefined) return bytes;
+      if (parseRole(delegations, name, version, { json, key }) !== undefined) found.push(bytes);
     } catch (error) {
       ignoreCorrupt(error);
     }
   }
-  return undefined;
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** The version of the role that the served state names; 0: none. */
+function versionOf({ trust }: ServedState, channel: string): number {
+  return trust?.channels?.[channel]?.version ?? 0;
 }
 
 function parseOrIgnore(bytes: Uint8Array, key: string): MetadataJson | undefined {
@@ -275,13 +303,21 @@ function parseOrIgnore(bytes: Uint8Array, key: string): MetadataJson | undefined
   }
 }
 
-function findManifest(
+async function findManifest(
   { store, trust }: PublishedMetadataDeps,
   { version, number }: Extract<MetadataName, { kind: 'manifest' }>,
 ): Promise<Uint8Array | undefined> {
-  const key = manifestKey(trust.application, version, number);
+  const { application } = trust;
+  const key = manifestKey(application, version, number);
   const options = { bytesMax: MANIFEST_BYTES_MAX };
-  return readMetadataObject(store, key, options).catch(ignoreCorrupt);
+  const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
+  try {
+    // An attacker who writes the bucket must not make the service hand out a page.
+    if (bytes !== undefined) parseManifest(bytes, application, version, number);
+    return bytes;
+  } catch (error) {
+    return ignoreCorrupt(error);
+  }
 }
 
 function sha256Of(bytes: Uint8Array): string {

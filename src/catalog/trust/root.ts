@@ -43,6 +43,8 @@ export function keyText({ names }: Pick<TrustRoot, 'names'>, id: string): string
   return name === undefined ? shortId(id) : `${name} (${shortId(id)})`;
 }
 
+const ENTRIES_MAX = 500;
+
 /** The fields that Slipway adds to TUF root metadata. */
 const ownFields = z.object({
   x_slipway_application: z.string(),
@@ -73,6 +75,10 @@ export function parseRoot(bytes: Uint8Array, name: string): TrustRoot {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${name} is not a root of trust: ${why}.`, { cause });
   let metadata: Metadata<Root>;
+  for (const part of [json.signed.keys, json.signed.roles]) {
+    // The library copies all entries for each entry, before any signature is verified.
+    if (Object.keys(Object(part)).length > ENTRIES_MAX) throw corrupt('it has too many keys');
+  }
   try {
     // The library checks the fields of root metadata, and that no key signed twice.
     metadata = Metadata.fromJSON(MetadataKind.Root, json as never);

@@ -3,7 +3,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Updater } from 'tuf-js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freshnessPrefix, manifestKey, roleKey } from '../../../src/catalog/keys.ts';
+import {
+  delegationsKey,
+  freshnessPrefix,
+  manifestKey,
+  roleKey,
+} from '../../../src/catalog/keys.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import { listKeys } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory } from '../../support/release.ts';
@@ -132,6 +137,27 @@ it('serves an older version of a role, and none that only an attacker stored', a
   const key = roleKey('desktop', 'stable', { version: 3, digest: 'f'.repeat(64) });
   await store.create(key, Buffer.from(JSON.stringify(forged)));
   expect((await ask('3.channel-stable.json')).status).toBe(404);
+});
+
+it('serves no other document that an attacker stored, and the right one after the repair', async () => {
+  const { store } = signed.service;
+  const page = Buffer.from('<script>alert(1)</script>');
+  await store.create(manifestKey('desktop', '1.4.0', 9), page);
+  const target = `targets/desktop/stable/1.4.0/${sha256(page)}.9.json`;
+  expect((await ask(target)).status).toBe(404);
+  const other = await createSignedService();
+  await other.publish({ version: '1.0.0', artifacts: [await makeArtifact(temporary.path)] });
+  const address = `${await other.service.listen()}/tuf/desktop/1.targets.json`;
+  const key = delegationsKey('desktop', 1);
+  const right = Buffer.from((await other.service.store.get(key))?.body ?? '');
+  const forged = { ...JSON.parse(right.toString()), signatures: [] };
+  await other.service.store.delete(key);
+  await other.service.store.create(key, Buffer.from(JSON.stringify(forged)));
+  expect((await fetch(address)).status).toBe(404);
+  await other.service.store.delete(key);
+  await other.service.store.create(key, right);
+  expect((await fetch(address)).status).toBe(200);
+  await other.close();
 });
 
 it('serves the newest timestamp at once, when the publisher stored it after the revision', async () => {
