@@ -37,8 +37,13 @@ export async function benchClient(context: BenchContext): Promise<readonly Table
   const cache = await context.makeDirectory();
   const open = (isOffered: boolean) =>
     createVerifier({
-      ...{ root, cache, url: 'http://updates.test', app: 'desktop', currentVersion: '1.0.0' },
-      ...{ platform: 'windows', arch: 'x64' },
+      root,
+      cache,
+      url: 'http://updates.test',
+      app: 'desktop',
+      currentVersion: '1.0.0',
+      platform: 'windows',
+      arch: 'x64',
       fetch: async (url) => answer(String(url), isOffered),
     });
   const same = open(true);
@@ -88,8 +93,13 @@ async function makeRepository() {
   const expires = tufTime(Date.now() + 86_400_000);
   const made = await signRoot(
     {
-      ...{ application: 'desktop', version: 1, expiresAt: Date.now() + 86_400_000 },
-      ...{ firstRevision: 1, people: all, operators: keys, names: new Map() },
+      application: 'desktop',
+      version: 1,
+      expiresAt: Date.now() + 86_400_000,
+      firstRevision: 1,
+      people: all,
+      operators: keys,
+      names: new Map(),
       channels: new Map([['stable', all]]),
     },
     undefined,
@@ -110,11 +120,14 @@ async function makeRepository() {
     '1.targets.json': made.delegationsBytes,
     '1.channel-stable.json': role,
     '1.snapshot.json': await seal({
-      ...{ _type: 'snapshot', ...common },
+      _type: 'snapshot',
+      ...common,
       meta: { 'targets.json': { version: 1 }, 'channel-stable.json': { version: 1 } },
     }),
     'timestamp.json': await seal({
-      ...{ _type: 'timestamp', ...common, meta: { 'snapshot.json': { version: 1 } } },
+      _type: 'timestamp',
+      ...common,
+      meta: { 'snapshot.json': { version: 1 } },
       x_slipway_signed_at: new Date().toISOString(),
     }),
   };
@@ -147,14 +160,32 @@ function target(version: string, bytes: Uint8Array | string) {
 function renderManifest(): Uint8Array {
   const at = '2026-01-01T00:00:00.000Z';
   return renderEnvelope({
-    ...{ schema_version: 1, type: 'release_manifest', application: 'desktop', version: '9.0.0' },
-    ...{ number: 1, change_id: '00000000-0000-4000-8000-000000000000', at, by: 'bench' },
-    ...{ skipped: [], catalog_revision: 0, released_at: at, notes: {}, requires: null },
-    ...{ mandatory_for: null, provenance: { commit: null, build_url: null } },
+    schema_version: 1,
+    type: 'release_manifest',
+    application: 'desktop',
+    version: '9.0.0',
+    number: 1,
+    change_id: '00000000-0000-4000-8000-000000000000',
+    at,
+    by: 'bench',
+    skipped: [],
+    catalog_revision: 0,
+    released_at: at,
+    notes: {},
+    requires: null,
+    mandatory_for: null,
+    provenance: { commit: null, build_url: null },
     artifacts: [
       {
-        ...{ os: 'windows', arch: 'x64', format: 'nsis', ...FILE, size: 1 },
-        ...{ sha512: 'b'.repeat(128), minimum_os_version: null, signatures: [], companions: [] },
+        os: 'windows',
+        arch: 'x64',
+        format: 'nsis',
+        ...FILE,
+        size: 1,
+        sha512: 'b'.repeat(128),
+        minimum_os_version: null,
+        signatures: [],
+        companions: [],
         object: `artifacts/${FILE.sha256}/${FILE.filename}`,
       },
     ],

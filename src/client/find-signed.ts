@@ -2,7 +2,6 @@ import { manifestSchema, releaseOf } from '../catalog/documents/manifest-documen
 import { type ChannelRole, parseRole, roleName, targetsOf } from '../catalog/trust/channel-role.ts';
 import { METADATA_BYTES_MAX, parseMetadata } from '../catalog/trust/metadata.ts';
 import { isAppError } from '../core/errors.ts';
-import { inheritedNames } from '../domain/channel.ts';
 import type { Release } from '../domain/release.ts';
 import { parseEnvelope } from '../store/sequence/envelope.ts';
 import type { Http } from './http.ts';
@@ -58,11 +57,10 @@ export async function openSigned(
     roles.set(next, role);
     next = role.inherits;
   }
-  const names = [channel, ...inheritedNames(channel, (name) => roles.get(name)?.inherits)];
   return {
     allowsDowngrade: roles.get(channel)?.allowDowngrade === true,
     of: async function* (version) {
-      const found = names.flatMap((name) => listManifests(deps, name, roles.get(name), version));
+      const found = [...roles].flatMap(([name, role]) => listManifests(deps, name, role, version));
       found.sort((a, b) => b.number - a.number);
       for (const each of found.slice(0, MANIFESTS_LOOKED_AT_MAX)) {
         const release = await readManifest(deps, version, each, signal);
@@ -147,7 +145,7 @@ interface NamedManifest {
 function listManifests(
   { application }: SignedDeps,
   channel: string,
-  role: ChannelRole | undefined,
+  role: ChannelRole,
   version: string,
 ): readonly NamedManifest[] {
   const prefix = `${application}/${channel}/${version}/`;

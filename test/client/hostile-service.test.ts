@@ -223,7 +223,9 @@ describe('a choice that no key signed', () => {
     await service.refresh();
     const sha256 = createHash('sha256').update('program 1.0.5').digest('hex');
     const answer = {
-      ...{ update_available: true, check_again_after_seconds: 1, version: '1.0.5' },
+      update_available: true,
+      check_again_after_seconds: 1,
+      version: '1.0.5',
       download: { filename: 'App-1.0.5.exe', sha256 },
     };
     const { rule } = lie(/check-update$/, () => Response.json(answer));

@@ -12,7 +12,6 @@ import {
   digestOfSigned,
   ignoreCorrupt,
   METADATA_BYTES_MAX,
-  type MetadataJson,
   parseMetadata,
   readMetadataObject,
   renderMetadata,
@@ -275,12 +274,11 @@ async function findRole(
   for await (const { key } of store.list(prefix)) {
     looked += 1;
     if (looked > ROLES_LOOKED_AT_MAX) return undefined;
-    const options = { bytesMax: METADATA_BYTES_MAX };
-    const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
-    const json = bytes && parseOrIgnore(bytes, key);
-    if (bytes === undefined || json === undefined) continue;
-    if (!key.startsWith(`${prefix}${digestOfSigned(json.signed)}.`)) continue;
     try {
+      const bytes = await readMetadataObject(store, key, { bytesMax: METADATA_BYTES_MAX });
+      if (bytes === undefined) continue;
+      const json = parseMetadata(bytes, key);
+      if (!key.startsWith(`${prefix}${digestOfSigned(json.signed)}.`)) continue;
       const name = { application, channel };
       if (parseRole(delegations, name, version, { json, key }) !== undefined) found.push(bytes);
     } catch (error) {
@@ -295,23 +293,14 @@ function versionOf({ trust }: ServedState, channel: string): number {
   return trust?.channels?.[channel]?.version ?? 0;
 }
 
-function parseOrIgnore(bytes: Uint8Array, key: string): MetadataJson | undefined {
-  try {
-    return parseMetadata(bytes, key);
-  } catch (error) {
-    return ignoreCorrupt(error);
-  }
-}
-
 async function findManifest(
   { store, trust }: PublishedMetadataDeps,
   { version, number }: Extract<MetadataName, { kind: 'manifest' }>,
 ): Promise<Uint8Array | undefined> {
   const { application } = trust;
   const key = manifestKey(application, version, number);
-  const options = { bytesMax: MANIFEST_BYTES_MAX };
-  const bytes = await readMetadataObject(store, key, options).catch(ignoreCorrupt);
   try {
+    const bytes = await readMetadataObject(store, key, { bytesMax: MANIFEST_BYTES_MAX });
     // An attacker who writes the bucket must not make the service hand out a page.
     if (bytes !== undefined) parseManifest(bytes, application, version, number);
     return bytes;

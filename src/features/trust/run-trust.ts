@@ -387,7 +387,7 @@ export async function renew(
 const RENEWED_WITHIN_MS = 24 * 3_600_000;
 
 /**
- * Refuses to declare a state new that nobody has looked at: an attacker may have deleted the changes after it.
+ * Refuses to declare a state new before an operator has looked at it: an attacker may have deleted later changes.
  *
  * @param named the revision that the operator names as the newest; undefined: none
  * @throws AppError `state_changed`

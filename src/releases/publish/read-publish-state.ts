@@ -125,7 +125,7 @@ export async function readPublishState(
       ([name, offer]) => offer.manifest.number === number && offerRight.isSigned(name, offer),
     );
   const offered = all.filter(isTrusted);
-  // Files that clients may have are never replaced, whoever signed them. But nothing of them gets into the release.
+  // Publishers never replace files that clients may have, signed or not. But no unsigned file gets into the release.
   const unsigned = all.filter((reference) => !offered.includes(reference));
   for (const { release } of unsigned) mergeRelease(undefined, [release], mine);
   // No signed revision names the newest manifest: an attacker who writes the bucket may have stored it.

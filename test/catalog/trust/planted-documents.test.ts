@@ -108,7 +108,7 @@ beforeEach(() => {
 });
 
 describe('an attacker with the bucket', () => {
-  it('cannot add a build to a release by a manifest that nobody named', async () => {
+  it('cannot add a build to a release by a manifest that no revision names', async () => {
     await begin();
     await plant('2.0.0-beta.1', 1);
     await publishTo('beta', '2.0.0-beta.1', ci);

@@ -200,7 +200,7 @@ describe('the command line, from new keys to a removed key', () => {
     expect(await run('yank', '2.0.0-beta.1', '--yes')).toMatchObject({ code: 0 });
   });
 
-  it('declares no state new that nobody has looked at', async () => {
+  it('declares no state new before an operator has looked at it', async () => {
     await rm(at('data/objects/apps/desktop/trust/timestamp'), { recursive: true });
     const refused = await run('trust', 'renew', '--yes');
     expect(refused).toMatchObject({ code: 3, stdout: '' });
