@@ -5,7 +5,7 @@ WORKDIR /slipway
 COPY package.json package-lock.json .npmrc ./
 # `npm ci` also installs the development dependencies (npm's `node` package among them); `npm prune` removes them.
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY src src
 COPY scripts scripts
 RUN npm run build && npm prune --omit=dev

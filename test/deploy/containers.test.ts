@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DCLinter } from 'dclint';
 import { describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ describe('docker-compose.yml', () => {
   const compose = parse(text('docker-compose.yml'), { merge: true }) as {
     services: Readonly<Record<string, Service>>;
   };
-  const { slipway, cli, store, ...others } = compose.services;
+  const { slipway, cli, store, buckets, ...others } = compose.services;
 
   it('is valid by the schema of the Compose specification', async () => {
     expect(schemaErrors(COMPOSE)).toEqual([]);
@@ -61,28 +61,37 @@ describe('docker-compose.yml', () => {
     expect(slipway?.env_file).toEqual([{ path: '.env', required: false }]);
   });
 
-  it.each(['silo', 'minio'])(
-    'starts the store with an image that calls its program %s',
-    async (name) => {
-      const directory = await makeTemporaryDirectory();
-      const program = path.join(directory.path, name);
-      await writeFile(program, '#!/bin/sh\necho "$MINIO_ROOT_USER $*"\n', { mode: 0o755 });
-      const [shell = '', flag = '', script = ''] = store?.entrypoint ?? [];
-      const data = path.join(directory.path, 'data');
-      const typed = script.replaceAll('$$', '$').replaceAll('/data', data);
-      const env = {
-        PATH: `${directory.path}:/usr/bin:/bin`,
-        S3_BUCKET: 'one',
-        AWS_ACCESS_KEY_ID: 'key',
-      };
-      const { stdout } = spawnSync(shell, [flag, typed], { env, encoding: 'utf8' });
-      expect(stdout).toBe(`key server ${data} --console-address :9001\n`);
-      expect(await readdir(data)).toEqual(['one']);
-      // The build of a tag can change; the build of a digest cannot.
-      expect(store?.image).toMatch(/^\$\{S3_IMAGE:-\S+:RELEASE\.\S+@sha256:[0-9a-f]{64}\}$/);
-      await directory.remove();
-    },
-  );
+  /** Runs the script of a service with a program of this name, which prints its variables, arguments and input. */
+  async function runScript(service: Service | undefined, name: string): Promise<string> {
+    const directory = await makeTemporaryDirectory();
+    const program = path.join(directory.path, name);
+    const prints =
+      '#!/bin/sh\necho "$RUSTFS_ACCESS_KEY $RUSTFS_SECRET_KEY $*"\n[ "$1" = rustfs ] || cat\n';
+    await writeFile(program, prints, { mode: 0o755 });
+    const [shell = '', flag = '', script = ''] = service?.entrypoint ?? [];
+    const typed = script.replaceAll('$$', '$').replace('/entrypoint.sh', program);
+    const env = {
+      PATH: `${directory.path}:/usr/bin:/bin`,
+      S3_BUCKET: 'one',
+      S3_PRIVATE_BUCKET: 'two',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+    };
+    const { stdout } = spawnSync(shell, [flag, typed], { env, encoding: 'utf8' });
+    await directory.remove();
+    return stdout;
+  }
+
+  it('starts the store with its keys, and makes both buckets', async () => {
+    expect(await runScript(store, 'entrypoint.sh')).toBe('key secret rustfs\n');
+    const put = '-fsS -K - --aws-sigv4 aws:amz:us-east-1:s3 -o /dev/null -X PUT http://store:9000/';
+    const each = (bucket: string) => `  ${put}${bucket}\nuser = "key:secret"\n`;
+    expect(await runScript(buckets, 'curl')).toBe(each('one') + each('two'));
+    // The build of a tag can change; the build of a digest cannot.
+    expect(store?.image).toMatch(/^\$\{S3_IMAGE:-\S+:[\d.]+@sha256:[0-9a-f]{64}\}$/);
+    expect(buckets?.image).toBe(store?.image);
+    expect(buckets?.env_file).toEqual(store?.env_file);
+  });
 
   it('fixes only what must be so in a container: a shell cannot choose another store', () => {
     expect(Object.keys(slipway?.environment ?? {}).sort()).toEqual([

@@ -8,7 +8,7 @@ import { unpinnedIn } from '../support/unpinned.ts';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILES = [
   ...['README.md', 'action.yml', 'docker-compose.yml', 'Dockerfile', 'CONTRIBUTING.md'],
-  ...['docs', 'deploy'].flatMap((folder) =>
+  ...['docs', 'deploy', 'examples', '.github'].flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.(md|ya?ml)$|Dockerfile/.test(name))
       .map((name) => path.join(folder, name)),

@@ -24,10 +24,13 @@ export function createFixedClock(start = Date.parse('2026-11-21T09:00:00Z')): Fi
   };
 }
 
-/** The real time plus all advances. Short sleeps advance the clock at once; long sleeps really wait. */
-export function createHastyClock(): Clock & { advance(ms: number): void } {
+/**
+ * The real time plus all advances, or a time that begins at `start`. Short sleeps advance the clock at once; long sleeps
+ * really wait.
+ */
+export function createHastyClock(start = systemClock.now()): Clock & { advance(ms: number): void } {
   const SKIPPED_MS_MAX = 10_000;
-  let ahead = 0;
+  let ahead = start - systemClock.now();
   return {
     now: () => systemClock.now() + ahead,
     sleep: async (ms, signal) => {

@@ -1,5 +1,4 @@
-/** The project's own action, for which a reader writes the account. */
-const PLACEHOLDER = 'OWNER/slipway@v1';
+import { ACTION } from '../../src/features/init/github-workflow.ts';
 
 /**
  * The actions and images in a text of YAML, Markdown or a Dockerfile that are not fixed by a commit or a digest: their
@@ -8,7 +7,7 @@ const PLACEHOLDER = 'OWNER/slipway@v1';
 export function unpinnedIn(text: string): readonly string[] {
   const actions = [...text.matchAll(/\buses:\s*['"]?([^\s'"#]+)(.*)/g)].filter(
     ([, action = '', rest = '']) =>
-      action !== PLACEHOLDER && !(/@[0-9a-f]{40}$/.test(action) && /^['"]?\s+# \S/.test(rest)),
+      action !== ACTION && !(/@[0-9a-f]{40}$/.test(action) && /^['"]?\s+# \S/.test(rest)),
   );
   const images = [...text.matchAll(/(?:^\s*(?:- )?image:|^FROM)\s+['"]?([^\s'"#]+)/gm)].filter(
     // The image that is built from this repository has no maker elsewhere.

@@ -11,8 +11,8 @@ import { yamlText } from './yaml-text.ts';
 
 /** The workflow for GitHub Actions: each job builds for one platform, and publishes what it built. */
 
-/** The publisher replaces OWNER with the account on GitHub that has the action. */
-export const ACTION = 'OWNER/slipway@v1';
+/** The tag moves with each release of Slipway. `npm run owner` writes the account here. */
+export const ACTION = 'OWNER/slipway@v0';
 
 const RUNNERS: Readonly<Record<Platform, string>> = {
   windows: 'windows-latest',
@@ -124,7 +124,7 @@ function publishLines(project: Project, choices: Choices, plan: BuildJobs): read
     : `"${folder === '' ? '' : `${folder}/`}\${{ matrix.files }}"`;
   const { settings, secrets } = ciSettings(choices);
   return [
-    '# Replace OWNER with the account that has the action of Slipway, and v1 with the full hash of a commit.',
+    '# Replace v0 with the full hash of a commit of that repository: its owner can move the tag to other code.',
     `- uses: ${ACTION}`,
     '  with:',
     `    version: \${{ github.ref_name }}`,

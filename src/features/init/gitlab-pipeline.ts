@@ -9,6 +9,9 @@ import { yamlList, yamlText } from './yaml-text.ts';
 
 /** The jobs for GitLab CI: each job builds for one platform, and publishes with the publisher in one file. */
 
+/** Each release of Slipway has the publisher in one file. `npm run owner` writes the account here. */
+export const RELEASES = 'https://github.com/OWNER/slipway/releases';
+
 const STAGE = 'deploy';
 /** The names of GitLab's hosted runners. */
 const RUNNERS = {
@@ -29,7 +32,8 @@ export function renderGitlabPipeline(
   return `# Written by "slipway init". A tag such as v1.4.0 builds the application, and publishes it with that version.
 #
 # Set these variables in the CI/CD settings of the project:
-#   SLIPWAY_PUBLISHER: the address from which the jobs download slipway.mjs, the publisher in one file
+#   SLIPWAY_PUBLISHER: the address of slipway.mjs, the publisher in one file, in one of the releases at
+#     ${RELEASES}
 #   ${[...secrets, ...plan.secrets].join(', ')}: masked, and protected only if the tags are protected
 # The job does not create the application. Run "${createCommand(choices)}" once.
 # Jobs on Windows and macOS need runners for these systems. The tags below are those of GitLab's own runners.

@@ -6,6 +6,8 @@ import { AppError } from '../../core/errors.ts';
 import { planJobs } from './build-jobs.ts';
 import type { Choices } from './choices.ts';
 import { ciSettings, createCommand } from './ci-settings.ts';
+import { ACTION } from './github-workflow.ts';
+import { RELEASES } from './gitlab-pipeline.ts';
 import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
@@ -86,8 +88,12 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
     `The CI file does not create the application, so that a mistyped name makes no second one. Before the first tag, run "${createCommand(choices)}" once with the settings of its bucket, unless you have published there.`,
     `Create the ${place} that the CI file names: ${all.join(', ')}.`,
     ...(choices.ci === 'github'
-      ? ['Replace OWNER in the workflow with the account that has the action of Slipway.']
-      : ['Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs.']),
+      ? [
+          `In the workflow, replace v0 in ${ACTION} with the full hash of a commit of that repository.`,
+        ]
+      : [
+          `Set the variable SLIPWAY_PUBLISHER to the address of slipway.mjs in one of ${RELEASES}.`,
+        ]),
     ...(project.tool?.kind === 'velopack' && choices.publicUrl === undefined
       ? [
           'The CI file has a comment in the place of "vpk download", because the address of the service is not known yet. Write the command when you know it: without it, no release has a delta.',

@@ -2,6 +2,7 @@ import swaggerUi, { type FastifySwaggerUiOptions } from '@fastify/swagger-ui';
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { DOCUMENT_TYPES, type DocumentName, type Documents } from './documents.ts';
+import { PAGE_SCRIPT, PAGE_STYLE } from './page-style.ts';
 
 /** A page to read and try a document: Swagger UI, which loads nothing from other hosts. */
 
@@ -17,39 +18,6 @@ const POLICY = {
   'frame-ancestors': "'none'",
   'object-src': "'none'",
 };
-
-/** Hides the list of servers, which has one entry. Adds contrast, a visible focus, and a layout for narrow screens. */
-const STYLE = `
-:root { color-scheme: light dark; }
-html.dark-mode body { background: #1c2022; }
-.swagger-ui .schemes-server-container, .swagger-ui .scheme-container:not(:has(.auth-wrapper)) { display: none; }
-.swagger-ui .info { margin: 24px 0; overflow-wrap: anywhere; }
-.swagger-ui .info a, .swagger-ui .renderedMarkdown a { color: #1a5fb4; }
-html.dark-mode .swagger-ui .info a, html.dark-mode .swagger-ui .renderedMarkdown a { color: #8cc0ff; }
-.swagger-ui :focus-visible { outline: 3px solid #4990e2; outline-offset: 2px; }
-@media (max-width: 600px) {
-  .swagger-ui .wrapper, .swagger-ui .information-container.wrapper { padding: 0 12px; }
-  .swagger-ui .opblock .opblock-summary-description { display: none; }
-  .swagger-ui .opblock .opblock-summary-path { overflow-wrap: anywhere; max-width: 100%; }
-  .swagger-ui .opblock-tag { flex-wrap: wrap; font-size: 20px; }
-  .swagger-ui .opblock-section-header { flex-wrap: wrap; }
-  .swagger-ui .opblock-tag small { flex: 1 1 100%; order: 1; padding: 0 0 4px; }
-  .swagger-ui table tbody tr td { padding: 8px 4px 0 0; }
-  .swagger-ui .parameters-col_description input, .swagger-ui .parameters-col_description select { max-width: 100%; min-width: 0; }
-}
-`;
-
-/**
- * Sets a viewport, and follows the dark mode of the system. Swagger UI's page sets none, and follows the mode only in
- * another layout.
- */
-const SCRIPT = `
-document.head.insertAdjacentHTML('beforeend', '<meta name="viewport" content="width=device-width, initial-scale=1">');
-const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
-`;
 
 interface DocsPage {
   readonly path: string;
@@ -96,8 +64,8 @@ export function docsPage(page: DocsPage): FastifyPluginAsyncZod {
       },
       theme: {
         title,
-        css: [{ filename: 'slipway.css', content: STYLE }],
-        js: [{ filename: 'slipway.js', content: SCRIPT }],
+        css: [{ filename: 'slipway.css', content: PAGE_STYLE }],
+        js: [{ filename: 'slipway.js', content: PAGE_SCRIPT }],
       },
     });
   };

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { createProgram } from '../../../src/cli/program.ts';
 import type { PublishOptions } from '../../../src/cli/publish/run-publish.ts';
 import { parseTarget } from '../../../src/domain/target.ts';
+import { ACTION } from '../../../src/features/init/github-workflow.ts';
 import { COMPLETE } from '../../../src/features/package-commands.ts';
 import { unpinnedIn } from '../../support/unpinned.ts';
 import { BUCKET, PROJECTS, project, removeProjects } from './init-support.ts';
@@ -52,7 +53,7 @@ describe.each(Object.keys(PROJECTS))('the workflow for %s', (name) => {
   it('has steps with the inputs of the action, and names what its matrix has', async () => {
     const { text, include, steps } = await workflowOf(name);
     const publish = steps.at(-1);
-    expect(publish?.uses).toBe('OWNER/slipway@v1');
+    expect(publish?.uses).toBe(ACTION);
     expect(unpinnedIn(text)).toEqual([]);
     const given = Object.keys(publish?.with ?? {});
     expect(given.filter((input) => !INPUTS.includes(input))).toEqual([]);

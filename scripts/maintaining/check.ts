@@ -1,0 +1,36 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { notesOf } from './changelog.ts';
+import { findObstacles } from './check-release.ts';
+import { PROJECT, textFiles } from './project-files.ts';
+
+/**
+ * Refuses to release sources that contradict each other: `check.ts [TAG] [--notes FILE]`. With `--notes`, it writes the
+ * section of CHANGELOG.md to the file. npm calls it before it publishes, so that a person cannot publish by mistake.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { notes: { type: 'string' } },
+});
+const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
+const packageJson = read('package.json');
+const changelog = read('CHANGELOG.md');
+const obstacles = findObstacles({
+  tag: positionals[0],
+  packageJson,
+  packageLock: read('package-lock.json'),
+  changelog,
+  documents: new Map(
+    textFiles()
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => [file, read(file)]),
+  ),
+});
+if (obstacles.length > 0) {
+  console.error(`This is not a release yet:\n  - ${obstacles.join('\n  - ')}`);
+  process.exit(1);
+}
+const { version } = JSON.parse(packageJson) as { version: string };
+if (values.notes !== undefined) writeFileSync(values.notes, notesOf(changelog, version));
+console.log(`Everything agrees on version ${version}.`);

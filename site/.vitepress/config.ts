@@ -1,0 +1,122 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig, type MarkdownRenderer } from 'vitepress';
+import { DOCS, readPages } from '../../scripts/site/pages.ts';
+
+/** The website of the documentation. It has no text of its own but the first screen: the pages are those in `docs`. */
+
+const ROOT = path.resolve(DOCS, '..');
+const { homepage, repository } = JSON.parse(
+  readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
+) as { homepage: string; repository: { url: string } };
+const FORGE = repository.url.replace(/^git\+(.*)\.git$/, '$1');
+const BASE = new URL(homepage).pathname;
+
+const asIndex = (file: string): string => file.replace(/(^|\/)README\.md$/, '$1index.md');
+
+/** Sends links to files outside `docs` to the repository. A link to no file ends the build. */
+function linkToRepository(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push('repository-links', (state) => {
+    const from: string = state.env.realPath ?? state.env.path;
+    const links = state.tokens
+      .flatMap(({ children }) => children ?? [])
+      .filter(({ type }) => type === 'link_open');
+    for (const link of links) {
+      const href = link.attrGet('href') ?? '';
+      if (href === '' || /^([a-z][a-z+.-]*:|#|\/)/i.test(href)) continue;
+      const [, to = '', rest = ''] = /^([^?#]*)(.*)$/.exec(href) ?? [];
+      const target = path.resolve(path.dirname(from), decodeURI(to));
+      if (!existsSync(target)) throw new Error(`${from}: ${href} leads to no file`);
+      const isPage = !path.relative(DOCS, target).startsWith('..') && target.endsWith('.md');
+      const kind = statSync(target).isDirectory() ? 'tree' : 'blob';
+      const outside = `${FORGE}/${kind}/main/${path.relative(ROOT, target)}${rest}`;
+      link.attrSet('href', isPage ? asIndex(to) + rest : outside);
+    }
+  });
+}
+
+/** Vite looks for Vue beside the pages. It is beside this configuration, where the server's build runs. */
+const vueForPages = {
+  name: 'vue-for-pages',
+  enforce: 'pre' as const,
+  resolveId: (source: string, _importer: string | undefined, { ssr }: { ssr?: boolean }) =>
+    ssr === true && /^vue(\/|$)/.test(source)
+      ? { id: source, external: true }
+      : undefined,
+};
+
+export default defineConfig({
+  title: 'Slipway',
+  description: 'Publishes desktop applications to a bucket, and answers their updaters.',
+  lang: 'en',
+  base: BASE,
+  srcDir: '../docs',
+  outDir: 'dist',
+  cleanUrls: true,
+  rewrites: asIndex,
+  sitemap: { hostname: homepage },
+  markdown: { config: linkToRepository },
+  vite: { plugins: [vueForPages] },
+  transformPageData(page) {
+    if (page.relativePath !== 'index.md') return;
+    Object.assign(page.frontmatter, {
+      layout: 'home',
+      hero: {
+        name: 'Slipway',
+        text: 'Updates for desktop applications, from your own bucket',
+        tagline:
+          'Publish a build with one command. Electron, Tauri, Velopack, Sparkle and Squirrel applications get it within seconds, and a bad release is gone as quickly.',
+        actions: [
+          { theme: 'brand', text: 'Get started', link: '/getting-started' },
+          { theme: 'alt', text: 'Compare', link: '/comparison' },
+          { theme: 'alt', text: 'GitHub', link: FORGE },
+        ],
+      },
+      features: [
+        {
+          title: 'Nothing else to run',
+          details:
+            'The bucket is the only database. No object in it is overwritten, and clients see a complete release or none.',
+          link: '/concepts',
+        },
+        {
+          title: 'Your updater stays',
+          details:
+            'Twelve protocols, most tested with the real client. Differential downloads stay differential.',
+          link: '/clients/',
+        },
+        {
+          title: 'Releases that you can stop',
+          details: 'Staged rollouts, pause, yank and rollback, each with a preview of who gets what.',
+          link: '/publishing/bad-release',
+        },
+        {
+          title: 'Keys that you keep',
+          details:
+            'With signed releases, a stolen key of the bucket publishes nothing, and applications can verify it.',
+          link: '/operations/trust',
+        },
+      ],
+    });
+  },
+  themeConfig: {
+    nav: [
+      { text: 'Documentation', link: '/getting-started' },
+      { text: 'Commands', link: '/publishing/commands' },
+      { text: 'HTTP API', link: `${homepage}api/index.html`, target: '_self' },
+    ],
+    sidebar: readPages().map(({ title, pages }) => ({
+      text: title,
+      collapsed: title !== 'Slipway',
+      items: pages.map((page) => ({
+        text: page.title,
+        link: `/${asIndex(page.file).replace(/(?:index)?\.md$/, '')}`,
+      })),
+    })),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    socialLinks: [{ icon: 'github', link: FORGE }],
+    editLink: { pattern: `${FORGE}/edit/main/docs/:path`, text: 'Edit this page' },
+    footer: { message: 'Apache-2.0' },
+  },
+});

@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROJECT } from '../../scripts/maintaining/project-files.ts';
+import { hasProgram } from '../support/programs.ts';
+import { makeTemporaryDirectory } from '../support/release.ts';
+
+/** The scripts of the release workflows, with stand-ins for npm, gh and docker, and with the real git. */
+
+const hasBash = await hasProgram('bash');
+const hasShellcheck = await hasProgram('shellcheck');
+const SCRIPTS = path.join(PROJECT, 'scripts/maintaining');
+
+describe.skipIf(!hasBash)('the scripts of a release', () => {
+  let directory: Awaited<ReturnType<typeof makeTemporaryDirectory>>;
+  let bin: string;
+  let calls: string;
+  beforeAll(async () => {
+    directory = await makeTemporaryDirectory();
+    bin = path.join(directory.path, 'bin');
+    calls = path.join(directory.path, 'calls');
+    await mkdir(bin);
+    await program(
+      'npm',
+      `case $1 in
+  view) printf '%s' "$PUBLISHED" ;;
+  config) [ "$2" = get ] && echo https://registry.example/ || true ;;
+esac`,
+    );
+    await program(
+      'gh',
+      `case "$1 $2" in
+  "release view") printf '%s' "$DRAFT" ;;
+  "release download") mkdir -p dist && echo "the publisher of $3" > dist/slipway.mjs ;;
+  "attestation verify") [ "$ATTESTED" = yes ] ;;
+esac`,
+    );
+    await program('docker', 'case "$*" in *inspect*) printf sha256:beef ;; esac');
+  });
+  afterAll(() => directory.remove());
+
+  /** A program that writes down how it was called. */
+  async function program(name: string, does: string): Promise<void> {
+    const file = path.join(bin, name);
+    await writeFile(file, `#!/usr/bin/env bash\necho "${name} $*" >> "$CALLS"\n${does}\n`);
+    await chmod(file, 0o755);
+  }
+
+  async function run(
+    script: string,
+    words: readonly string[],
+    env: Readonly<Record<string, string>>,
+    cwd = directory.path,
+  ) {
+    await writeFile(calls, '');
+    const all = {
+      PATH: `${bin}:/usr/bin:/bin`,
+      HOME: directory.path,
+      CALLS: calls,
+      GITHUB_REPOSITORY: 'Acme/slipway',
+      ...env,
+    };
+    const done = spawnSync('bash', [path.join(SCRIPTS, script), ...words], {
+      cwd,
+      env: all,
+      encoding: 'utf8',
+    });
+    const called = (await readFile(calls, 'utf8')).split('\n').filter(Boolean);
+    return { code: done.status, stdout: done.stdout, stderr: done.stderr, called };
+  }
+
+  it('name the version, the image and the tag on npm', async () => {
+    const stable = await run('names.sh', [], { GITHUB_REF_NAME: 'v0.1.0' });
+    expect(stable.stdout).toBe('version=0.1.0\nimage=ghcr.io/acme/slipway\nnpm-tag=latest\n');
+    const early = await run('names.sh', [], { GITHUB_REF_NAME: 'v0.2.0-rc.1' });
+    expect(early.stdout).toContain('npm-tag=next\n');
+  });
+
+  it('stage the package with a token when there is one, and by the identity of the workflow otherwise', async () => {
+    const files = path.join(directory.path, 'files');
+    await mkdir(files);
+    await writeFile(path.join(files, 'slipway-0.1.0.tgz'), '');
+    const publish =
+      'npm stage publish ./files/slipway-0.1.0.tgz --access public --provenance --tag latest';
+    const env = { NPM_TAG: 'latest', STAGE_TOKEN: '' };
+    const trusted = await run('stage.sh', ['files'], env);
+    expect([trusted.code, trusted.called.at(-1)]).toEqual([0, publish]);
+    expect(trusted.called.some((call) => call.includes('_authToken'))).toBe(false);
+    const first = await run('stage.sh', ['files'], { ...env, STAGE_TOKEN: 'a secret' });
+    expect(first.called).toContain(
+      'npm config set --location=project //registry.example/:_authToken ${STAGE_TOKEN}',
+    );
+    expect(first.called.at(-1)).toBe(publish);
+    expect(first.called.join()).not.toContain('a secret');
+  });
+
+  it('join the images of both platforms, and refuse to join one', async () => {
+    const digests = path.join(directory.path, 'digests');
+    await mkdir(digests);
+    await writeFile(path.join(digests, 'aaaa'), '');
+    const env = { IMAGE: 'ghcr.io/acme/slipway', VERSION: '0.1.0' };
+    const one = await run('join-images.sh', ['digests'], env);
+    expect([one.code, one.called]).toEqual([1, []]);
+    expect(one.stderr).toContain('There are 1 digests');
+    await writeFile(path.join(digests, 'bbbb'), '');
+    const both = await run('join-images.sh', ['digests'], env);
+    expect(both.called[0]).toBe(
+      'docker buildx imagetools create --tag ghcr.io/acme/slipway:0.1.0 ghcr.io/acme/slipway@sha256:aaaa ghcr.io/acme/slipway@sha256:bbbb',
+    );
+    expect(both.stdout).toBe('digest=sha256:beef\n');
+  });
+
+  it('create the draft, replace a draft, and mark a pre-release', async () => {
+    const env = { GITHUB_REF_NAME: 'v0.1.0', DRAFT: '' };
+    const created = await run('draft.sh', ['files', 'notes.md'], env);
+    expect(created.called.map((call) => call.split(' ').slice(0, 3).join(' '))).toEqual([
+      'gh release view',
+      'gh release create',
+    ]);
+    expect(created.called[1]).toMatch(
+      /--draft --verify-tag --title Slipway 0\.1\.0 --notes-file notes\.md$/,
+    );
+    const again = await run('draft.sh', ['files', 'notes.md'], { ...env, DRAFT: 'true' });
+    expect(again.called[1]).toBe('gh release delete v0.1.0 --repo Acme/slipway --yes');
+    // A published release is not deleted: creating it again fails.
+    const published = await run('draft.sh', ['files', 'notes.md'], { ...env, DRAFT: 'false' });
+    expect(published.called.join()).not.toContain('delete');
+    const early = await run('draft.sh', ['files', 'notes.md'], {
+      ...env,
+      GITHUB_REF_NAME: 'v0.2.0-rc.1',
+    });
+    expect(early.called.at(-1)).toMatch(/--prerelease$/);
+  });
+
+  describe('that move v0 and latest', () => {
+    let clone: string;
+    const git = (...words: readonly string[]): string => {
+      const env = { PATH: '/usr/bin:/bin', HOME: directory.path };
+      const done = spawnSync('git', words, { cwd: clone, env, encoding: 'utf8' });
+      if (done.status !== 0) throw new Error(`git ${words.join(' ')}: ${done.stderr}`);
+      return done.stdout.trim();
+    };
+    const release = (tag: string): void => {
+      git('checkout', '--quiet', '--detach', 'main');
+      git('commit', '--quiet', '--allow-empty', '--message', tag);
+      git('tag', tag);
+      git('push', '--quiet', 'origin', tag);
+    };
+    const move = (tag: string, env: Readonly<Record<string, string>> = {}) => {
+      git('checkout', '--quiet', tag);
+      const all = { TAG: tag, PUBLISHED: tag.slice(1), ATTESTED: 'yes', ...env };
+      return run('move-names.sh', [], all, clone);
+    };
+    beforeAll(async () => {
+      const origin = path.join(directory.path, 'origin.git');
+      clone = path.join(directory.path, 'clone');
+      await mkdir(clone);
+      git('init', '--quiet', '--bare', '--initial-branch=main', origin);
+      git('init', '--quiet', '--initial-branch=main');
+      git('config', 'user.name', 'Test');
+      git('config', 'user.email', 'test@example.com');
+      git('remote', 'add', 'origin', origin);
+      await writeFile(path.join(clone, '.gitignore'), 'dist/\n');
+      git('add', '.gitignore');
+      git('commit', '--quiet', '--message', 'first');
+      release('v0.1.0');
+    });
+
+    it('refuse a version that npm does not have', async () => {
+      const refused = await move('v0.1.0', { PUBLISHED: '' });
+      expect(refused.code).toBe(1);
+      expect(refused.stdout).toContain('Approve the staged package');
+      expect(git('tag', '--list', 'v0')).toBe('');
+    });
+
+    it('refuse a publisher that the release workflow did not build', async () => {
+      expect((await move('v0.1.0', { ATTESTED: 'no' })).code).not.toBe(0);
+      expect(git('tag', '--list', 'v0')).toBe('');
+    });
+
+    it('make v0 with the publisher of the release in it, and nothing else', async () => {
+      const moved = await move('v0.1.0');
+      expect([moved.code, moved.stderr]).toEqual([0, expect.any(String)]);
+      git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
+      expect(git('show', 'remote-v0:dist/slipway.mjs')).toBe('the publisher of v0.1.0');
+      expect(git('diff', '--name-only', 'v0.1.0', 'remote-v0')).toBe('dist/slipway.mjs');
+      expect(moved.called.at(-1)).toBe(
+        'docker buildx imagetools create --tag ghcr.io/acme/slipway:0.1 --tag ghcr.io/acme/slipway:0 --tag ghcr.io/acme/slipway:latest ghcr.io/acme/slipway:0.1.0',
+      );
+    });
+
+    it('do not move back when an older version is corrected, and ignore pre-releases', async () => {
+      release('v0.2.0');
+      release('v0.1.1');
+      release('v0.3.0-rc.1');
+      expect((await move('v0.2.0')).code).toBe(0);
+      const corrected = await move('v0.1.1');
+      expect(corrected.called.at(-1)).toBe(
+        'docker buildx imagetools create --tag ghcr.io/acme/slipway:0.1 ghcr.io/acme/slipway:0.1.1',
+      );
+      git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
+      expect(git('show', 'remote-v0:dist/slipway.mjs')).toBe('the publisher of v0.2.0');
+    });
+  });
+});
+
+describe.skipIf(!hasBash || !hasShellcheck)('the scripts', () => {
+  it('have nothing that shellcheck finds', () => {
+    const done = spawnSync('bash', ['-c', 'shellcheck scripts/maintaining/*.sh .ci/run'], {
+      cwd: PROJECT,
+      encoding: 'utf8',
+    });
+    expect(done.stdout).toBe('');
+  });
+});
