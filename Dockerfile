@@ -8,6 +8,8 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY src src
 COPY scripts scripts
+# The publisher in one file contains it.
+COPY SKILL.md ./
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
@@ -20,6 +22,7 @@ WORKDIR /slipway
 COPY --from=build /slipway/package.json ./
 COPY --from=build /slipway/node_modules node_modules
 COPY --from=build /slipway/dist dist
+COPY SKILL.md ./
 # The user `node` must be able to write to /data; everything else may be read-only.
 RUN chmod +x dist/scripts/slipway.js \
   && ln -s /slipway/dist/scripts/slipway.js /usr/local/bin/slipway \

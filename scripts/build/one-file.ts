@@ -38,6 +38,7 @@ export async function buildOneFile(): Promise<OneFile> {
     mainFields: ['module', 'main'],
     define: {
       SLIPWAY_VERSION: JSON.stringify(readVersion()),
+      SLIPWAY_SKILL: JSON.stringify(await readFile(path.join(ROOT, 'SKILL.md'), 'utf8')),
       SLIPWAY_LEFT_OUT: JSON.stringify(namesOf(SERVICE_COMMANDS).join(' ')),
     },
     plugins: [lessOfPackages],

@@ -12,67 +12,40 @@ const BUILD = (version: string, os: string, arch: string): string =>
   `app-${version}-${os},os=${os},arch=${arch},format=zip,name=App-${version}-${os}.zip`;
 
 /** The commands of the run, in order. A command without a title prepares a later one. */
-const RUN: readonly (readonly [title: string, ...words: string[]])[] = [
-  ['publish', 'publish', '1.0.0', BUILD('1.0.0', 'windows', 'x64'), '--create'],
+const RUN: readonly (readonly [title: string, line: string])[] = [
+  ['publish', `publish 1.0.0 ${BUILD('1.0.0', 'windows', 'x64')} --create`],
+  ['publish', `publish 1.1.0 ${BUILD('1.1.0', 'windows', 'x64')} --expect windows-x64,linux-x64`],
   [
     'publish',
-    'publish',
-    '1.1.0',
-    BUILD('1.1.0', 'windows', 'x64'),
-    '--expect',
-    'windows-x64,linux-x64',
+    `publish 1.1.0 ${BUILD('1.1.0', 'linux', 'x64')} --rollout 5%@0h,100%@48h --requires >=1.0.0 --mandatory-for <1.0.0 --allow-stranded`,
   ],
-  [
-    'publish',
-    'publish',
-    '1.1.0',
-    BUILD('1.1.0', 'linux', 'x64'),
-    '--rollout',
-    '5%@0h,100%@48h',
-    '--requires',
-    '>=1.0.0',
-    '--mandatory-for',
-    '<1.0.0',
-    '--allow-stranded',
-  ],
-  ['', 'publish', '1.2.0', BUILD('1.2.0', 'windows', 'x64'), '--draft'],
-  ['channels create', 'channels', 'create', 'beta', '--inherits', 'stable', '--keep', '5'],
-  ['channels set', 'channels', 'set', 'beta', '--allow-downgrade', 'on'],
-  ['promote', 'promote', '1.0.0', '--to', 'beta'],
-  ['rollout', 'rollout', '1.1.0'],
-  ['rollout', 'rollout', '1.1.0', '25%'],
-  ['pause', 'pause', '1.1.0', '--reason', 'crashes at start'],
-  ['show', 'show', '1.1.0'],
+  ['', `publish 1.2.0 ${BUILD('1.2.0', 'windows', 'x64')} --draft`],
+  ['channels create', 'channels create beta --inherits stable --keep 5'],
+  ['channels set', 'channels set beta --allow-downgrade on'],
+  ['promote', 'promote 1.0.0 --to beta'],
+  ['rollout', 'rollout 1.1.0'],
+  ['rollout', 'rollout 1.1.0 25%'],
+  ['pause', 'pause 1.1.0 --reason crashes'],
+  ['show', 'show 1.1.0'],
   ['releases', 'releases'],
   ['channels', 'channels'],
   ['apps', 'apps'],
-  ['explain', 'explain', '--version', '1.0.0', '--platform', 'windows', '--arch', 'x64'],
-  ['resume', 'resume', '1.1.0'],
-  [
-    'explain',
-    'explain',
-    '--version',
-    '1.0.0',
-    '--platform',
-    'linux',
-    '--arch',
-    'x64',
-    '--id',
-    'one',
-  ],
-  ['rollout', 'rollout', '1.1.0', '--complete'],
-  ['notes', 'notes', '1.1.0', '--file', 'notes.md'],
+  ['explain', 'explain --version 1.0.0 --platform windows --arch x64'],
+  ['resume', 'resume 1.1.0'],
+  ['rollout', 'rollout 1.1.0 --complete'],
+  ['explain', 'explain --version 1.0.0 --platform linux --arch x64'],
+  ['notes', 'notes 1.1.0 --file notes.md'],
   ['feeds', 'feeds'],
   ['stats', 'stats'],
-  ['rollback', 'rollback', '--to', '1.0.0', '--reason', 'deletes files'],
-  ['yank', 'yank', '1.0.0', '--channel', 'beta', '--reason', 'deletes files'],
-  ['retire', 'retire', '1.2.0'],
+  ['rollback', 'rollback --to 1.0.0 --reason crashes'],
+  ['yank', 'yank 1.0.0 --channel beta --reason crashes'],
+  ['retire', 'retire 1.2.0'],
   ['history', 'history'],
-  ['verify', 'verify', '--deep'],
+  ['verify', 'verify --deep'],
   ['gc', 'gc'],
   ['doctor', 'doctor'],
-  ['init', 'init', '.', '--yes', '--dry-run'],
-  ['A command that fails', 'yank', '9.9.9'],
+  ['init', 'init . --yes --dry-run'],
+  ['A command that fails', 'yank 9.9.9'],
 ];
 
 /** Keys of objects that are names of the run, and not fields. */
@@ -90,8 +63,8 @@ export async function renderJsonPage(): Promise<string> {
       }
     }
     await writeFile('notes.md', 'Faster.\n');
-    for (const [title, ...words] of RUN) {
-      const printed = await run([...words, '--json']);
+    for (const [title, line] of RUN) {
+      const printed = await run([...line.split(' '), '--json']);
       if (title !== '') samples.set(title, [...(samples.get(title) ?? []), JSON.parse(printed)]);
     }
   } finally {

@@ -16,6 +16,7 @@ import { addExplainCommands } from './explain/commands.ts';
 import { addImportCommand } from './import/commands.ts';
 import { addInitCommand } from './init/commands.ts';
 import { addSimulateCommand } from './simulate/commands.ts';
+import { addSkillCommand } from './skill/commands.ts';
 import { addTrustCommands } from './trust/commands.ts';
 
 /** The commands of the publisher in one file and of the complete package, in the order of the help. */
@@ -40,7 +41,11 @@ export const FIRST_COMMANDS: readonly AddCommands[] = [
 ];
 
 /** The complete package lists its own commands before these. */
-export const LAST_COMMANDS: readonly AddCommands[] = [addContactCommands, addCompletionCommand];
+export const LAST_COMMANDS: readonly AddCommands[] = [
+  addContactCommands,
+  addCompletionCommand,
+  addSkillCommand,
+];
 
 export const ROLES: Roles = {
   facts: async () => (await import('./command-facts.ts')).COMMAND_FACTS,
