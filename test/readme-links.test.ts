@@ -8,7 +8,8 @@ const ROOT = path.join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
 const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'manifests/README.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'SKILL.md'],
+  ...['src/README.md', 'manifests/README.md'],
   ...readdirSync(path.join(ROOT, 'docs'), { recursive: true })
     .map((file) => path.posix.join('docs', String(file).split(path.sep).join('/')))
     .filter((file) => file.endsWith('.md')),

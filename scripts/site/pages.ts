@@ -5,7 +5,7 @@ import path from 'node:path';
 
 export const DOCS = path.resolve(import.meta.dirname, '../../docs');
 
-export interface Page {
+interface Page {
   /** Relative to `docs`, such as `clients/README.md`. */
   readonly file: string;
   readonly title: string;
@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** All pages but the index, in groups. */
-export function readPages(): readonly PageGroup[] {
+function readPages(): readonly PageGroup[] {
   const purposes = purposesOf(readPage('README.md').text);
   const order = [...purposes.keys()];
   const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
@@ -44,7 +44,7 @@ export function readPages(): readonly PageGroup[] {
   }));
 }
 
-export function readPage(file: string): Page {
+function readPage(file: string): Page {
   const text = readFileSync(path.join(DOCS, file), 'utf8');
   const title = /^# (.+)$/m.exec(text)?.[1] ?? file;
   return { file, title, purpose: undefined, text };

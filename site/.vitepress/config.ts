@@ -40,9 +40,7 @@ const vueForPages = {
   name: 'vue-for-pages',
   enforce: 'pre' as const,
   resolveId: (source: string, _importer: string | undefined, { ssr }: { ssr?: boolean }) =>
-    ssr === true && /^vue(\/|$)/.test(source)
-      ? { id: source, external: true }
-      : undefined,
+    ssr === true && /^vue(\/|$)/.test(source) ? { id: source, external: true } : undefined,
 };
 
 export default defineConfig({
@@ -87,7 +85,8 @@ export default defineConfig({
         },
         {
           title: 'Releases that you can stop',
-          details: 'Staged rollouts, pause, yank and rollback, each with a preview of who gets what.',
+          details:
+            'Staged rollouts, pause, yank and rollback, each with a preview of who gets what.',
           link: '/publishing/bad-release',
         },
         {

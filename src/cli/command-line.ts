@@ -58,7 +58,7 @@ function refuseLeftOut([first, topic]: readonly string[], leftOut: Edition['left
   if (name === undefined || !leftOut.includes(name)) return;
   throw new AppError(
     'invalid_request',
-    `The command "${name}" is in the complete package and not in this file: run it in a checkout of Slipway, with "npm ci" and then "npm run slipway -- ${name} …", or install the package that "npm pack" makes there.`,
+    `The command "${name}" is in the complete package and not in this file. Run "npx slipway ${name} …", or "npm run slipway -- ${name} …" in a checkout.`,
   );
 }
 

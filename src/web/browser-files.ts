@@ -59,7 +59,7 @@ async function buildNow(): Promise<BrowserFiles> {
   } catch (error) {
     throw new AppError(
       'not_configured',
-      'The pages of this service cannot be built here. In a checkout, run "npm ci" with development dependencies; the package that "npm pack" makes needs no build.',
+      'The pages of this service cannot be built here. In a checkout, run "npm ci" with development dependencies; the package on npm needs no build.',
       { cause: error },
     );
   }

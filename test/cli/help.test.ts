@@ -46,6 +46,7 @@ const WITHOUT_DRY_RUN = new Set([
     'feeds',
     'history',
     'simulate',
+    'skill',
     'stats',
     'verify',
   ],

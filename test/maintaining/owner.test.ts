@@ -36,7 +36,7 @@ describe('the account of the repository', () => {
     expect(others).toEqual([]);
     const naming = files.filter((file) => ownersIn(read(file)).length > 0);
     expect(naming).toEqual(
-      expect.arrayContaining(['README.md', 'SECURITY-INSIGHTS.yml', 'docs/publishing/ci.md']),
+      expect.arrayContaining(['README.md', 'security-insights.yml', 'docs/publishing/ci.md']),
     );
     // A form that the script does not know stays behind.
     const left = files.filter(

@@ -89,7 +89,7 @@ esac`,
     expect(trusted.called.some((call) => call.includes('_authToken'))).toBe(false);
     const first = await run('stage.sh', ['files'], { ...env, STAGE_TOKEN: 'a secret' });
     expect(first.called).toContain(
-      'npm config set --location=project //registry.example/:_authToken ${STAGE_TOKEN}',
+      `npm config set --location=project //registry.example/:_authToken \${STAGE_TOKEN}`,
     );
     expect(first.called.at(-1)).toBe(publish);
     expect(first.called.join()).not.toContain('a secret');

@@ -7,11 +7,20 @@ import { ACTION } from '../../src/features/init/github-workflow.ts';
 export function unpinnedIn(text: string): readonly string[] {
   const actions = [...text.matchAll(/\buses:\s*['"]?([^\s'"#]+)(.*)/g)].filter(
     ([, action = '', rest = '']) =>
-      action !== ACTION && !(/@[0-9a-f]{40}$/.test(action) && /^['"]?\s+# \S/.test(rest)),
+      action !== ACTION &&
+      // A workflow of this repository.
+      !action.startsWith('./.github/') &&
+      !(/@[0-9a-f]{40}$/.test(action) && /^['"]?\s+# \S/.test(rest)),
   );
-  const images = [...text.matchAll(/(?:^\s*(?:- )?image:|^FROM)\s+['"]?([^\s'"#]+)/gm)].filter(
+  const images = [
+    ...text.matchAll(/(?:^[ \t]*(?:- )?image:|^FROM)[ \t]+['"]?([^\s'"#]+)/gm),
+  ].filter(
     // The image that is built from this repository has no maker elsewhere.
-    ([, image = '']) => image !== 'slipway' && !/:[\w.-]+@sha256:[0-9a-f]{64}\}?$/.test(image),
+    ([, image = '']) =>
+      image !== 'slipway' &&
+      // An output of a step, and not an image.
+      image !== '${{' &&
+      !/:[\w.-]+@sha256:[0-9a-f]{64}\}?$/.test(image),
   );
   return [...actions, ...images].map(([, name = '']) => name);
 }
