@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 };
 
 /** All pages but the index, in groups. */
-function readPages(): readonly PageGroup[] {
+export function readPages(): readonly PageGroup[] {
   const purposes = purposesOf(readPage('README.md').text);
   const order = [...purposes.keys()];
   const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })

@@ -7,6 +7,7 @@ import { isBundle, readMsix } from './archive/msix.ts';
 import { type NupkgClues, readNupkg } from './archive/nupkg.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues, Evidence } from './clues.ts';
+import { statedWords } from './descriptor.ts';
 import { archInName } from './infer.ts';
 import { containsVersion, otherVersionIn } from './name-version.ts';
 import { refusal } from './refusal.ts';
@@ -54,7 +55,8 @@ export async function decideArch(
   const last = (await lastResort(file, format, version)) ?? usual;
   if (last !== undefined) return last;
   const why = problem === undefined ? '' : `, and ${problem}`;
-  const add = file.imported === undefined ? `"${file.path},arch=…"` : '--arch';
+  const add =
+    file.imported === undefined ? `"${file.path}${statedWords(file.statement)},arch=…"` : '--arch';
   throw refusal(
     file.path,
     `its arch (processor architecture) is unclear${why}. Add ${add} with one of ${ARCHES.join(', ')}.`,

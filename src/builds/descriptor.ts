@@ -23,6 +23,22 @@ export interface Statement {
   readonly minimumOsVersion?: string;
 }
 
+/** The facts of a statement, as the publisher writes them after the path: `,os=linux,format=binary`. */
+export function statedWords(statement: Statement | null): string {
+  const { platform, arch, format, filename, minimumOsVersion } = statement ?? {};
+  const words = {
+    os: platform,
+    arch,
+    format,
+    minimum_os_version: minimumOsVersion,
+    name: filename,
+  };
+  return Object.entries(words)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `,${key}=${value}`)
+    .join('');
+}
+
 interface PathArgument {
   /** Absolute. */
   readonly path: string;

@@ -12,6 +12,7 @@ import { otherVersionInside, readNupkg } from './archive/nupkg.ts';
 import { fileByProduct } from './by-product.ts';
 import type { Clues } from './clues.ts';
 import { type ArchFindings, decideArch } from './decide-arch.ts';
+import { statedWords } from './descriptor.ts';
 import { cluesOfElectronBuilder } from './electron/electron-builder.ts';
 import { cluesOfElectronForge } from './electron/electron-forge.ts';
 import { checkFilename, insertArch } from './filename.ts';
@@ -174,6 +175,6 @@ function unclear(file: SourceFile, { platform, format }: Findings): { skip: stri
   }
   throw refusal(
     file.path,
-    `it is not a known package. Add "${file.path}${os}${kind}": ${missing.join('; ')}.`,
+    `it is not a known package. Add "${file.path}${statedWords(file.statement)}${os}${kind}": ${missing.join('; ')}.`,
   );
 }

@@ -13,7 +13,7 @@ export async function unknownApplication(deps: ReaderDeps, application: string):
   const applications = await readApplications(deps);
   return new AppError(
     'unknown_application',
-    `No application "${application}" in this store. ${known('Applications', applications, application)}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)}${applications.length === 0 ? ' "slipway publish VERSION FILES --create" makes the first one.' : ''}`,
   );
 }
 

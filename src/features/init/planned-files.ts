@@ -25,8 +25,8 @@ export interface PlannedFile {
   readonly nextStep: string | undefined;
 }
 
-const WORKFLOW = '.github/workflows/release.yml';
-const INCLUDED = 'slipway-release.gitlab-ci.yml';
+export const WORKFLOW = '.github/workflows/release.yml';
+export const INCLUDED = 'slipway-release.gitlab-ci.yml';
 
 export async function planFiles(
   facts: Pick<Facts, 'settingGroups'>,

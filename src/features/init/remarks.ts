@@ -8,6 +8,7 @@ import type { Choices } from './choices.ts';
 import { ciSettings, createCommand } from './ci-settings.ts';
 import { ACTION } from './github-workflow.ts';
 import { RELEASES } from './gitlab-pipeline.ts';
+import { INCLUDED, WORKFLOW } from './planned-files.ts';
 import { TOOL_NAMES } from './tool-names.ts';
 
 /** Sentences on what `slipway init` cannot do for the publisher. */
@@ -74,16 +75,18 @@ function ciRemarks(project: Project, choices: Choices): readonly string[] {
       : [];
   }
   const { secrets } = ciSettings(choices);
+  // The report says that its own file of an earlier run was left alone.
+  const others = ci.publishing.filter((file) => file !== WORKFLOW && file !== INCLUDED);
   const all = [...secrets, ...planJobs(project).secrets];
   const place =
     choices.ci === 'github'
       ? 'secrets of the repository on GitHub'
       : 'variables in the CI/CD settings of the project on GitLab';
   return [
-    ...(ci.publishing.length === 0
+    ...(others.length === 0
       ? []
       : [
-          `${ci.publishing.join(' and ')} ${ci.publishing.length > 1 ? 'name' : 'names'} Slipway already. Keep only one file that publishes.`,
+          `${others.join(' and ')} ${others.length > 1 ? 'name' : 'names'} Slipway already. Keep only one file that publishes.`,
         ]),
     `The CI file does not create the application, so that a mistyped name makes no second one. Before the first tag, run "${createCommand(choices)}" once with the settings of its bucket, unless you have published there.`,
     `Create the ${place} that the CI file names: ${all.join(', ')}.`,

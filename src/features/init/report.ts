@@ -149,6 +149,7 @@ export function initJson(result: InitResult): object {
       text,
     })),
     ignored: ignored.names,
+    lines: setUpLines(project, choices),
     remarks,
     next: nextCommands(result).map(([command]) => command),
   };

@@ -58,6 +58,7 @@ export function findDifferences(given: Preflight): readonly Finding[] {
       ...publisherFindings(preflight, file, previous),
       ...appleFindings(file, previous),
       ...keyFindings(preflight, file),
+      ...unsignedFindings(file, previous),
     ];
   });
 }
@@ -233,6 +234,24 @@ function appleFindings(file: CheckedFile, previous: Previous): readonly Finding[
     'Run xcrun stapler staple on the application before you pack it.',
   );
   return findings;
+}
+
+/** Clients of Tauri and Sparkle are not offered a file without a signature, and they report nothing. */
+function unsignedFindings(file: CheckedFile, previous: Previous): readonly Finding[] {
+  const has = (artifact: Artifact | undefined, scheme: SignatureScheme): boolean =>
+    artifact?.signatures.some((each) => each.scheme === scheme) === true;
+  const remedies = {
+    [MINISIGN]: `Tauri's updaters are not offered it. Build with createUpdaterArtifacts and TAURI_SIGNING_PRIVATE_KEY, and publish the file together with its .sig.`,
+    [SPARKLE_ED25519]:
+      "Sparkle's updaters are not offered it. Publish the folder with the appcast that generate_appcast wrote.",
+  };
+  return ([MINISIGN, SPARKLE_ED25519] as const)
+    .filter((scheme) => has(previous?.file, scheme) && !has(file, scheme))
+    .map((scheme) =>
+      warning(
+        `${file.filename} has no signature, and the ${file.format} of ${previous?.release.version} has one: ${remedies[scheme]}`,
+      ),
+    );
 }
 
 function keyFindings(preflight: Preflight, file: CheckedFile): readonly Finding[] {

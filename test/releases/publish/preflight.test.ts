@@ -60,6 +60,21 @@ describe('a file that is like the earlier ones', () => {
   });
 });
 
+describe('a file without a signature', () => {
+  const signed = (scheme: typeof MINISIGN | typeof SPARKLE_ED25519) =>
+    windows({}, { signatures: [{ scheme, value: 'a signature', keyId: null }] });
+
+  it('is said when the earlier one has a signature: no updater of that tool is offered it', () => {
+    for (const scheme of [MINISIGN, SPARKLE_ED25519] as const) {
+      const [text = '', ...others] = texts(windows(), [release('1.0.0', signed(scheme))]);
+      expect(others).toEqual([]);
+      expect(text).toMatch(/App-Setup\.exe has no signature, and the nsis of 1\.0\.0 has one/);
+      expect(texts(signed(scheme), [release('1.0.0', signed(scheme))])).toEqual([]);
+    }
+    expect(texts(windows(), [release('1.0.0', windows())])).toEqual([]);
+  });
+});
+
 describe('releases that cannot update to the new one', () => {
   it('are not compared', () => {
     const releases = [
