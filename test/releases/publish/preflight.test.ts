@@ -62,7 +62,7 @@ describe('a file that is like the earlier ones', () => {
 
 describe('a file without a signature', () => {
   const signed = (scheme: typeof MINISIGN | typeof SPARKLE_ED25519) =>
-    windows({}, { signatures: [{ scheme, value: 'a signature', keyId: null }] });
+    windows({}, { signatures: [{ scheme, value: 'a signature', keyId: 'KEY' }] });
 
   it('is said when the earlier one has a signature: no updater of that tool is offered it', () => {
     for (const scheme of [MINISIGN, SPARKLE_ED25519] as const) {
