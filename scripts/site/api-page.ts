@@ -18,6 +18,7 @@ export function renderApiPage(): string {
 <head>
 <meta charset="utf-8">
 <title>HTTP API | Slipway</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="swagger-ui.css">
 <style>
 nav { padding: 16px 20px; font: 16px system-ui, sans-serif; }

@@ -12,6 +12,9 @@ const { homepage, repository } = JSON.parse(
 const FORGE = repository.url.replace(/^git\+(.*)\.git$/, '$1');
 const BASE = new URL(homepage).pathname;
 
+/** A ship on a slipway. */
+const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#3451b2" d="M4 16h24l-4 7H9zM14 5h4v9h-4z"/><path fill="#8b95b5" d="M2 25l28 3v2H2z"/></svg>')}`;
+
 const asIndex = (file: string): string => file.replace(/(^|\/)README\.md$/, '$1index.md');
 
 /** Sends links to files outside `docs` to the repository. A link to no file ends the build. */
@@ -51,6 +54,7 @@ export default defineConfig({
   srcDir: '../docs',
   outDir: 'dist',
   cleanUrls: true,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: ICON }]],
   rewrites: asIndex,
   sitemap: { hostname: homepage },
   markdown: { config: linkToRepository },
@@ -102,7 +106,7 @@ export default defineConfig({
     nav: [
       { text: 'Documentation', link: '/getting-started' },
       { text: 'Commands', link: '/publishing/commands' },
-      { text: 'HTTP API', link: `${homepage}api/index.html`, target: '_self' },
+      { text: 'HTTP API', link: '/api/index.html', target: '_self' },
     ],
     sidebar: readPages().map(({ title, pages }) => ({
       text: title,
