@@ -6,7 +6,7 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
 import { renderShape } from './json-shape.ts';
 
-/** The page of the JSON that commands print. Its shapes are those of real runs in a temporary store. */
+/** The page of the JSON that commands print. Real runs in a temporary store give its shapes. */
 
 const BUILD = (version: string, os: string, arch: string): string =>
   `app-${version}-${os},os=${os},arch=${arch},format=zip,name=App-${version}-${os}.zip`;

@@ -11,10 +11,14 @@ const UNRELEASED = '## Unreleased';
 export function releaseChanges(changelog: string, version: string, date: string): string {
   const heading = `## ${version} - ${date}`;
   if (changelog.split('\n').some((line) => line.startsWith(`## ${version} `))) {
-    throw new Error(`CHANGELOG.md already has a heading for ${version}.`);
+    throw new Error(
+      `CHANGELOG.md already has a heading for ${version}. Choose the next version, or undo this one with "git restore .".`,
+    );
   }
   if (!changelog.split('\n').includes(UNRELEASED)) {
-    throw new Error(`CHANGELOG.md has no heading "${UNRELEASED}" with the changes of ${version}.`);
+    throw new Error(
+      `CHANGELOG.md has no heading "${UNRELEASED}". Add it at the top, with the changes of ${version}.`,
+    );
   }
   return changelog.replace(`${UNRELEASED}\n`, `${heading}\n`);
 }
@@ -37,4 +41,13 @@ export function notesOf(changelog: string, version: string): string {
     throw new Error(`CHANGELOG.md has no changes below a heading "## ${version} - DATE".`);
   }
   return `${notes}\n`;
+}
+
+/**
+ * Text whose relative links lead to files on GitHub. On the page of a release, they would lead nowhere.
+ *
+ * @param files - the address of the files of the release, with a slash at its end
+ */
+export function withAbsoluteLinks(text: string, files: string): string {
+  return text.replace(/\]\((?![a-z]+:|#)/g, `](${files}`);
 }

@@ -20,7 +20,7 @@ export function findObstacles(sources: ReleaseSources): readonly string[] {
   const obstacles: string[] = [];
   if (sources.tag !== undefined && sources.tag !== `v${version}`) {
     obstacles.push(
-      `The tag is ${sources.tag}, and package.json has the version ${version}. Delete the tag, and create v${version}.`,
+      `The tag is ${sources.tag}, and package.json has the version ${version}. A release tag cannot be deleted: give package.json the next patch version with "npm version", and tag that.`,
     );
   }
   if (locked.version !== version) {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { notesOf } from './changelog.ts';
+import { notesOf, withAbsoluteLinks } from './changelog.ts';
 import { findObstacles } from './check-release.ts';
+import { readOwner } from './owner-text.ts';
 import { PROJECT, textFiles } from './project-files.ts';
 
 /**
@@ -28,9 +29,14 @@ const obstacles = findObstacles({
   ),
 });
 if (obstacles.length > 0) {
-  console.error(`This is not a release yet:\n  - ${obstacles.join('\n  - ')}`);
+  console.error(
+    `These sources cannot be released. Correct each point:\n  - ${obstacles.join('\n  - ')}`,
+  );
   process.exit(1);
 }
 const { version } = JSON.parse(packageJson) as { version: string };
-if (values.notes !== undefined) writeFileSync(values.notes, notesOf(changelog, version));
+if (values.notes !== undefined) {
+  const files = `https://github.com/${readOwner(packageJson)}/slipway/blob/v${version}/`;
+  writeFileSync(values.notes, withAbsoluteLinks(notesOf(changelog, version), files));
+}
 console.log(`Everything agrees on version ${version}.`);

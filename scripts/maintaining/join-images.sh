@@ -8,7 +8,7 @@ for file in "$1"/*; do
   sources+=("$IMAGE@sha256:$(basename "$file")")
 done
 if [ ${#sources[@]} -ne 2 ]; then
-  echo "There are ${#sources[@]} digests in $1, and there must be one for each of the two platforms." >&2
+  echo "The directory $1 names ${#sources[@]} of the 2 images (amd64 and arm64). Run the failed job \"Image\" again." >&2
   exit 1
 fi
 docker buildx imagetools create --tag "$IMAGE:$VERSION" "${sources[@]}" >&2

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { countLicenses, findUnknownLicenses } from './license-kinds.ts';
 import { PROJECT } from './project-files.ts';
 
-/** `npm run licenses` counts the licences of all packages, and fails when one has a kind that is not accepted yet. */
+/** `npm run licenses` counts the licences of all packages, and fails when the project does not accept one of them. */
 const lock = readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8');
 for (const [use, counts] of countLicenses(lock)) {
   console.log(`${use}:`);
@@ -12,9 +12,9 @@ for (const [use, counts] of countLicenses(lock)) {
 const unknown = findUnknownLicenses(lock);
 if (unknown.length > 0) {
   console.error(
-    `\nThese packages have licences of a kind that is not accepted yet:\n  ${unknown.join('\n  ')}\n` +
-      'Read the licence. Then choose another package, or add the kind to scripts/maintaining/license-kinds.ts.',
+    `\nThis project does not accept the licences of these packages:\n  ${unknown.join('\n  ')}\n` +
+      'Read each licence. Then choose another package, or add the licence to scripts/maintaining/license-kinds.ts.',
   );
   process.exit(1);
 }
-console.log('\nEvery licence is of an accepted kind.');
+console.log('\nThis project accepts every licence.');

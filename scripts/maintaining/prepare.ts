@@ -12,13 +12,13 @@ const { version } = JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 
 const changelog = path.join(PROJECT, 'CHANGELOG.md');
 const today = new Date().toISOString().slice(0, 10);
 writeFileSync(changelog, releaseChanges(readFileSync(changelog, 'utf8'), version, today));
-console.log(`CHANGELOG.md: the changes are those of ${version}, of ${today}.`);
+console.log(`CHANGELOG.md: the unreleased changes are now ${version} - ${today}.`);
 
 for (const file of textFiles().filter((name) => name.endsWith('.md'))) {
   const text = readFileSync(path.join(PROJECT, file), 'utf8');
   const after = removeEarlyNotes(text);
   if (after === text) continue;
   writeFileSync(path.join(PROJECT, file), after);
-  console.log(`${file}: a note for the time before the first release is removed.`);
+  console.log(`${file}: removed the note for the time before the first release.`);
 }
 console.log('Next: look at the difference, and open a pull request with it.');

@@ -2,6 +2,13 @@ import type { PageGroup } from './pages.ts';
 
 /** Files for tools that read documentation: https://llmstxt.org. */
 
+/** The index of the documents lets its reader say "I want to … my own project". */
+const addressed = (purpose: string): string =>
+  purpose
+    .replace(/\bmy\b/g, 'your')
+    .replace(/\bmyself\b/g, 'yourself')
+    .replace(/\bI\b/g, 'you');
+
 /**
  * @param site - the address of the website, with a slash at its end
  * @param summary - what Slipway is, in one sentence
@@ -10,7 +17,7 @@ export function renderLlms(site: string, summary: string, groups: readonly PageG
   const sections = groups.map(({ title, pages }) => {
     const lines = pages.map(
       ({ file, title: name, purpose }) =>
-        `- [${name}](${site}${file})${purpose === undefined ? '' : `: read it to ${purpose}`}`,
+        `- [${name}](${site}${file})${purpose === undefined ? '' : `: to ${addressed(purpose)}`}`,
     );
     return `## ${title}\n\n${lines.join('\n')}\n`;
   });
@@ -18,7 +25,7 @@ export function renderLlms(site: string, summary: string, groups: readonly PageG
 
 > ${summary}
 
-To publish an application with Slipway, read [SKILL.md](${site}SKILL.md) first: it has every command in order, with exit
+To publish an application with Slipway, read [SKILL.md](${site}SKILL.md) first: it has the commands of each step, with exit
 codes. [llms-full.txt](${site}llms-full.txt) has all pages in one file. [openapi.json](${site}api/openapi.json) describes
 the HTTP API.
 

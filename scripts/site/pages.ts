@@ -53,9 +53,13 @@ function readPage(file: string): Page {
 /** The first column of the index for each page that it links to, in the order of the index. */
 function purposesOf(index: string): ReadonlyMap<string, string> {
   const purposes = new Map<string, string>();
-  for (const [, purpose = '', links = ''] of index.matchAll(/^\| ([^|]+) \| (.+) \|$/gm)) {
-    for (const [, file = ''] of links.matchAll(/\]\(([^)#]+\.md)(?:#[^)]*)?\)/g)) {
-      if (existsSync(path.join(DOCS, file)) && !purposes.has(file)) purposes.set(file, purpose);
+  const rows = [...index.matchAll(/^\| ([^|]+) \| (.+) \|$/gm)];
+  // A row for a whole page says more than a row for a part of it.
+  for (const link of [/\]\(([^)#]+\.md)\)/g, /\]\(([^)#]+\.md)#[^)]*\)/g]) {
+    for (const [, purpose = '', links = ''] of rows) {
+      for (const [, file = ''] of links.matchAll(link)) {
+        if (existsSync(path.join(DOCS, file)) && !purposes.has(file)) purposes.set(file, purpose);
+      }
     }
   }
   return purposes;

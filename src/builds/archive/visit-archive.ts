@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-// Uses tar-stream: the library returns one entry at a time and keeps no entry, so memory stays bounded for any archive.
-import { extract } from 'tar-stream';
+// Uses the parser of tar: it hands over the bytes of entries as they come and keeps none, so memory stays bounded for any
+// archive.
+import { Parser } from 'tar';
 // Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
 // and some archivers also use zip64 for smaller files.
 import { fromFdPromise } from 'yauzl';
@@ -55,23 +56,38 @@ async function visitZip(path: string, visit: Visit): Promise<void> {
 }
 
 async function visitTar(path: string, visit: Visit): Promise<void> {
-  const archive = extract();
   const file = await openPlainFile(path);
-  // The stream closes the file. The callback does nothing, because the loop below receives every error.
-  pipeline(file.createReadStream(), createGunzip(), limitScan, archive, () => {});
-  for await (const entry of archive) {
-    const read = entry.header.type === 'file' ? visit(entry.header.name) : undefined;
-    if (read === 'stop') return;
-    if (read === undefined) {
+  const unpacked = createGunzip();
+  // The streams close the file. The callback does nothing, because the loop below receives every error.
+  pipeline(file.createReadStream(), unpacked, () => {});
+  let isStopped = false;
+  let failure: Error | undefined;
+  // Strict: an entry with a wrong checksum is an error, and not the end of the archive.
+  const parser = new Parser({ strict: true });
+  parser.on('error', (error) => {
+    failure ??= error;
+  });
+  parser.on('entry', (entry) => {
+    const isFile = entry.type === 'File' || entry.type === 'OldFile';
+    const read = isFile && !isStopped ? visit(entry.path) : undefined;
+    if (read === 'stop') isStopped = true;
+    if (typeof read !== 'function') {
       entry.resume();
-      continue;
+      return;
     }
-    // Reads the entry to its end. When a reader leaves an entry early, tar-stream ends the whole archive.
     let isDone = false;
-    for await (const chunk of entry) {
-      if (!isDone && chunk instanceof Uint8Array) isDone = read(Buffer.from(chunk));
-    }
+    entry.on('data', (chunk: Buffer) => {
+      if (!isDone) isDone = read(chunk);
+    });
+  });
+  for await (const chunk of limitScan(unpacked)) {
+    // The entries take their bytes at once, so the parser never asks to wait.
+    parser.write(chunk);
+    if (failure !== undefined) throw failure;
+    if (isStopped) return;
   }
+  parser.end();
+  if (failure !== undefined) throw failure;
 }
 
 /** @throws Error when the chunks have more bytes than any application */

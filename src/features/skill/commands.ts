@@ -7,7 +7,7 @@ export function addSkillCommand(program: Command, run: Runner): void {
   program.commandsGroup('Use this command line:');
   describeCommand(program.command('skill'), {
     summary: 'print instructions for tools that write applications',
-    does: 'Prints SKILL.md, the instructions for coding agents and other tools: how to set up a project, publish, roll out, stop and explain, with the exact commands and exit codes. The format is that of agentskills.io: a tool finds the file in a folder "slipway" of its skills.',
+    does: 'Prints SKILL.md, the instructions for coding agents and other tools: how to set up a project, publish, roll out, stop and explain, with the exact commands and exit codes. The format is the Agent Skills format (agentskills.io): save the output as slipway/SKILL.md in the skills folder of your agent.',
     effect: 'none. The command only prints.',
     examples: ['skill'],
   }).action(run(async () => (await import('./run.ts')).printSkill));
