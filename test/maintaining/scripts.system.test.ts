@@ -213,25 +213,15 @@ describe('the SBOM', () => {
     const { stdout } = spawnSync(process.execPath, [sbom], { cwd: PROJECT, encoding: 'utf8' });
     const { metadata, components } = JSON.parse(stdout) as Sbom;
     expect(metadata.component.name).toBe('slipway');
-    const lock = JSON.parse(readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8'));
-    const locked = Object.entries(
-      lock.packages as Record<string, { dev?: boolean; version: string }>,
-    )
-      .map(([folder, { dev, version }]) => ({
-        name: folder.split('node_modules/').pop(),
-        dev,
-        version,
-      }))
-      .filter(({ name }) => name !== '');
-    const isListed = ({ name, version }: { name: string | undefined; version: string }): boolean =>
-      components.some(
-        (each) =>
-          `${each.group ?? ''}${each.group ? '/' : ''}${each.name}` === name &&
-          each.version === version,
-      ) || components.some((each) => each.name === name && each.version === version);
-    const installed = locked.filter(({ dev }) => dev !== true);
+    const { packages } = JSON.parse(
+      readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8'),
+    ) as Lock;
+    const installed = Object.entries(packages)
+      .filter(([folder, { dev }]) => folder !== '' && dev !== true)
+      .map(([folder, { version }]) => `pkg:npm/${folder.split('node_modules/').pop()}@${version}`);
     expect(installed.length).toBeGreaterThan(150);
-    expect(installed.filter((each) => !isListed(each))).toEqual([]);
+    const listed = components.map(({ purl }) => decodeURIComponent(purl));
+    expect(listed).toEqual(expect.arrayContaining(installed));
     const names = components.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['zod', 'semver', ...BUILT_IN]));
     expect(names).not.toContain('vitest');
@@ -240,11 +230,11 @@ describe('the SBOM', () => {
 
 interface Sbom {
   readonly metadata: { readonly component: { readonly name: string } };
-  readonly components: readonly {
-    readonly group?: string;
-    readonly name: string;
-    readonly version: string;
-  }[];
+  readonly components: readonly { readonly name: string; readonly purl: string }[];
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly version: string; readonly dev?: boolean }>>;
 }
 
 describe.skipIf(!hasBash || !hasShellcheck)('the scripts', () => {
