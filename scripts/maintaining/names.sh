@@ -5,9 +5,14 @@ set -euo pipefail
 version=${GITHUB_REF_NAME#v}
 # Names of images have lower case.
 image=ghcr.io/$(tr '[:upper:]' '[:lower:]' <<<"$GITHUB_REPOSITORY")
-# A pre-release must not become what "npm install slipway" installs.
 case $version in
+  # A pre-release must not become what "npm install slipway" installs.
   *-*) npm_tag=next ;;
-  *) npm_tag=latest ;;
+  *)
+    latest=$(npm view slipway dist-tags.latest 2>/dev/null || true)
+    newest=$(printf '%s\n' "$latest" "$version" | sort --version-sort | tail -n 1)
+    # A correction of an older minor version must not become it either. npm refuses tags that are versions, such as 0.1.
+    if [ "$newest" = "$version" ]; then npm_tag=latest; else npm_tag=release-${version%.*}; fi
+    ;;
 esac
 printf 'version=%s\nimage=%s\nnpm-tag=%s\n' "$version" "$image" "$npm_tag"

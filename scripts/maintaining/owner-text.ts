@@ -17,7 +17,7 @@ export function readOwner(packageJson: string): string {
 
 /** The account in an address on GitHub, in the name of the image, the action or the site, and in commands of `gh`. */
 const NAMED =
-  /(?<=github\.com\/|ghcr\.io\/|--repo |repos\/)[\w-]+(?=\/slipway\b)|(?<![\w./-])[\w-]+(?=\/slipway@)|(?<=\/\/)[\w-]+(?=\.github\.io\/slipway\b)/g;
+  /(?<=github\.com\/|ghcr\.io\/|--repo |repos\/|--signer-workflow )[\w-]+(?=\/slipway\b)|(?<![\w./-])[\w-]+(?=\/slipway@)|(?<=\/\/)[\w-]+(?=\.github\.io\/slipway\b)/g;
 
 /** The accounts that a text names, each once. */
 export function ownersIn(text: string): readonly string[] {

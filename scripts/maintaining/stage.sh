@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stages the package on npm. A person with 2FA approves it: until then, no user can install it.
+# Stages the package on npm. A maintainer with 2FA approves it: until then, no user can install it.
 set -euo pipefail
 
 # Staging needs npm 11.15, and Node brings an older one.

@@ -22,6 +22,7 @@ const TEXT = [
   'https://OWNER.github.io/slipway/guide',
   'gh attestation verify slipway.mjs --repo OWNER/slipway',
   'gh api repos/OWNER/slipway/pages',
+  '--signer-workflow OWNER/slipway/.github/workflows/release.yml',
 ].join('\n');
 
 describe('the account of the repository', () => {

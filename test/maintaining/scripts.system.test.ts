@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,16 +26,21 @@ describe.skipIf(!hasBash)('the scripts of a release', () => {
     await mkdir(bin);
     await program(
       'npm',
-      `case $1 in
-  view) printf '%s' "$PUBLISHED" ;;
-  config) [ "$2" = get ] && echo https://registry.example/ || true ;;
+      `case "$1 $2 $3" in
+  "view slipway dist-tags.latest") printf '%s' "$LATEST" ;;
+  "view slipway@"*) printf '%s' "$PUBLISHED" ;;
+  "config get "*) echo https://registry.example/ ;;
 esac`,
     );
     await program(
       'gh',
       `case "$1 $2" in
   "release view") printf '%s' "$DRAFT" ;;
-  "release download") mkdir -p dist && echo "the publisher of $3" > dist/slipway.mjs ;;
+  "release list") cat "$RELEASES" ;;
+  "release download")
+    mkdir -p dist
+    echo "the publisher of $3" > dist/slipway.mjs
+    echo "the package of $3" > "dist/slipway-\${3#v}.tgz" ;;
   "attestation verify") [ "$ATTESTED" = yes ] ;;
 esac`,
     );
@@ -73,10 +79,17 @@ esac`,
   }
 
   it('name the version, the image and the tag on npm', async () => {
-    const stable = await run('names.sh', [], { GITHUB_REF_NAME: 'v0.1.0' });
+    const stable = await run('names.sh', [], { GITHUB_REF_NAME: 'v0.1.0', LATEST: '' });
     expect(stable.stdout).toBe('version=0.1.0\nimage=ghcr.io/acme/slipway\nnpm-tag=latest\n');
-    const early = await run('names.sh', [], { GITHUB_REF_NAME: 'v0.2.0-rc.1' });
-    expect(early.stdout).toContain('npm-tag=next\n');
+    const tagOf = async (tag: string, latest: string) => {
+      const { stdout } = await run('names.sh', [], { GITHUB_REF_NAME: tag, LATEST: latest });
+      return /npm-tag=(.*)/.exec(stdout)?.[1];
+    };
+    expect(await tagOf('v0.2.0-rc.1', '0.1.0')).toBe('next');
+    expect(await tagOf('v0.1.0', '0.0.0-stage')).toBe('latest');
+    expect(await tagOf('v0.10.0', '0.9.1')).toBe('latest');
+    // A correction of an older minor version.
+    expect(await tagOf('v0.9.2', '0.10.0')).toBe('release-0.9');
   });
 
   it('stage the package with a token when there is one, and by the identity of the workflow otherwise', async () => {
@@ -143,65 +156,90 @@ esac`,
       if (done.status !== 0) throw new Error(`git ${words.join(' ')}: ${done.stderr}`);
       return done.stdout.trim();
     };
-    const release = (tag: string): void => {
+    let published: string[] = [];
+    /** Tags a commit. Abandoned: the tag stays without a release. */
+    const release = (tag: string, isAbandoned = false): void => {
       git('checkout', '--quiet', '--detach', 'main');
       git('commit', '--quiet', '--allow-empty', '--message', tag);
       git('tag', tag);
       git('push', '--quiet', 'origin', tag);
+      if (!isAbandoned) published = [tag, ...published];
     };
-    const move = (tag: string, env: Readonly<Record<string, string>> = {}) => {
-      git('checkout', '--quiet', tag);
-      const all = { TAG: tag, PUBLISHED: tag.slice(1), ATTESTED: 'yes', ...env };
-      return run('move-names.sh', [], all, clone);
+    const integrityOf = (tag: string): string =>
+      `sha512-${createHash('sha512').update(`the package of ${tag}\n`).digest('base64')}`;
+    const move = async (what: string, tag: string, env: Readonly<Record<string, string>> = {}) => {
+      git('checkout', '--quiet', 'main');
+      const releases = path.join(directory.path, 'releases');
+      await writeFile(releases, published.map((each) => `${each}\n`).join(''));
+      const all = { TAG: tag, PUBLISHED: integrityOf(tag), ATTESTED: 'yes', RELEASES: releases };
+      return run('move-names.sh', [what], { ...all, ...env }, clone);
     };
+    const fetchV0 = () =>
+      git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
+    const create = 'docker buildx imagetools create';
+    const image = 'ghcr.io/acme/slipway';
+
     beforeAll(async () => {
       const origin = path.join(directory.path, 'origin.git');
       clone = path.join(directory.path, 'clone');
-      await mkdir(clone);
+      await mkdir(path.join(clone, '.github/workflows'), { recursive: true });
       git('init', '--quiet', '--bare', '--initial-branch=main', origin);
       git('init', '--quiet', '--initial-branch=main');
       git('config', 'user.name', 'Test');
       git('config', 'user.email', 'test@example.com');
       git('remote', 'add', 'origin', origin);
       await writeFile(path.join(clone, '.gitignore'), 'dist/\n');
-      git('add', '.gitignore');
+      await writeFile(path.join(clone, 'action.yml'), 'name: The action\n');
+      await writeFile(path.join(clone, '.github/workflows/ci.yml'), 'name: CI\n');
+      git('add', '.');
       git('commit', '--quiet', '--message', 'first');
       release('v0.1.0');
     });
 
-    it('refuse a version that npm does not have', async () => {
-      const refused = await move('v0.1.0', { PUBLISHED: '' });
-      expect(refused.code).toBe(1);
-      expect(refused.stdout).toContain('Approve the staged package');
-      expect(git('tag', '--list', 'v0')).toBe('');
+    it('refuse a version that npm does not have, or has with other bytes', async () => {
+      const missing = await move('action', 'v0.1.0', { PUBLISHED: '' });
+      expect([missing.code, missing.stdout]).toEqual([
+        1,
+        expect.stringContaining('Approve the staged package'),
+      ]);
+      const other = await move('image', 'v0.1.0', { PUBLISHED: integrityOf('v9.9.9') });
+      expect([other.code, other.stdout]).toEqual([1, expect.stringContaining('another package')]);
+      expect(git('ls-remote', '--tags', 'origin', 'v0')).toBe('');
+      expect(other.called.join()).not.toContain(create);
     });
 
     it('refuse a publisher that the release workflow did not build', async () => {
-      expect((await move('v0.1.0', { ATTESTED: 'no' })).code).not.toBe(0);
-      expect(git('tag', '--list', 'v0')).toBe('');
+      expect((await move('action', 'v0.1.0', { ATTESTED: 'no' })).code).not.toBe(0);
+      expect(git('ls-remote', '--tags', 'origin', 'v0')).toBe('');
     });
 
-    it('make v0 with the publisher of the release in it, and nothing else', async () => {
-      const moved = await move('v0.1.0');
+    it('make v0 with the publisher of the release, without workflows, and keep its commit', async () => {
+      const moved = await move('action', 'v0.1.0');
       expect([moved.code, moved.stderr]).toEqual([0, expect.any(String)]);
-      git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
+      fetchV0();
       expect(git('show', 'remote-v0:dist/slipway.mjs')).toBe('the publisher of v0.1.0');
-      expect(git('diff', '--name-only', 'v0.1.0', 'remote-v0')).toBe('dist/slipway.mjs');
-      expect(moved.called.at(-1)).toBe(
-        'docker buildx imagetools create --tag ghcr.io/acme/slipway:0.1 --tag ghcr.io/acme/slipway:0 --tag ghcr.io/acme/slipway:latest ghcr.io/acme/slipway:0.1.0',
+      expect(git('diff', '--name-only', 'v0.1.0', 'remote-v0').split('\n')).toEqual([
+        '.github/workflows/ci.yml',
+        'dist/slipway.mjs',
+      ]);
+      expect(git('ls-tree', '--name-only', 'remote-v0')).not.toContain('.github');
+      const [kept = ''] = git('ls-remote', '--tags', 'origin', 'action-v0.1.0').split('\t');
+      expect(kept).toBe(git('rev-parse', 'remote-v0'));
+      const images = await move('image', 'v0.1.0');
+      expect(images.called.at(-1)).toBe(
+        `${create} --tag ${image}:0.1 --tag ${image}:0 --tag ${image}:latest ${image}:0.1.0`,
       );
     });
 
-    it('do not move back when an older version is corrected, and ignore pre-releases', async () => {
+    it('do not move back for an older version, and count neither pre-releases nor abandoned tags', async () => {
       release('v0.2.0');
       release('v0.1.1');
-      release('v0.3.0-rc.1');
-      expect((await move('v0.2.0')).code).toBe(0);
-      const corrected = await move('v0.1.1');
-      expect(corrected.called.at(-1)).toBe(
-        'docker buildx imagetools create --tag ghcr.io/acme/slipway:0.1 ghcr.io/acme/slipway:0.1.1',
-      );
-      git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
+      release('v0.3.0', true);
+      for (const what of ['action', 'image']) expect((await move(what, 'v0.2.0')).code).toBe(0);
+      const corrected = await move('image', 'v0.1.1');
+      expect(corrected.called.at(-1)).toBe(`${create} --tag ${image}:0.1 ${image}:0.1.1`);
+      expect((await move('action', 'v0.1.1')).stdout).toContain('v0 stays');
+      fetchV0();
       expect(git('show', 'remote-v0:dist/slipway.mjs')).toBe('the publisher of v0.2.0');
     });
   });

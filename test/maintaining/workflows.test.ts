@@ -97,8 +97,8 @@ describe('the workflows', () => {
     );
     expect(writing.sort()).toEqual([
       'codeql.yml analyze security-events',
-      'published.yml names contents',
-      'published.yml names packages',
+      'published.yml action contents',
+      'published.yml image packages',
       'published.yml site id-token',
       'published.yml site pages',
       'release.yml attest attestations',
@@ -142,7 +142,7 @@ describe('the workflows', () => {
         step.uses?.startsWith('actions/checkout@') === true &&
         step.with?.['persist-credentials'] !== false,
     );
-    expect(keeping.map(({ at }) => at)).toEqual(['published.yml: names']);
+    expect(keeping.map(({ at }) => at)).toEqual(['published.yml: action']);
   });
 
   it('name scripts, parts and services that exist', () => {
