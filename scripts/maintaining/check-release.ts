@@ -4,7 +4,7 @@ import { NO_OWNER, readOwner } from './owner-text.ts';
 
 /** What a release is made of. Paths are relative to the root of the project. */
 export interface ReleaseSources {
-  /** The tag, such as `v0.1.0`; undefined when a person publishes by hand. */
+  /** The tag, such as `v0.1.0`; undefined when a maintainer publishes by hand. */
   readonly tag: string | undefined;
   readonly packageJson: string;
   readonly packageLock: string;

@@ -8,7 +8,7 @@ import { PROJECT, textFiles } from './project-files.ts';
 
 /**
  * Refuses to release sources that contradict each other: `check.ts [TAG] [--notes FILE]`. With `--notes`, it writes the
- * section of CHANGELOG.md to the file. npm calls it before it publishes, so that a person cannot publish by mistake.
+ * section of CHANGELOG.md to the file. npm calls it before it publishes, so that a maintainer cannot publish by mistake.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -5,7 +5,7 @@ import { releaseChanges } from './changelog.ts';
 import { PROJECT, textFiles } from './project-files.ts';
 
 /**
- * npm runs this when a person calls `npm version`, after the new version is in package.json. It gives the changes in
+ * npm runs this when a maintainer calls `npm version`, after the new version is in package.json. It gives the changes in
  * CHANGELOG.md their version and today's date, and removes the notes that are true only before the first release.
  */
 const { version } = JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8'));

@@ -23,6 +23,14 @@ export function offeredTo(
   return status === 'active' ? presentShare(rollout, now) : 'no client';
 }
 
+/** The share of the clients that are offered the release now, such as `25%`; null when its status stops it. */
+export function offeredShare(
+  { status, rollout }: { readonly status: string; readonly rollout?: OfferRollout },
+  now: number,
+): string | null {
+  return status === 'active' ? shareText(describeRollout(rollout, now).share) : null;
+}
+
 /** The plan: `50% from 2026-11-22 10:00:00Z, 100% from …`, `frozen`, or nothing. */
 export function plannedShares(rollout: OfferRollout, now: number): string {
   const { isFrozen, isLinear, planned } = describeRollout(rollout, now);

@@ -1,5 +1,10 @@
 import { draftSentence } from '../../catalog/draft-text.ts';
-import { offeredTo, plannedShares, presentShare } from '../../catalog/rollout-text.ts';
+import {
+  offeredShare,
+  offeredTo,
+  plannedShares,
+  presentShare,
+} from '../../catalog/rollout-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { parseChannelName } from '../../domain/channel.ts';
 import type { Share } from '../../domain/rollout.ts';
@@ -184,10 +189,11 @@ async function showRollout(
   }
   const now = context.clock.now();
   if (json) {
-    const channels = shown.map(({ channel, offer: { status, rollout = null } }) => ({
-      channel,
-      status,
-      rollout,
+    const channels = shown.map(({ channel: name, offer }) => ({
+      channel: name,
+      status: offer.status,
+      offered_to: offeredShare(offer, now),
+      rollout: offer.rollout ?? null,
     }));
     printJson(terminal, { app: application, version, channels });
     return;

@@ -1,8 +1,7 @@
-import { describeRollout } from '../../catalog/describe-rollout.ts';
 import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
 import { readCatalog } from '../../catalog/find-revision.ts';
+import { offeredShare } from '../../catalog/rollout-text.ts';
 import { unknownVersion } from '../../catalog/unknown-release.ts';
-import { shareText } from '../../domain/rollout-text.ts';
 import { listedVersions, listVersion, requireChannel } from '../../releases/list/list-version.ts';
 import {
   describeAdoption,
@@ -153,8 +152,7 @@ function adoptionJsonOf({ version, release, adoption }: VersionReport, now: numb
       status: offer.status,
       reason: offer.reason,
       released_at: offer.released_at,
-      offered_to:
-        offer.status === 'active' ? shareText(describeRollout(offer.rollout, now).share) : null,
+      offered_to: offeredShare(offer, now),
       rollout: offer.rollout ?? null,
     })),
     retired_from: release.retiredFrom,
