@@ -133,7 +133,7 @@ function edit(
   if (state !== 'active') {
     const advice =
       state === 'paused'
-        ? 'While it is paused, no client is offered it and its plan does not advance. To change the rollout, resume it first.'
+        ? `While it is paused, no client is offered it and its plan does not advance. To change the rollout, resume it first: slipway resume ${version}.`
         : 'That is permanent. Publish a new version.';
     throw new AppError('status_forbids', `${version} is ${state} on ${channel}. ${advice}`);
   }

@@ -210,7 +210,7 @@ describe('a rollout', () => {
     expect((await check(IDS[0])).reason).toBe('paused');
     await expect(change('60%')).rejects.toMatchObject({
       code: 'status_forbids',
-      message: expect.stringContaining('To change the rollout, resume it first.'),
+      message: expect.stringContaining('To change the rollout, resume it first: slipway resume'),
     });
     await pass(100 * HOUR);
     await setStatus('resume');
