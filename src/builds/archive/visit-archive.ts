@@ -19,6 +19,9 @@ export type Visit = (name: string) => EntryReader | 'stop' | undefined;
 /** A limit of unpacked bytes: a small archive may unpack to any size. */
 const SCAN_BYTES_MAX = 2 * 1024 ** 3;
 
+/** The first bytes of gzipped data. */
+const GZIP = Buffer.from([0x1f, 0x8b]);
+
 /**
  * @returns the reason why the archive cannot be read; undefined when it can
  * @throws the system's error when the file itself cannot be read
@@ -63,7 +66,7 @@ async function visitTar(path: string, visit: Visit): Promise<void> {
   let isStopped = false;
   let failure: Error | undefined;
   // Strict: an entry with a wrong checksum is an error, and not the end of the archive.
-  const parser = new Parser({ strict: true });
+  const parser = new Parser({ strict: true, zstd: false });
   parser.on('error', (error) => {
     failure ??= error;
   });
@@ -80,7 +83,7 @@ async function visitTar(path: string, visit: Visit): Promise<void> {
       if (!isDone) isDone = read(chunk);
     });
   });
-  for await (const chunk of limitScan(unpacked)) {
+  for await (const chunk of refuseGzip(limitScan(unpacked))) {
     // The entries take their bytes at once, so the parser never asks to wait.
     parser.write(chunk);
     if (failure !== undefined) throw failure;
@@ -88,6 +91,22 @@ async function visitTar(path: string, visit: Visit): Promise<void> {
   }
   parser.end();
   if (failure !== undefined) throw failure;
+}
+
+/**
+ * The parser would unpack a second layer of gzip without a limit.
+ *
+ * @throws Error when the bytes are gzipped
+ */
+async function* refuseGzip(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let start = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    if (start.length < GZIP.length) {
+      start = Buffer.concat([start, chunk]).subarray(0, GZIP.length);
+      if (start.equals(GZIP)) throw new Error('it is compressed twice');
+    }
+    yield chunk;
+  }
 }
 
 /** @throws Error when the chunks have more bytes than any application */

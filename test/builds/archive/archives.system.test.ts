@@ -62,6 +62,8 @@ describe('a corrupt archive', () => {
     ['App.app.tar.gz', Buffer.from('x'), /not a gzipped tar archive that can be read/],
     ['App.app.tar.gz', gzipSync(Buffer.alloc(2000, 'x')), /not a gzipped tar archive/],
     ['App.app.tar.gz', whole.subarray(0, 40), /not a gzipped tar archive/],
+    // The parser of tar would unpack the second layer without a limit.
+    ['App.app.tar.gz', gzipSync(whole), /it is compressed twice/],
     ['App.app.zip', Buffer.from('x'), /not a zip archive that can be read/],
     ['App.app.zip', zip([[PROGRAM, machO('x64')]]).subarray(0, -9), /not a zip archive/],
     ['App.nupkg', Buffer.from('x'), /not a NuGet package that can be read/],
