@@ -30,6 +30,19 @@ export function renderCommands(): string {
 ${sections.join('\n')}`;
 }
 
+/** The names of the commands that have `--json`, such as `channels set`. A default command has the name of its group. */
+export function commandsWithJson(): readonly string[] {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const streams = { stdout: discard, stderr: discard };
+  const program = createProgram(streams, () => async () => {}, COMPLETE.commands);
+  return leavesOf(program)
+    .filter(({ options }) => options.some(({ long }) => long === '--json'))
+    .map((command) => {
+      const usage = command.createHelp().commandUsage(command);
+      return usage.replace(/^slipway /, '').replace(/ [[<].*$/, '');
+    });
+}
+
 /** Every command except groups and `help`. */
 function leavesOf(command: Command): Command[] {
   const { commands } = command;

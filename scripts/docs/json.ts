@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
+import { commandsWithJson } from './commands.ts';
 import { renderShape } from './json-shape.ts';
 
 /** The page of the JSON that commands print. Real runs in a temporary store give its shapes. */
@@ -40,10 +41,18 @@ const RUN: readonly (readonly [title: string, line: string])[] = [
   ['rollback', 'rollback --to 1.0.0 --reason crashes'],
   ['yank', 'yank 1.0.0 --channel beta --reason crashes'],
   ['retire', 'retire 1.2.0'],
+  ['channels remove', 'channels remove beta --force'],
+  ['apps set', 'apps set --display-name Notes'],
+  ['simulate', 'simulate'],
   ['history', 'history'],
   ['verify', 'verify --deep'],
   ['gc', 'gc'],
   ['doctor', 'doctor'],
+  ['copy', 'copy ./data ./copy'],
+  ['accounts invite', 'accounts invite ada@example.com'],
+  ['accounts invitations', 'accounts invitations'],
+  ['accounts list', 'accounts list'],
+  ['contact list', 'contact list'],
   ['init', 'init . --yes --dry-run'],
   ['A command that fails', 'yank 9.9.9'],
 ];
@@ -75,6 +84,10 @@ export async function renderJsonPage(): Promise<string> {
     ([title, each]) =>
       `## ${title}\n\n\`\`\`ts\n${renderShape(each, (key) => NAMES.test(key))}\n\`\`\`\n`,
   );
+  // "apps" alone is "apps list".
+  const missing = commandsWithJson().filter(
+    (name) => !samples.has(name.replace(/ list$/, '')) && !samples.has(name),
+  );
   return `# JSON of commands
 
 Every command with \`--json\` prints one JSON value to standard output, and nothing else there. A command that fails
@@ -82,7 +95,10 @@ prints its error as JSON to standard error. [Exit codes](README.md#commands-in-g
 \`--json\`. Within a minor version, fields are added and none is removed or renamed; ignore fields that you do not know.
 
 \`npm run docs\` makes this page from real runs. \`[name]\` stands for the names of channels, versions or targets, \`?\` for
-a field that some answers lack. A field that is only \`null\`, or a list \`[]\`, had no value in the run. Times are ISO 8601 in UTC, sizes are bytes.
+a field that some answers lack. A field that is only \`null\`, or a list \`[]\`, had no value in the run. Times are ISO 8601 in UTC,
+sizes are bytes.
+
+The run has none of these commands, which print JSON too: ${missing.map((name) => `\`${name}\``).join(', ')}.
 
 ${sections.join('\n')}`;
 }
