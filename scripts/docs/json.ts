@@ -12,6 +12,8 @@ import { renderShape } from './json-shape.ts';
 const BUILD = (version: string, os: string, arch: string): string =>
   `app-${version}-${os},os=${os},arch=${arch},format=zip,name=App-${version}-${os}.zip`;
 
+const FAILING = 'A command that fails';
+
 /** The commands of the run, in order. A command without a title prepares a later one. */
 const RUN: readonly (readonly [title: string, line: string])[] = [
   ['publish', `publish 1.0.0 ${BUILD('1.0.0', 'windows', 'x64')} --create`],
@@ -41,7 +43,8 @@ const RUN: readonly (readonly [title: string, line: string])[] = [
   ['rollback', 'rollback --to 1.0.0 --reason crashes'],
   ['yank', 'yank 1.0.0 --channel beta --reason crashes'],
   ['retire', 'retire 1.2.0'],
-  ['channels remove', 'channels remove beta --force'],
+  ['', 'channels create nightly'],
+  ['channels remove', 'channels remove nightly'],
   ['apps set', 'apps set --display-name Notes'],
   ['simulate', 'simulate'],
   ['history', 'history'],
@@ -54,11 +57,11 @@ const RUN: readonly (readonly [title: string, line: string])[] = [
   ['accounts list', 'accounts list'],
   ['contact list', 'contact list'],
   ['init', 'init . --yes --dry-run'],
-  ['A command that fails', 'yank 9.9.9'],
+  [FAILING, 'yank 9.9.9'],
 ];
 
 /** Keys of objects that are names of the run, and not fields. */
-const NAMES = /^(stable|beta|desktop|\d+\.\d+\.\d+|(windows|macos|linux)(-\w+)?)$/;
+const NAMES = /^(stable|beta|nightly|desktop|\d+\.\d+\.\d+|(windows|macos|linux)(-\w+)?)$/;
 
 export async function renderJsonPage(): Promise<string> {
   const samples = new Map<string, unknown[]>();
@@ -75,6 +78,8 @@ export async function renderJsonPage(): Promise<string> {
     for (const [title, line] of RUN) {
       const printed = await run([...line.split(' '), '--json']);
       if (title !== '') samples.set(title, [...(samples.get(title) ?? []), JSON.parse(printed)]);
+      if ('error' in JSON.parse(printed) !== (title === FAILING))
+        throw new Error(`${line}: ${printed}`);
     }
   } finally {
     process.chdir(home);
