@@ -31,7 +31,7 @@ export async function readAction(): Promise<Action> {
 
 /** The files of a tag without a built publisher, as far as the action needs them. */
 export async function checkOutAction(directory: string): Promise<string> {
-  for (const each of ['action.yml', 'package.json', 'src', 'scripts']) {
+  for (const each of ['action.yml', 'package.json', 'SKILL.md', 'src', 'scripts']) {
     await cp(path.join(ROOT, each), path.join(directory, each), { recursive: true });
   }
   return directory;
