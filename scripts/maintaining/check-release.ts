@@ -41,8 +41,9 @@ export function findObstacles(sources: ReleaseSources): readonly string[] {
   if (readOwner(sources.packageJson) === NO_OWNER) {
     obstacles.push('The files name no account on GitHub. Call "npm run owner -- ACCOUNT".');
   }
+  const isPrerelease = version.includes('-');
   for (const [file, text] of sources.documents) {
-    if (hasEarlyNotes(text)) {
+    if (!isPrerelease && hasEarlyNotes(text)) {
       obstacles.push(
         `${file} says that no version is released. Call "npm version", which removes the note.`,
       );

@@ -11,6 +11,10 @@ minor=${version%.*}
 # older version must not move a name back.
 released=$(gh release list --repo "$GITHUB_REPOSITORY" --exclude-drafts --exclude-pre-releases --limit 1000 \
   --json tagName --jq '.[].tagName')
+if ! grep -Fqx "$TAG" <<<"$released"; then
+  echo "::error::$TAG is not a published release, or it is a pre-release. If you have just published it, run this job again."
+  exit 1
+fi
 newest() { grep -E "^v$1" <<<"$released" | sort --version-sort | tail -n 1; }
 
 # npm must have the package of this release, and no other.
@@ -36,6 +40,9 @@ move_action() {
     --signer-workflow "$GITHUB_REPOSITORY/.github/workflows/release.yml" --source-ref "refs/tags/$TAG"
   export GIT_AUTHOR_NAME='github-actions[bot]' GIT_AUTHOR_EMAIL='41898282+github-actions[bot]@users.noreply.github.com'
   export GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
+  # The same commit again, when this runs again.
+  GIT_AUTHOR_DATE=$(git log -1 --format=%cI "refs/tags/$TAG^{commit}")
+  export GIT_AUTHOR_DATE GIT_COMMITTER_DATE=$GIT_AUTHOR_DATE
   # The files of the release, the publisher so that no job has to build it, and no workflows: the token of a job may not
   # push a tag whose workflows differ from the ones that it had.
   GIT_INDEX_FILE=$(git rev-parse --git-dir)/index-of-action
@@ -58,7 +65,11 @@ move_image() {
   tags=()
   if [ "$(newest "$minor\.")" = "$TAG" ]; then tags+=(--tag "$image:$minor"); fi
   if [ "$(newest "$major\.")" = "$TAG" ]; then tags+=(--tag "$image:$major"); fi
-  if [ "$(newest '')" = "$TAG" ]; then tags+=(--tag "$image:latest"); fi
+  if [ "$(newest '')" = "$TAG" ]; then
+    tags+=(--tag "$image:latest")
+    # The website follows the newest release.
+    echo 'latest=true' >>"$GITHUB_OUTPUT"
+  fi
   if [ ${#tags[@]} -eq 0 ]; then
     echo "::notice::No tag of the image moves: there are newer releases."
     return

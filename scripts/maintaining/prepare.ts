@@ -14,7 +14,9 @@ const today = new Date().toISOString().slice(0, 10);
 writeFileSync(changelog, releaseChanges(readFileSync(changelog, 'utf8'), version, today));
 console.log(`CHANGELOG.md: the unreleased changes are now ${version} - ${today}.`);
 
-for (const file of textFiles().filter((name) => name.endsWith('.md'))) {
+// After a pre-release, users still have no release.
+const documents = version.includes('-') ? [] : textFiles().filter((name) => name.endsWith('.md'));
+for (const file of documents) {
   const text = readFileSync(path.join(PROJECT, file), 'utf8');
   const after = removeEarlyNotes(text);
   if (after === text) continue;

@@ -33,6 +33,17 @@ describe('the sources of a release', () => {
     expect(findObstacles(sources({ tag: undefined }))).toEqual([]);
   });
 
+  it('of a pre-release may say that there is no release', () => {
+    const prerelease = sources({
+      tag: 'v0.2.0-rc.1',
+      packageJson: sources().packageJson.replace('0.2.0', '0.2.0-rc.1'),
+      packageLock: '{"version":"0.2.0-rc.1"}',
+      changelog: releaseChanges(CHANGELOG, '0.2.0-rc.1', '2027-01-31'),
+      documents: new Map([['README.md', NOTE]]),
+    });
+    expect(findObstacles(prerelease)).toEqual([]);
+  });
+
   it.each<[string, Partial<ReleaseSources>, RegExp]>([
     ['another tag', { tag: 'v0.2.1' }, /The tag is v0\.2\.1/],
     ['a tag without v', { tag: '0.2.0' }, /The tag is 0\.2\.0/],

@@ -27,7 +27,11 @@ describe.skipIf(!hasBash)('the scripts of a release', () => {
     await program(
       'npm',
       `case "$1 $2 $3" in
-  "view slipway dist-tags.latest") printf '%s' "$LATEST" ;;
+  "view slipway dist-tags.latest")
+    case $LATEST in
+      E*) echo "npm error code $LATEST" >&2; exit 1 ;;
+      *) printf '%s' "$LATEST" ;;
+    esac ;;
   "view slipway@"*) printf '%s' "$PUBLISHED" ;;
   "config get "*) echo https://registry.example/ ;;
 esac`,
@@ -87,6 +91,9 @@ esac`,
     };
     expect(await tagOf('v0.2.0-rc.1', '0.1.0')).toBe('next');
     expect(await tagOf('v0.1.0', '0.0.0-stage')).toBe('latest');
+    expect(await tagOf('v0.1.0', '0.1.0-rc.1')).toBe('latest');
+    expect(await tagOf('v0.1.0', 'E404')).toBe('latest');
+    expect(await tagOf('v0.1.0', 'E503')).toBe(undefined);
     expect(await tagOf('v0.10.0', '0.9.1')).toBe('latest');
     // A correction of an older minor version.
     expect(await tagOf('v0.9.2', '0.10.0')).toBe('release-0.9');
@@ -170,9 +177,18 @@ esac`,
     const move = async (what: string, tag: string, env: Readonly<Record<string, string>> = {}) => {
       git('checkout', '--quiet', 'main');
       const releases = path.join(directory.path, 'releases');
+      const outputs = path.join(directory.path, 'outputs');
+      await writeFile(outputs, '');
       await writeFile(releases, published.map((each) => `${each}\n`).join(''));
-      const all = { TAG: tag, PUBLISHED: integrityOf(tag), ATTESTED: 'yes', RELEASES: releases };
-      return run('move-names.sh', [what], { ...all, ...env }, clone);
+      const all = {
+        TAG: tag,
+        PUBLISHED: integrityOf(tag),
+        ATTESTED: 'yes',
+        RELEASES: releases,
+        GITHUB_OUTPUT: outputs,
+      };
+      const done = await run('move-names.sh', [what], { ...all, ...env }, clone);
+      return { ...done, outputs: await readFile(outputs, 'utf8') };
     };
     const fetchV0 = () =>
       git('fetch', '--quiet', '--force', 'origin', 'refs/tags/v0:refs/tags/remote-v0');
@@ -225,7 +241,11 @@ esac`,
       expect(git('ls-tree', '--name-only', 'remote-v0')).not.toContain('.github');
       const [kept = ''] = git('ls-remote', '--tags', 'origin', 'action-v0.1.0').split('\t');
       expect(kept).toBe(git('rev-parse', 'remote-v0'));
+      // A second run keeps the commit, which users may have named by now.
+      expect((await move('action', 'v0.1.0')).code).toBe(0);
+      expect(git('ls-remote', '--tags', 'origin', 'action-v0.1.0')).toContain(kept);
       const images = await move('image', 'v0.1.0');
+      expect(images.outputs).toBe('latest=true\n');
       expect(images.called.at(-1)).toBe(
         `${create} --tag ${image}:0.1 --tag ${image}:0 --tag ${image}:latest ${image}:0.1.0`,
       );
@@ -238,6 +258,12 @@ esac`,
       for (const what of ['action', 'image']) expect((await move(what, 'v0.2.0')).code).toBe(0);
       const corrected = await move('image', 'v0.1.1');
       expect(corrected.called.at(-1)).toBe(`${create} --tag ${image}:0.1 ${image}:0.1.1`);
+      expect(corrected.outputs).toBe('');
+      const unpublished = await move('image', 'v0.3.0');
+      expect([unpublished.code, unpublished.stdout]).toEqual([
+        1,
+        expect.stringContaining('v0.3.0 is not a published release'),
+      ]);
       expect((await move('action', 'v0.1.1')).stdout).toContain('v0 stays');
       fetchV0();
       expect(git('show', 'remote-v0:dist/slipway.mjs')).toBe('the publisher of v0.2.0');
