@@ -1,16 +1,5 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderJsonPage } from '../../scripts/docs/json.ts';
 import { renderShape } from '../../scripts/docs/json-shape.ts';
-
-const PAGE = path.join(import.meta.dirname, '../../docs/publishing/json.md');
-
-describe('the JSON of commands', () => {
-  it('has the documented shapes (npm run docs)', async () => {
-    expect(readFileSync(PAGE, 'utf8')).toBe(await renderJsonPage());
-  });
-});
 
 describe('the shape of values', () => {
   const shapeOf = (...samples: readonly unknown[]) =>
