@@ -9,11 +9,8 @@ import { renderTable } from './table.ts';
 
 /** Renders `docs/publishing/commands.md`. */
 export function renderCommands(): string {
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const streams = { stdout: discard, stderr: discard };
-  const program = createProgram(streams, () => async () => {}, COMPLETE.commands);
   const groups = new Map<string, Command[]>();
-  for (const command of leavesOf(program)) {
+  for (const command of allCommands()) {
     const group = groupOf(command).replace(/:$/, '');
     groups.set(group, [...(groups.get(group) ?? []), command]);
   }
@@ -32,18 +29,27 @@ ${sections.join('\n')}`;
 
 /** The names of the commands that have `--json`, such as `channels set`. A default command has the name of its group. */
 export function commandsWithJson(): readonly string[] {
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const streams = { stdout: discard, stderr: discard };
-  const program = createProgram(streams, () => async () => {}, COMPLETE.commands);
-  return leavesOf(program)
+  return allCommands()
     .filter(({ options }) => options.some(({ long }) => long === '--json'))
-    .map((command) => {
-      const usage = command.createHelp().commandUsage(command);
-      return usage.replace(/^slipway /, '').replace(/ [[<].*$/, '');
-    });
+    .map((command) => titleOf(command).replace(/^slipway /, ''));
 }
 
-/** Every command except groups and `help`. */
+/** Such as `slipway channels set`. */
+function titleOf(command: Command): string {
+  return command
+    .createHelp()
+    .commandUsage(command)
+    .replace(/ [[<].*$/, '');
+}
+
+/** Every command except groups and `help`. None of them runs or prints. */
+function allCommands(): readonly Command[] {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const streams = { stdout: discard, stderr: discard };
+  return leavesOf(createProgram(streams, () => async () => {}, COMPLETE.commands));
+}
+
+/** The commands below a group, or the command itself. */
 function leavesOf(command: Command): Command[] {
   const { commands } = command;
   return commands.length === 0 ? [command] : commands.flatMap(leavesOf);
@@ -69,18 +75,16 @@ function renderCommand(command: Command): string {
         `${one.mandatory ? 'required: ' : ''}${help.optionDescription(one)}`,
       ]),
   ];
-  const usage = help.commandUsage(command);
-  const title = usage.replace(/ [[<].*$/, '');
   const table =
     rows.length === 0 ? '' : `\n${renderTable(['argument or option', 'meaning'], rows)}`;
   const lines = examples.map((example) => `slipway ${example}`).join('\n');
-  return `### ${title}
+  return `### ${titleOf(command)}
 
 ${sentence(does)}
 
 Effect: ${effect}
 
-\`${usage}\`
+\`${help.commandUsage(command)}\`
 ${table}
 \`\`\`
 ${lines}

@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { createTextSink } from '../../src/cli/text-sink.ts';
+import { splitWords } from '../../src/cli/try-change.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
 import { commandsWithJson } from './commands.ts';
 import { renderShape } from './json-shape.ts';
@@ -76,10 +78,10 @@ export async function renderJsonPage(): Promise<string> {
     }
     await writeFile('notes.md', 'Faster.\n');
     for (const [title, line] of RUN) {
-      const printed = await run([...line.split(' '), '--json']);
-      if (title !== '') samples.set(title, [...(samples.get(title) ?? []), JSON.parse(printed)]);
-      if ('error' in JSON.parse(printed) !== (title === FAILING))
-        throw new Error(`${line}: ${printed}`);
+      const printed = await run([...splitWords(line), '--json']);
+      const sample = JSON.parse(printed);
+      if ('error' in sample !== (title === FAILING)) throw new Error(`${line}: ${printed}`);
+      if (title !== '') samples.set(title, [...(samples.get(title) ?? []), sample]);
     }
   } finally {
     process.chdir(home);
@@ -100,8 +102,8 @@ prints its error as JSON to standard error. [Exit codes](README.md#commands-in-g
 \`--json\`. Within a minor version, fields are added and none is removed or renamed; ignore fields that you do not know.
 
 \`npm run docs\` makes this page from real runs. \`[name]\` stands for the names of channels, versions or targets, \`?\` for
-a field that some answers lack. A field that is only \`null\`, or a list \`[]\`, had no value in the run. Times are ISO 8601 in UTC,
-sizes are bytes.
+a field that some answers lack. A field that is only \`null\`, or a list \`[]\`, had no value in the run. Times are ISO 8601
+in UTC, sizes are bytes.
 
 The run has none of these commands, which print JSON too: ${missing.map((name) => `\`${name}\``).join(', ')}.
 
@@ -110,8 +112,8 @@ ${sections.join('\n')}`;
 
 /** The JSON of a command. Standard error has warnings of a command that succeeds, and the error of one that fails. */
 async function run(words: readonly string[]): Promise<string> {
-  const stdout = createSink();
-  const stderr = createSink();
+  const stdout = createTextSink();
+  const stderr = createTextSink();
   await runCommandLine(
     words,
     {
@@ -124,15 +126,4 @@ async function run(words: readonly string[]): Promise<string> {
     COMPLETE,
   );
   return stdout.text() === '' ? stderr.text() : stdout.text();
-}
-
-function createSink(): { readonly stream: Writable; readonly text: () => string } {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      chunks.push(String(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => chunks.join('') };
 }

@@ -1,9 +1,10 @@
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
 import { createProgram, sessionOf } from './program.ts';
 import type { AddCommands, Runner } from './runner.ts';
 import type { Terminal, Trial } from './terminal.ts';
+import { createTextSink } from './text-sink.ts';
 
 interface TryDeps {
   readonly terminal: Terminal;
@@ -24,8 +25,8 @@ export async function tryChange(
   trial: Trial,
   line: string,
 ): Promise<void> {
-  const stdout = createSink();
-  const stderr = createSink();
+  const stdout = createTextSink();
+  const stderr = createTextSink();
   // Without a terminal, no command asks a question.
   const quiet: Terminal = {
     facts: terminal.facts,
@@ -85,17 +86,6 @@ function refusalOf(error: unknown, line: string, printed: string): unknown {
     cause: error,
     ...(issues === undefined ? {} : { issues }),
   });
-}
-
-function createSink() {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      chunks.push(String(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => chunks.join('') };
 }
 
 /** A word, or a part of a word: in quotes of either kind, escaped, or bare. */

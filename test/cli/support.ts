@@ -1,6 +1,7 @@
 import path from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/cli/command-line.ts';
+import { createTextSink } from '../../src/cli/text-sink.ts';
 import { COMPLETE } from '../../src/features/package-commands.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -33,8 +34,8 @@ export async function slipway(
   if (running > 0 && process.cwd() !== path.resolve(cwd)) {
     throw new Error('Commands that run at the same time must have the same working directory.');
   }
-  const stdout = createSink();
-  const stderr = createSink();
+  const stdout = createTextSink();
+  const stderr = createTextSink();
   running += 1;
   process.chdir(cwd);
   try {
@@ -51,17 +52,6 @@ export async function slipway(
     running -= 1;
     if (running === 0) process.chdir(home);
   }
-}
-
-function createSink(): { readonly stream: Writable; readonly text: () => string } {
-  const chunks: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      chunks.push(String(chunk));
-      done();
-    },
-  });
-  return { stream, text: () => chunks.join('') };
 }
 
 /** Parses what `--json` printed. The standard output must contain nothing else. */

@@ -23,7 +23,8 @@ const LOWER = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
  * earlier version wrote, so a schema may only grow: new optional properties, new values, wider bounds.
  */
 export function narrowings(before: Schema, after: Schema, at = ''): readonly string[] {
-  const [old, now] = [before, after].map(alternatives);
+  const old = alternatives(before);
+  const now = alternatives(after);
   if (old !== undefined || now !== undefined) {
     const candidates = now ?? [after];
     return (old ?? [before]).flatMap((each) => {

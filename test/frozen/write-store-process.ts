@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { splitWords } from '../../src/cli/try-change.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { slipway } from '../cli/support.ts';
 import { createFixedClock } from '../support/clock.ts';
@@ -18,23 +19,22 @@ const work = `${DATA_DIR}.work`;
 await mkdir(work, { recursive: true });
 const env = { DATA_DIR };
 
-async function run(...words: readonly string[]): Promise<void> {
-  const finished = await slipway(words, { cwd: work, env });
-  if (finished.code !== 0)
-    throw new Error(`${words.join(' ')}: ${finished.stdout}${finished.stderr}`);
+/** Runs a command, given as a line for a shell. */
+async function run(line: string): Promise<void> {
+  const { code, stdout, stderr } = await slipway(splitWords(line), { cwd: work, env });
+  if (code !== 0) throw new Error(`${line}: ${stdout}${stderr}`);
 }
 
-async function build(version: string, ...targets: readonly string[]): Promise<readonly string[]> {
-  const files = [];
-  for (const target of targets) {
+/** Writes a file for each target, and describes them as arguments of `publish`. */
+async function build(version: string, ...targets: readonly string[]): Promise<string> {
+  const files = targets.map(async (target) => {
     const [os, arch, format] = target.split('-');
     const file = path.join(work, `Notes-${version}.${os}.${arch}`);
     await writeFile(file, `Notes ${version} for ${os} on ${arch}`);
-    files.push(
-      `${file},os=${os},arch=${arch},format=${format},name=Notes ${version} ${os} ${arch}.${format}`,
-    );
-  }
-  return files;
+    const name = `Notes ${version} ${os} ${arch}.${format}`;
+    return `"${file},os=${os},arch=${arch},format=${format},name=${name}"`;
+  });
+  return (await Promise.all(files)).join(' ');
 }
 
 const ALL = ['windows-x64-nsis', 'macos-arm64-zip', 'linux-x64-appimage'] as const;
@@ -43,43 +43,21 @@ await writeFile(path.join(work, 'en.md'), 'Faster **search**.\n');
 await writeFile(path.join(work, 'de.md'), 'Schnellere **Suche**.\n');
 
 // An application without signatures, with releases in every state.
-const notes = ['--notes-file', 'en.md', '--notes-file', 'de=de.md'];
-await run('publish', '1.0.0', ...(await build('1.0.0', ...ALL)), '--create', ...notes);
-await run('publish', '1.1.0', ...(await build('1.1.0', ...ONE)), '--mandatory-for', '<1.1.0');
-await run('publish', '1.2.0', ...(await build('1.2.0', ...ONE)));
-await run('yank', '1.2.0', '--reason', 'deletes files');
-await run('publish', '1.3.0', ...(await build('1.3.0', ...ONE)));
-await run('pause', '1.3.0', '--reason', 'crashes at start');
-await run('publish', '2.0.0', ...(await build('2.0.0', ...ALL)), '--requires', '>=1.1.0');
-await run(
-  'rollout',
-  '2.0.0',
-  '--plan',
-  '10%@0h,50%@24h,100%@72h',
-  '--freeze-window',
-  'Fri 16:00..Mon 08:00 Europe/Berlin',
-);
-await run(
-  'publish',
-  '2.1.0',
-  ...(await build('2.1.0', 'windows-x64-nsis')),
-  '--expect',
-  'windows-x64,linux-x64',
-);
-await run(
-  'channels',
-  'create',
-  'beta',
-  '--inherits',
-  'stable',
-  '--keep',
-  '3',
-  '--allow-downgrade',
-  'on',
-);
-await run('publish', '2.2.0-beta.1', ...(await build('2.2.0-beta.1', ...ONE)), '--channel', 'beta');
-await run('notes', '1.0.0', '--file', 'en.md');
-await run('apps', 'set', '--display-name', 'Harbor Notes');
+const notes = '--notes-file en.md --notes-file de=de.md';
+await run(`publish 1.0.0 ${await build('1.0.0', ...ALL)} --create ${notes}`);
+await run(`publish 1.1.0 ${await build('1.1.0', ...ONE)} --mandatory-for "<1.1.0"`);
+await run(`publish 1.2.0 ${await build('1.2.0', ...ONE)}`);
+await run('yank 1.2.0 --reason "deletes files"');
+await run(`publish 1.3.0 ${await build('1.3.0', ...ONE)}`);
+await run('pause 1.3.0 --reason "crashes at start"');
+await run(`publish 2.0.0 ${await build('2.0.0', ...ALL)} --requires ">=1.1.0"`);
+const weekend = 'Fri 16:00..Mon 08:00 Europe/Berlin';
+await run(`rollout 2.0.0 --plan 10%@0h,50%@24h,100%@72h --freeze-window "${weekend}"`);
+await run(`publish 2.1.0 ${await build('2.1.0', ...ONE)} --expect windows-x64,linux-x64`);
+await run('channels create beta --inherits stable --keep 3 --allow-downgrade on');
+await run(`publish 2.2.0-beta.1 ${await build('2.2.0-beta.1', ...ONE)} --channel beta`);
+await run('notes 1.0.0 --file en.md');
+await run('apps set --display-name "Harbor Notes"');
 
 // An electron-builder build, whose signed update document is carried along.
 const electron = path.join(work, 'electron');
@@ -88,38 +66,19 @@ const installer = 'Shell Setup 1.0.0.exe';
 await writeFile(path.join(electron, installer), 'an installer');
 const feed = signFeed({ version: '1.0.0', files: [describeContent(installer, 'an installer')] });
 await writeFile(path.join(electron, 'latest.yml'), feed);
-await run('publish', '1.0.0', electron, '--app', 'shell', '--create');
+await run('publish 1.0.0 electron --app shell --create');
 
 // An application whose catalog is signed. One release has the signatures that its channel needs, and one waits.
-for (const key of ['one.key', 'two.key']) await run('trust', 'new-key', key, '--no-passphrase');
-await run('publish', '1.0.0', ...(await build('1.0.0', ...ALL)), '--app', 'signed', '--create');
+for (const key of ['one', 'two']) await run(`trust new-key ${key}.key --no-passphrase`);
+await run(`publish 1.0.0 ${await build('1.0.0', ...ALL)} --app signed --create`);
 await run(
-  'trust',
-  'init',
-  '--app',
-  'signed',
-  '--root',
-  'one.pub',
-  '--operators',
-  'one.pub',
-  '--channel',
-  'stable=one.pub,two.pub:2',
-  '--expires',
-  '3650',
-  '--key',
-  'one.key',
-  '--key',
-  'two.key',
-  '--yes',
+  'trust init --app signed --root one.pub --operators one.pub --channel stable=one.pub,two.pub:2 --expires 3650 --key one.key --key two.key',
 );
-const trust = ['--app', 'signed', '--key', 'one.key'];
 Object.assign(env, { TRUST_ROOT: path.join(work, 'root.json') });
-await run('publish', '1.1.0', ...(await build('1.1.0', ...ONE)), ...trust);
-for (const key of ['one.key', 'two.key']) {
-  await run('sign', '1.1.0', '--app', 'signed', '--key', key, '--yes');
-}
-await run('publish', '1.2.0', ...(await build('1.2.0', ...ONE)), ...trust);
-await run('sign', '1.2.0', '--app', 'signed', '--key', 'two.key', '--yes');
+await run(`publish 1.1.0 ${await build('1.1.0', ...ONE)} --app signed --key one.key`);
+for (const key of ['one', 'two']) await run(`sign 1.1.0 --app signed --key ${key}.key --yes`);
+await run(`publish 1.2.0 ${await build('1.2.0', ...ONE)} --app signed --key one.key`);
+await run('sign 1.2.0 --app signed --key two.key --yes');
 Object.assign(env, { TRUST_ROOT: '' });
 
 // What the service writes: accounts, sessions, developer keys, messages, counts.
@@ -168,7 +127,7 @@ for (const platform of ['windows', 'macos', 'linux']) {
     });
   }
 }
-await run('accounts', 'invite', 'lin@example.com');
+await run('accounts invite lin@example.com');
 await service.app.usage.refresh();
 await service.app.background.stop(Promise.resolve());
 await service.close();
