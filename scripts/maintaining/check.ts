@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { notesOf, withAbsoluteLinks } from './changelog.ts';
 import { findObstacles } from './check-release.ts';
 import { readOwner } from './owner-text.ts';
-import { PROJECT, textFiles } from './project-files.ts';
+import { readDocuments, readProjectFile } from './project-files.ts';
 
 /**
  * Refuses to release sources that contradict each other: `check.ts [TAG] [--notes FILE]`. With `--notes`, it writes the
@@ -14,19 +13,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { notes: { type: 'string' } },
 });
-const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
-const packageJson = read('package.json');
-const changelog = read('CHANGELOG.md');
+const packageJson = readProjectFile('package.json');
+const changelog = readProjectFile('CHANGELOG.md');
 const obstacles = findObstacles({
   tag: positionals[0],
   packageJson,
-  packageLock: read('package-lock.json'),
+  packageLock: readProjectFile('package-lock.json'),
   changelog,
-  documents: new Map(
-    textFiles()
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => [file, read(file)]),
-  ),
+  documents: readDocuments(),
 });
 if (obstacles.length > 0) {
   console.error(

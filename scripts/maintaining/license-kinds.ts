@@ -1,3 +1,5 @@
+import { BUILT_IN } from './production-lock.ts';
+
 /** The licences of packages, as package-lock.json states them: the field `license` of each package.json. */
 
 /** SPDX identifiers of permissive licences, which ask for no more than a notice. */
@@ -6,19 +8,21 @@ const ACCEPTED = new Set([
   'PSF-2.0',
 ]);
 /** Also accepted for tools that only developers run, and whose code is in nothing that is published. */
-const ACCEPTED_TOOLS = new Set([...ACCEPTED, 'CC-BY-4.0', 'MPL-2.0', 'Python-2.0']);
+const ACCEPTED_TOOLS = new Set([...ACCEPTED, 'MPL-2.0', 'Python-2.0']);
 
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
   readonly dev?: boolean;
-  readonly link?: boolean;
 }
 
 function packagesOf(lock: string): readonly (readonly [string, LockedPackage])[] {
   const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
   return Object.entries(packages).filter(([folder]) => folder !== '');
 }
+
+const isBuiltIn = (folder: string): boolean =>
+  BUILT_IN.some((name) => folder === `node_modules/${name}`);
 
 /** An SPDX expression such as `(MIT OR EUPL-1.1+)`: one side of an OR is enough, and both sides of an AND count. */
 function isAccepted(expression: string, accepted: ReadonlySet<string>): boolean {
@@ -32,8 +36,9 @@ function isAccepted(expression: string, accepted: ReadonlySet<string>): boolean 
 export function findUnknownLicenses(lock: string): readonly string[] {
   return packagesOf(lock)
     .filter(
-      ([, { license, dev }]) =>
-        license === undefined || !isAccepted(license, dev ? ACCEPTED_TOOLS : ACCEPTED),
+      ([folder, { license, dev }]) =>
+        license === undefined ||
+        !isAccepted(license, dev && !isBuiltIn(folder) ? ACCEPTED_TOOLS : ACCEPTED),
     )
     .map(
       ([folder, { version, license }]) =>

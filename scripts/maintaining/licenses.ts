@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { countLicenses, findUnknownLicenses } from './license-kinds.ts';
-import { PROJECT } from './project-files.ts';
+import { readProjectFile } from './project-files.ts';
 
 /** `npm run licenses` counts the licences of all packages, and fails when the project does not accept one of them. */
-const lock = readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8');
+const lock = readProjectFile('package-lock.json');
 for (const [use, counts] of countLicenses(lock)) {
   console.log(`${use}:`);
   for (const [license, count] of counts) console.log(`${String(count).padStart(5)}  ${license}`);

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isOwner, readOwner, replaceOwner } from './owner-text.ts';
-import { PROJECT, textFiles } from './project-files.ts';
+import { PROJECT, readProjectFile, readTextFiles } from './project-files.ts';
 
 /**
  * `npm run owner -- ACCOUNT` writes the account on GitHub that has the repository into every file that names it.
@@ -16,10 +16,9 @@ if (account === undefined || others.length > 0 || !isOwner(account)) {
   process.exit(2);
 }
 
-const before = readOwner(readFileSync(path.join(PROJECT, 'package.json'), 'utf8'));
+const before = readOwner(readProjectFile('package.json'));
 const changed: string[] = [];
-for (const file of textFiles()) {
-  const text = readFileSync(path.join(PROJECT, file), 'utf8');
+for (const [file, text] of readTextFiles()) {
   const after = replaceOwner(text, before, account);
   if (after === text) continue;
   writeFileSync(path.join(PROJECT, file), after);

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { productionLock } from './production-lock.ts';
-import { PROJECT } from './project-files.ts';
+import { readProjectFile } from './project-files.ts';
 
 /**
  * Prints the SBOM of the package, in CycloneDX. `npm sbom --omit dev` alone leaves out a package that a tool of
  * developers needs as well, such as zod (npm 11.19), so npm gets a lock file without the tools.
  */
-const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 const { packageJson, packageLock } = productionLock(
-  read('package.json'),
-  read('package-lock.json'),
+  readProjectFile('package.json'),
+  readProjectFile('package-lock.json'),
 );
 const temporary = mkdtempSync(path.join(tmpdir(), 'slipway-sbom-'));
 // npm names the application after its folder.

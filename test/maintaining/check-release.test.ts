@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasEarlyNotes, removeEarlyNotes } from '../../scripts/maintaining/before-first.ts';
 import {
@@ -9,7 +7,7 @@ import {
   withAbsoluteLinks,
 } from '../../scripts/maintaining/changelog.ts';
 import { findObstacles, type ReleaseSources } from '../../scripts/maintaining/check-release.ts';
-import { PROJECT, textFiles } from '../../scripts/maintaining/project-files.ts';
+import { readDocuments, readProjectFile } from '../../scripts/maintaining/project-files.ts';
 
 const CHANGELOG =
   '# Changelog\n\n## Unreleased\n\n- Something new.\n\n## 0.1.0 - 2026-12-01\n\n- The first.\n';
@@ -91,8 +89,8 @@ describe('the changelog', () => {
   });
 
   it('of this project can be released', () => {
-    const text = readFileSync(path.join(PROJECT, 'CHANGELOG.md'), 'utf8');
-    const { version } = JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8'));
+    const text = readProjectFile('CHANGELOG.md');
+    const { version } = JSON.parse(readProjectFile('package.json'));
     const isReleased = newestHeading(text)?.startsWith(`${version} - `) === true;
     const notes = notesOf(isReleased ? text : releaseChanges(text, version, '2027-01-31'), version);
     // GitHub takes notes of 125,000 characters.
@@ -107,16 +105,13 @@ describe('notes for the time before the first release', () => {
   });
 
   it('leave documents that contradict nothing, and exist as long as no version is released', () => {
-    const documents = textFiles().filter((file) => file.endsWith('.md'));
-    const noted = documents.filter((file) =>
-      hasEarlyNotes(readFileSync(path.join(PROJECT, file), 'utf8')),
-    );
-    const changelog = readFileSync(path.join(PROJECT, 'CHANGELOG.md'), 'utf8');
+    const documents = [...readDocuments()];
+    const noted = documents.filter(([, text]) => hasEarlyNotes(text)).map(([file]) => file);
+    const changelog = readProjectFile('CHANGELOG.md');
     if (/^## \d+\.\d+\.\d+ /m.test(changelog)) expect(noted).toEqual([]);
     else expect(noted).toContain('README.md');
-    for (const file of documents) {
-      const after = removeEarlyNotes(readFileSync(path.join(PROJECT, file), 'utf8'));
-      expect(after, file).not.toMatch(
+    for (const [file, text] of documents) {
+      expect(removeEarlyNotes(text), file).not.toMatch(
         /before the first release -->|no version .*(on npm|released) yet/i,
       );
     }

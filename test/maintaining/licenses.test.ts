@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { countLicenses, findUnknownLicenses } from '../../scripts/maintaining/license-kinds.ts';
-import { PROJECT } from '../../scripts/maintaining/project-files.ts';
+import { BUILT_IN } from '../../scripts/maintaining/production-lock.ts';
+import { readProjectFile } from '../../scripts/maintaining/project-files.ts';
 
-const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 const lockOf = (license: string | undefined, dev = false): string =>
   JSON.stringify({
     packages: {
@@ -15,7 +13,7 @@ const lockOf = (license: string | undefined, dev = false): string =>
 
 describe('the licences of packages', () => {
   it('are of accepted kinds', () => {
-    const lock = read('package-lock.json');
+    const lock = readProjectFile('package-lock.json');
     expect(findUnknownLicenses(lock)).toEqual([]);
     const [[, installed = []] = []] = countLicenses(lock);
     expect(installed[0]?.[0]).toBe('MIT');
@@ -38,8 +36,8 @@ describe('the licences of packages', () => {
   it('may be MPL-2.0 for tools, but not for what a build puts into the package', () => {
     expect(findUnknownLicenses(lockOf('MPL-2.0', true))).toEqual([]);
     // esbuild puts the code of these developers' packages into files that users get.
-    const { packages } = JSON.parse(read('package-lock.json'));
-    const built = ['preact', 'uplot', 'tuf-js'].map((name) => packages[`node_modules/${name}`]);
+    const { packages } = JSON.parse(readProjectFile('package-lock.json'));
+    const built = BUILT_IN.map((name) => packages[`node_modules/${name}`]);
     expect(built.map(({ license }) => license)).toEqual(['MIT', 'MIT', 'MIT']);
   });
 });

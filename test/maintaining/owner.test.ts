@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -9,10 +7,9 @@ import {
   readOwner,
   replaceOwner,
 } from '../../scripts/maintaining/owner-text.ts';
-import { PROJECT, textFiles } from '../../scripts/maintaining/project-files.ts';
+import { readProjectFile, readTextFiles } from '../../scripts/maintaining/project-files.ts';
 
-const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
-const OWNER = readOwner(read('package.json'));
+const OWNER = readOwner(readProjectFile('package.json'));
 
 /** Every way in which the files name the account. */
 const TEXT = [
@@ -27,21 +24,21 @@ const TEXT = [
 
 describe('the account of the repository', () => {
   it('is the same in all files', () => {
-    const files = textFiles();
+    const files = [...readTextFiles()];
     expect(files.length).toBeGreaterThan(1000);
-    const others = files.flatMap((file) =>
-      ownersIn(read(file))
+    const others = files.flatMap(([file, text]) =>
+      ownersIn(text)
         .filter((name) => name.toLowerCase() !== OWNER.toLowerCase())
         .map((name) => `${file}: ${name}`),
     );
     expect(others).toEqual([]);
-    const naming = files.filter((file) => ownersIn(read(file)).length > 0);
+    const naming = files.filter(([, text]) => ownersIn(text).length > 0).map(([file]) => file);
     expect(naming).toEqual(
       expect.arrayContaining(['README.md', 'security-insights.yml', 'docs/publishing/ci.md']),
     );
     // A form that the script does not know stays behind.
     const left = files.filter(
-      (file) => OWNER !== NO_OWNER && /\bOWNER(?:\/slipway|\.github)/.test(read(file)),
+      ([, text]) => OWNER !== NO_OWNER && /\bOWNER(?:\/slipway|\.github)/.test(text),
     );
     expect(left).toEqual([]);
   });

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BUILT_IN } from '../../scripts/maintaining/production-lock.ts';
-import { PROJECT } from '../../scripts/maintaining/project-files.ts';
+import { PROJECT, readProjectFile } from '../../scripts/maintaining/project-files.ts';
 import { hasProgram } from '../support/programs.ts';
 import { makeTemporaryDirectory } from '../support/release.ts';
 
@@ -277,9 +276,7 @@ describe('the SBOM', () => {
     const { stdout } = spawnSync(process.execPath, [sbom], { cwd: PROJECT, encoding: 'utf8' });
     const { metadata, components } = JSON.parse(stdout) as Sbom;
     expect(metadata.component.name).toBe('slipway');
-    const { packages } = JSON.parse(
-      readFileSync(path.join(PROJECT, 'package-lock.json'), 'utf8'),
-    ) as Lock;
+    const { packages } = JSON.parse(readProjectFile('package-lock.json')) as Lock;
     const installed = Object.entries(packages)
       .filter(([folder, { dev }]) => folder !== '' && dev !== true)
       .map(([folder, { version }]) => `pkg:npm/${folder.split('node_modules/').pop()}@${version}`);

