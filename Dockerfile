@@ -14,7 +14,7 @@ RUN npm run build && npm prune --omit=dev
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 LABEL org.opencontainers.image.title="Slipway" \
-  org.opencontainers.image.description="Desktop-update and release distribution service on object storage" \
+  org.opencontainers.image.description="Publishes desktop applications to a bucket, and answers their updaters" \
   org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.base.name="docker.io/library/node:24.18.0-bookworm-slim"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data METRICS_HOST=0.0.0.0 METRICS_PORT=9464

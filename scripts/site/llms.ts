@@ -16,8 +16,7 @@ const addressed = (purpose: string): string =>
 export function renderLlms(site: string, summary: string, groups: readonly PageGroup[]): string {
   const sections = groups.map(({ title, pages }) => {
     const lines = pages.map(
-      ({ file, title: name, purpose }) =>
-        `- [${name}](${site}${file})${purpose === undefined ? '' : `: to ${addressed(purpose)}`}`,
+      ({ file, title: name, purpose }) => `- [${name}](${site}${file}): to ${addressed(purpose)}`,
     );
     return `## ${title}\n\n${lines.join('\n')}\n`;
   });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The pages of the documentation, for the website. Their order is the order of the index, `docs/README.md`. */
@@ -9,8 +9,8 @@ interface Page {
   /** Relative to `docs`, such as `clients/README.md`. */
   readonly file: string;
   readonly title: string;
-  /** What a reader wants who opens the page, as the index has it; undefined for the index. */
-  readonly purpose: string | undefined;
+  /** What a reader wants who opens the page, as the index has it. */
+  readonly purpose: string;
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 
 /** All pages but the index, in groups. */
 export function readPages(): readonly PageGroup[] {
-  const purposes = purposesOf(readPage('README.md').text);
+  const purposes = purposesOf(readFileSync(path.join(DOCS, 'README.md'), 'utf8'));
   const order = [...purposes.keys()];
   const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(path.sep).join('/'))
@@ -40,14 +40,12 @@ export function readPages(): readonly PageGroup[] {
     title,
     pages: files
       .filter((file) => path.posix.dirname(file) === folder)
-      .map((file) => ({ ...readPage(file), purpose: purposes.get(file) })),
+      .map((file) => {
+        const text = readFileSync(path.join(DOCS, file), 'utf8');
+        const heading = /^# (.+)$/m.exec(text)?.[1] ?? file;
+        return { file, title: heading, purpose: purposes.get(file) ?? heading, text };
+      }),
   }));
-}
-
-function readPage(file: string): Page {
-  const text = readFileSync(path.join(DOCS, file), 'utf8');
-  const title = /^# (.+)$/m.exec(text)?.[1] ?? file;
-  return { file, title, purpose: undefined, text };
 }
 
 /** The first column of the index for each page that it links to, in the order of the index. */
@@ -58,7 +56,7 @@ function purposesOf(index: string): ReadonlyMap<string, string> {
   for (const link of [/\]\(([^)#]+\.md)\)/g, /\]\(([^)#]+\.md)#[^)]*\)/g]) {
     for (const [, purpose = '', links = ''] of rows) {
       for (const [, file = ''] of links.matchAll(link)) {
-        if (existsSync(path.join(DOCS, file)) && !purposes.has(file)) purposes.set(file, purpose);
+        if (!purposes.has(file)) purposes.set(file, purpose);
       }
     }
   }

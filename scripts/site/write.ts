@@ -8,7 +8,7 @@ import { readPages } from './pages.ts';
 /** Adds to the website what VitePress does not make: the page of the HTTP API, and the files for tools. */
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const SITE = path.join(ROOT, 'site/dist');
-const { homepage } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+const { homepage, description } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 
 function write(file: string, text: string): void {
   mkdirSync(path.dirname(path.join(SITE, file)), { recursive: true });
@@ -22,15 +22,9 @@ for (const file of SWAGGER_FILES) copyFileSync(swaggerFile(file), path.join(SITE
 const groups = readPages();
 const skill = readFileSync(path.join(ROOT, 'SKILL.md'), 'utf8');
 write('SKILL.md', skill);
-write(
-  'llms.txt',
-  renderLlms(
-    homepage,
-    'Slipway publishes desktop applications to a bucket, and answers their updaters.',
-    groups,
-  ),
-);
+write('llms.txt', renderLlms(homepage, `${description}.`, groups));
 write('llms-full.txt', renderAllPages(skill, groups));
 // The sources of the pages, to which llms.txt links.
-for (const { file, text } of groups.flatMap(({ pages }) => pages)) write(file, text);
-console.log(`site/dist: ${groups.flatMap(({ pages }) => pages).length + 2} pages`);
+const pages = groups.flatMap((group) => group.pages);
+for (const { file, text } of pages) write(file, text);
+console.log(`site/dist: ${pages.length + 2} pages`);

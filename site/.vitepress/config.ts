@@ -6,9 +6,9 @@ import { DOCS, readPages } from '../../scripts/site/pages.ts';
 /** The website of the documentation. It has no text of its own but the first screen: the pages are those in `docs`. */
 
 const ROOT = path.resolve(DOCS, '..');
-const { homepage, repository } = JSON.parse(
+const { description, homepage, repository } = JSON.parse(
   readFileSync(path.join(ROOT, 'package.json'), 'utf8'),
-) as { homepage: string; repository: { url: string } };
+) as { description: string; homepage: string; repository: { url: string } };
 const FORGE = repository.url.replace(/^git\+(.*)\.git$/, '$1');
 const BASE = new URL(homepage).pathname;
 
@@ -48,7 +48,7 @@ const vueForPages = {
 
 export default defineConfig({
   title: 'Slipway',
-  description: 'Publishes desktop applications to a bucket, and answers their updaters.',
+  description: `${description}.`,
   lang: 'en',
   base: BASE,
   srcDir: '../docs',

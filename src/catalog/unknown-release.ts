@@ -11,9 +11,13 @@ import { type ReaderDeps, readApplications } from './read.ts';
 /** @throws AppError `store_unavailable`, `store_denied` */
 export async function unknownApplication(deps: ReaderDeps, application: string): Promise<AppError> {
   const applications = await readApplications(deps);
+  const first =
+    applications.length === 0
+      ? ' "slipway publish VERSION FILES --create" makes the first one.'
+      : '';
   return new AppError(
     'unknown_application',
-    `No application "${application}" in this store. ${known('Applications', applications, application)}${applications.length === 0 ? ' "slipway publish VERSION FILES --create" makes the first one.' : ''}`,
+    `No application "${application}" in this store. ${known('Applications', applications, application)}${first}`,
   );
 }
 

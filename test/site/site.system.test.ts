@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../cli/support.ts';
 import { launchBrowser, overflowOf, PHONE, skipsBrowser } from '../e2e/website-page.ts';
 import { rounds } from '../support/rounds.ts';
-import { createFileHandler } from './file-handler.ts';
 
 /** The website, built by its command and read in a browser, at the path that it has on GitHub Pages. */
 
@@ -129,4 +128,28 @@ async function isWithin(
     box.x + box.width <= screen.width &&
     box.y + box.height <= screen.height
   );
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
+
+/** Answers as GitHub Pages does: `/slipway/concepts` is the file `concepts.html`. */
+function createFileHandler(root: string, base: string): RequestListener {
+  return (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://pages');
+    const named = path.join(root, decodeURIComponent(pathname.slice(base.length - 1)));
+    const candidates = [named, `${named}.html`, path.join(named, 'index.html')];
+    const file = candidates.find((each) => existsSync(each) && statSync(each).isFile());
+    if (!pathname.startsWith(base) || file === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const type = TYPES[path.extname(file)] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type }).end(readFileSync(file));
+  };
 }
