@@ -23,3 +23,17 @@ it(
   },
   TIMEOUT_MS,
 );
+
+it('an attacker without keys makes no service offer anything unsigned: 200 alterations', async () => {
+  expect(
+    await alterStores(
+      base,
+      Array.from({ length: 200 }, (_, seed) => seed),
+    ),
+  ).toEqual([]);
+});
+
+it('an attacker with the key of an operator adds nothing to stable: 100 alterations', async () => {
+  const seeds = Array.from({ length: 100 }, (_, seed) => seed);
+  expect(await alterStores(base, seeds, 'operator')).toEqual([]);
+});
