@@ -22,6 +22,7 @@ import {
   type ChannelJson,
   type OfferJson,
   type RevisionJson,
+  SIGNED_REVISION_VERSION,
   SUMMARY_LENGTH_MAX,
 } from './documents/revision-document.ts';
 import { fullnessOf, jsonBytes } from './documents/revision-size.ts';
@@ -241,7 +242,7 @@ export async function changeCatalog<P>(
       const hint =
         previous === undefined ? 0 : Math.max(known, base?.hint ?? (await findHint(deps, known)));
       const unsigned: Revision = seal({
-        schema_version: SCHEMA_VERSION,
+        schema_version: trust === undefined ? SCHEMA_VERSION : SIGNED_REVISION_VERSION,
         type: 'catalog_revision' as const,
         application,
         revision: attempt.number,

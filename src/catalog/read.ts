@@ -5,10 +5,12 @@ import type { ObjectStore } from '../store/object-store.ts';
 import { createNewestKnown, type NewestKnown } from '../store/sequence/newest-known.ts';
 import {
   type Announced,
+  beyondReasons,
+  findEvery,
   findNewestListed,
   findPresent,
-  findTaken,
   higher,
+  lostReason,
   type Position,
   readDocument,
   readSoundDocument,
@@ -224,9 +226,7 @@ async function readStored<T, K>(
   keep: (document: T) => K,
   onProgress: (done: number, total: number) => void,
 ): Promise<Stored<T> & { readonly kept: readonly { readonly number: number; readonly of: K }[] }> {
-  const { found, above, holes } = await findTaken(deps.store, sequence);
-  const numbers = [...Array(found).keys()].map((index) => index + 1);
-  numbers.push(...[...above, ...holes].sort((a, b) => a - b));
+  const numbers = await findEvery(deps.store, sequence);
   const limit = pLimit(READS_AT_ONCE);
   const problems: string[] = [];
   let done = 0;
@@ -299,13 +299,17 @@ export async function readStoredRevisions(
   const named = higher(announced.get(application), await findNamed(deps, application));
   // Lists the revisions last: every named revision was stored before the document that names it, so a missing one was
   // deleted.
-  const { corrupt } = withLost(sequence, await findNewestListed(deps.store, sequence), named);
+  const position = withLost(sequence, await findNewestListed(deps.store, sequence), named);
+  const { corrupt, unreachable, last } = position;
   const lost = corrupt.filter(({ lostWith }) => lostWith !== undefined);
+  const far = unreachable && lostReason(sequence.key(unreachable.number), unreachable, last);
   return {
     ...stored,
     problems: [
       ...stored.problems,
       ...lost.map(({ reason }) => reason),
+      ...(far === undefined ? [] : [far]),
+      ...beyondReasons(position, sequence.key),
       ...broken.map(
         ({ number }) =>
           `${sequence.key(number)} was not made from the revision before it: the chain is broken there.`,

@@ -4,6 +4,7 @@ import type { ReadableSequence } from '../store/sequence/read-checked.ts';
 import {
   type Announced,
   advance,
+  beyondReasons,
   type Entry,
   type FollowedSequence,
   findNewestListed,
@@ -62,7 +63,7 @@ export async function readOn<T>(
   }
   // Starts at the last readable document, so it reads corrupt documents again: an operator may have repaired them.
   const newer = await readNewer(store, sequence, position.newest?.number ?? 0, options);
-  const next = advance(position, newer);
+  const next = advance(sequence, position, newer);
   const isLost = announced !== undefined && announced.number > next.last;
   if (newer.failure !== undefined || !isLost) {
     return { position: next, failure: newer.failure, lost: undefined };
@@ -90,6 +91,7 @@ export function problemsOf<T>(
     ...(failure === undefined ? [] : [publicSentence(failure)]),
     ...(position?.corrupt ?? []).map(({ reason }) => reason),
     ...(position?.holes ?? []).map((number) => `${keyOf(number)} is missing.`),
+    ...beyondReasons(position ?? {}, keyOf),
   ];
 }
 

@@ -8,7 +8,13 @@ import {
   checkApplications,
 } from './documents/applications-document.ts';
 import { MANIFEST_BYTES_MAX, manifestSchema } from './documents/manifest-document.ts';
-import { checkRevision, isLongList, revisionSchema } from './documents/revision-document.ts';
+import {
+  checkRevision,
+  isLongList,
+  REVISION_REACH,
+  revisionSchema,
+  SIGNED_REVISION_VERSION,
+} from './documents/revision-document.ts';
 import { REVISION_BYTES_MAX } from './documents/revision-size.ts';
 import { ignoreUnreadable, readNewestHints } from './following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
@@ -42,9 +48,11 @@ export function revisionSequence(application: string, trust?: Trust): Sequence<R
     schema: revisionSchema,
     check: checkRevision,
     isLong: isLongList,
+    newestVersion: SIGNED_REVISION_VERSION,
     corruptNewest: 'unknown',
     loss: 'This catalog revision may have been a withdrawal.',
     documentBytesMax: REVISION_BYTES_MAX,
+    reach: REVISION_REACH,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
     verify: verifierOf(application, trust),

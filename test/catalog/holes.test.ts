@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { announceChange, readHints } from '../../src/catalog/following/hints.ts';
+import { announceChange } from '../../src/catalog/following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from '../../src/catalog/keys.ts';
 import { readApplications, readRevision } from '../../src/catalog/read.ts';
 import { diagnose } from '../../src/features/doctor/diagnose/diagnose.ts';
@@ -9,7 +9,9 @@ import { verifyCatalog } from '../../src/releases/verify/verify-catalog.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { openFilesystemStore } from '../../src/store/filesystem/filesystem.ts';
 import { createKnownStore } from '../../src/store/open/known-store.ts';
+import { digestOf } from '../../src/store/sequence/envelope.ts';
 import { createFaultyStore } from '../support/faulty-store.ts';
+import { readText } from '../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../support/release.ts';
 import {
   createWorld,
@@ -279,24 +281,86 @@ describe('a newest revision that was deleted', () => {
     expect(isFirst).toBe(false);
   });
 
-  it('is claimed by a false hint: one command goes on, and the number that it names is not trusted further', async () => {
+  it('is claimed by a false hint far above it: commands name the hint, and never its number as the next one', async () => {
     const world = await setUp();
     await announceChange(world.parts, 'desktop', 4, 1_000_000_000);
-    const refused = '--skip-corrupt 1000000000;';
+    const refused =
+      'the newest stored number is 4. Restore the objects between them from a backup. If they never existed, delete this object: changes/5.json.';
     await expect(yank(world)).rejects.toThrow(refused);
-    await yank(world, { skipCorrupt: [1_000_000_000] });
-    expect((await publish(world.parts, { version: '5.0.0', artifacts: [setup] })).revision).toBe(
-      1_000_000_002,
-    );
+    await expect(yank(world, { skipCorrupt: [1_000_000_000] })).rejects.toThrow(refused);
+    const refusing = await catalogs.start(world);
+    await expect(offered(refusing)).rejects.toMatchObject({ code: 'catalog_unavailable' });
+    expect((await verify(world)).applications[0]?.problems).toEqual([
+      expect.stringContaining('delete this object: changes/5.json'),
+    ]);
+    await world.memory.delete('changes/5.json');
+    expect((await publish(world.parts, { version: '5.0.0', artifacts: [setup] })).revision).toBe(5);
     const cold = await catalogs.start(world);
     expect(await offered(cold)).toBe('5.0.0');
-    const { applications } = await verify(world);
-    expect(applications[0]?.problems.length).toBeLessThan(1_100);
-    // Later hints can be read, and announce no number.
-    const { last } = await readHints(world.memory, 0);
-    const { applications: changed, announced } = await readHints(world.memory, last - 1);
-    expect([...(changed ?? [])]).toEqual(['desktop']);
-    expect([...announced]).toEqual([]);
+  });
+
+  it.each([
+    ['at the highest number', 9_999_999_999],
+    ['of fifteen digits', 999_999_999_999_999],
+    ['beyond the reach', 1_010],
+  ])(
+    'is not garbage %s: it is reported, and is neither the newest nor the base of the next number',
+    async (_name, number) => {
+      const world = await setUp();
+      const key = revisionKey('desktop', number);
+      await world.memory.create(key, Buffer.from('{'));
+      const cold = await catalogs.start(world);
+      expect(await offered(cold)).toBe('2.0.0');
+      expect(problemsOf(cold)).toContain(`${key} is corrupt, and too far above`);
+      const { revision } = await publish(world.parts, { version: '5.0.0', artifacts: [setup] });
+      expect(revision).toBe(5);
+      await world.clock.advance(POLL_MS);
+      expect(await offered(cold)).toBe('5.0.0');
+      expect((await verify(world)).applications[0]?.problems.join()).toContain(key);
+    },
+  );
+
+  it('is found beside garbage at every number that galloping probes', async () => {
+    const world = await setUp();
+    const numbers = Array.from({ length: 31 }, (_, n) => 2 ** (n + 3));
+    for (const number of numbers) {
+      await world.memory.create(revisionKey('desktop', number), Buffer.from('{'));
+    }
+    // Garbage within reach may have been a withdrawal, so a person decides about it.
+    await expect(yank(world)).rejects.toThrow(/8 --skip-corrupt 16 .*--skip-corrupt 512;/);
+    const skipCorrupt = numbers.slice(0, 8);
+    const first = { version: '5.0.0', artifacts: [setup] };
+    expect((await publish({ ...world.parts, skipCorrupt }, first)).revision).toBe(513);
+    const second = { version: '6.0.0', artifacts: [setup] };
+    expect((await publish({ ...world.parts, skipCorrupt }, second)).revision).toBe(1_025);
+    const cold = await catalogs.start(world);
+    expect(await offered(cold)).toBe('6.0.0');
+    expect((await verify(world)).applications[0]?.problems.length).toBeLessThan(1_100);
+  });
+
+  it('cannot be followed when a thousand corrupt objects follow it: they have to be deleted', async () => {
+    const world = await setUp();
+    for (let number = 5; number <= 1_010; number++) {
+      await world.memory.create(revisionKey('desktop', number), Buffer.from('{'));
+    }
+    const skipCorrupt = Array.from({ length: 1_010 }, (_, n) => n);
+    await expect(yank(world, { skipCorrupt })).rejects.toThrow(/No change can step over so many/);
+  });
+
+  it('is not a sound revision that says it was made from one more than 1,000 below', async () => {
+    const world = await setUp();
+    const text = JSON.parse(String(await readText(world.memory, revisionKey('desktop', 4))));
+    const plant = async (number: number, previous: number) => {
+      const signed = { ...text.signed, revision: number };
+      signed.previous = { revision: previous, digest: '0'.repeat(64) };
+      const bytes = JSON.stringify({ signed, digest: digestOf(signed), signatures: [] });
+      await world.memory.create(revisionKey('desktop', number), Buffer.from(bytes));
+    };
+    await plant(5_000_000_000, 4);
+    expect((await readRevision(world.parts, 'desktop'))?.signed.revision).toBe(4);
+    // An accident deleted all revisions between them. Only what the newest one says counts.
+    await plant(5_000, 4_999);
+    expect((await readRevision(world.parts, 'desktop'))?.signed.revision).toBe(5_000);
   });
 });
 

@@ -24,7 +24,13 @@ import { rolloutOf, rolloutSchema } from './rollout-document.ts';
 import { settingsSchema } from './settings-document.ts';
 import { trustSchema } from './trust-document.ts';
 
-/** Catalog revision v1: the state of every channel of an application. Each change stores one revision. */
+/**
+ * The schema version of a signed revision. A publisher that knows only version 1 would commit an unsigned revision after
+ * a signed one, and no service accepts that. Such a publisher refuses version 2.
+ */
+export const SIGNED_REVISION_VERSION = 2;
+
+/** Catalog revision: the state of every channel of an application. Each change stores one revision. */
 
 /** The limit of the summary of a change, in UTF-16 code units. */
 export const SUMMARY_LENGTH_MAX = 200;
@@ -112,7 +118,11 @@ const CHANGE_KINDS = [
 ] as const;
 
 export const revisionSchema = z.object({
-  schema_version: z.literal(SCHEMA_VERSION),
+  schema_version: z
+    .literal([SCHEMA_VERSION, SIGNED_REVISION_VERSION])
+    .describe(
+      'Of a signed revision: 2. Version 1 with `trust` is from a development version, and is still read.',
+    ),
   type: z.literal('catalog_revision'),
   application: z.string(),
   revision: z.number().int().positive(),
@@ -203,13 +213,24 @@ const channelOutlineSchema = channelSchema.extend({
   expect: listSchema.optional(),
 });
 
-/** The schema of a revision. It does not check the items of the revision's lists. */
-const revisionOutlineSchema = revisionSchema.extend({
-  channels: z.record(z.string(), channelOutlineSchema),
-  removed_versions: listSchema.optional(),
-});
+/**
+ * A revision is at most this far above the revision from which it says it was made. Only what the revision itself says
+ * counts, because an accident or an attacker may have deleted revisions between them.
+ */
+export const REVISION_REACH = 1_000;
 
-/** Like `revisionSchema.safeParse`, in steps. */
+/** The schema of a revision. It does not check the items of the revision's lists. */
+const revisionOutlineSchema = revisionSchema
+  .extend({
+    channels: z.record(z.string(), channelOutlineSchema),
+    removed_versions: listSchema.optional(),
+  })
+  .refine(({ revision, previous }) => revision - (previous?.revision ?? 0) <= REVISION_REACH, {
+    path: ['revision'],
+    error: `is more than ${REVISION_REACH} above the revision that it was made from`,
+  });
+
+/** Like `revisionSchema.safeParse`, in steps. Also refuses a revision that is beyond {@link REVISION_REACH}. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
   const outline = revisionOutlineSchema.safeParse(value);
   if (!outline.success) return outline;

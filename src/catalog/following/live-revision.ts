@@ -51,11 +51,12 @@ export function liveRevisionSequence(
 ): ReadableSequence<LiveRevision> & FollowedSequence {
   const sequence = revisionSequence(application, trust);
   const verifying = trust?.of(application);
-  const { key, name, documentBytesMax, corruptNewest, loss } = sequence;
+  const { key, name, documentBytesMax, reach, corruptNewest, loss } = sequence;
   return {
     key,
     name,
     documentBytesMax,
+    reach,
     corruptNewest,
     loss,
     parse: async (document, number) => {

@@ -1,5 +1,10 @@
 import type { AppError } from '../../core/errors.ts';
-import { type Announced, lostReason, type Position } from '../../store/sequence/sequence.ts';
+import {
+  type Announced,
+  beyondReasons,
+  lostReason,
+  type Position,
+} from '../../store/sequence/sequence.ts';
 import type { LiveRevision } from '../following/live-revision.ts';
 import type { Expiries } from '../following/watch-freshness.ts';
 import { revisionKey } from '../keys.ts';
@@ -226,7 +231,7 @@ export function healthOf(
       ...(missing === undefined
         ? []
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
-      ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost.by)]),
+      ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost, state.position?.last ?? 0)]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
       ...(snapshot?.revision.refused ?? []),
       ...trustProblems,
@@ -269,12 +274,19 @@ export function describeChange(
     const facts = { corrupt: corrupt.slice(0, LOGGED_MAX), count: corrupt.length };
     add('error', facts, 'corrupt catalog revision: serving the last good one');
   }
+  const ignored = new Set(before.position?.beyond?.map(({ number }) => number));
+  const far = (position?.beyond ?? []).filter(({ number }) => !ignored.has(number));
+  if (far.length > 0) {
+    const keyOf = (number: number): string => revisionKey(application, number);
+    const facts = { problems: beyondReasons({ beyond: far }, keyOf), count: far.length };
+    add('error', facts, 'corrupt objects far above the newest catalog revision are ignored');
+  }
   if (missing !== undefined && missing !== before.missing) {
     const key = revisionKey(application, missing);
     add('error', { key }, 'the newest revision was deleted from the store');
   }
   if (lost !== undefined && lost.number !== before.lost?.number) {
-    const reason = lostReason(revisionKey(application, lost.number), lost.by);
+    const reason = lostReason(revisionKey(application, lost.number), lost, position?.last ?? 0);
     add(
       'error',
       { reason },

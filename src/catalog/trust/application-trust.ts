@@ -10,7 +10,11 @@ import {
 } from '../../store/sequence/envelope.ts';
 import { type Announced, higher } from '../../store/sequence/sequence.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
-import type { OfferJson, RevisionJson } from '../documents/revision-document.ts';
+import {
+  type OfferJson,
+  type RevisionJson,
+  SIGNED_REVISION_VERSION,
+} from '../documents/revision-document.ts';
 import { REVISION_BYTES_MAX } from '../documents/revision-size.ts';
 import {
   type MetadataReference,
@@ -316,7 +320,8 @@ export function createApplicationTrust({
       const key = revisionKey(application, revision);
       const stored = await readMetadataObject(store, key, { bytesMax: REVISION_BYTES_MAX });
       if (stored === undefined) return undefined;
-      const found = parseEnvelope(stored, key, comparedSchema, { application, revision });
+      const fields = { application, revision };
+      const found = parseEnvelope(stored, key, comparedSchema, fields, SIGNED_REVISION_VERSION);
       return found.digest === digest ? found.signed : 'other';
     } catch (error) {
       if (isAppError(error, 'document_corrupt') || isAppError(error, 'store_unavailable')) {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { SIGNED_REVISION_VERSION } from '../../catalog/documents/revision-document.ts';
 import { AppError } from '../../core/errors.ts';
 import { runAtOnce } from '../../core/steps.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
@@ -22,7 +23,7 @@ const anyDocument = checkBy(z.looseObject({ skipped: skippedSchema.optional() })
  */
 export async function readStoredDocument(
   store: ObjectStore,
-  { key, fields }: CopiedObject,
+  { key, kind, fields }: CopiedObject,
   sha256?: string,
 ): Promise<DocumentRead | undefined> {
   const sequence: ReadableSequence<DocumentRead> = {
@@ -34,9 +35,9 @@ export async function readStoredDocument(
         throw new AppError('document_corrupt', why);
       }
       if (fields === undefined) return { bytes, skipped: [] };
-      const { signed } = runAtOnce(
-        parseEnvelopeInSteps(bytes, { key, check: anyDocument, fields, isLong: () => true }),
-      );
+      const newestVersion = kind === 'revision' ? SIGNED_REVISION_VERSION : undefined;
+      const expected = { key, check: anyDocument, fields, isLong: () => true, newestVersion };
+      const { signed } = runAtOnce(parseEnvelopeInSteps(bytes, expected));
       return { bytes, skipped: signed.skipped ?? [] };
     },
   };

@@ -196,7 +196,7 @@ async function settle<T>(
       const newer = await readNewer(deps.store, sequence, position.last);
       if (newer.failure !== undefined) throw newer.failure;
       const mine = newer.entries.find((entry) => sequence.changeId(entry.document) === changeId);
-      return mine === undefined ? { position: advance(position, newer) } : { mine };
+      return mine === undefined ? { position: advance(sequence, position, newer) } : { mine };
     } catch (error) {
       // A refusal says nothing about earlier attempts: the store may have committed one of them.
       if (!isAppError(error, 'store_unavailable')) {

@@ -15,6 +15,7 @@ import { parseInSteps } from './parse-in-steps.ts';
  * the origin: an attacker with write access to the bucket can write a digest. Only a signature proves the origin.
  */
 
+/** The schema version of every kind of document that does not state another one. */
 export const SCHEMA_VERSION = 1;
 
 const signatureSchema = z
@@ -146,6 +147,8 @@ export interface Expectation<T> {
    * long.
    */
   readonly isLong?: IsLong | undefined;
+  /** The newest schema version of this kind of document. Default: {@link SCHEMA_VERSION}. */
+  readonly newestVersion?: number | undefined;
   /**
    * The fields of `signed` that follow from the document's key. They must match, because a document that was copied
    * from another key is as wrong as an altered document.
@@ -170,23 +173,26 @@ export function parseEnvelope<S extends z.ZodType>(
   key: string,
   schema: S,
   fields: Readonly<Record<string, unknown>>,
+  newestVersion?: number,
 ): Sealed<z.output<S>> {
-  return runAtOnce(parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields }));
+  return runAtOnce(
+    parseEnvelopeInSteps(bytes, { key, check: checkBy(schema), fields, newestVersion }),
+  );
 }
 
 /** Like {@link parseEnvelope}, but in steps: a document with thousands of offers takes a tenth of a second. */
 export function* parseEnvelopeInSteps<T>(
   bytes: Uint8Array,
-  { key, check, fields, isLong }: Expectation<T>,
+  { key, check, fields, isLong, newestVersion = SCHEMA_VERSION }: Expectation<T>,
 ): Steps<Sealed<T>> {
   const corrupt = (why: string, cause?: unknown): AppError =>
     new AppError('document_corrupt', `${key} ${why}.`, { cause });
   const { signed, digest, signatures } = yield* openEnvelope(bytes, corrupt, isLong);
   const version = signed.schema_version;
-  if (typeof version === 'number' && version > SCHEMA_VERSION) {
+  if (typeof version === 'number' && version > newestVersion) {
     throw new AppError(
       'document_newer',
-      `${key} has schema version ${version}; this Slipway reads up to ${SCHEMA_VERSION}. Upgrade Slipway here before doing anything else.`,
+      `${key} has schema version ${version}; this Slipway reads up to ${newestVersion}. Upgrade Slipway here before doing anything else.`,
     );
   }
   yield;

@@ -17,6 +17,12 @@ export interface ReadableSequence<T> {
   /** Returns a promise for large documents. @throws AppError `document_corrupt`, `document_newer` */
   parse(bytes: Uint8Array, number: number): T | Promise<T>;
   readonly documentBytesMax: number;
+  /**
+   * How far a document may be above the document from which it was made. A corrupt object that is further above the newest
+   * readable document counts as garbage: an attacker can store an object under the highest number there is. Undefined:
+   * no limit.
+   */
+  readonly reach?: number | undefined;
 }
 
 type Read<T> = { readonly document: T; readonly etag: string } | { readonly corrupt: CorruptBytes };

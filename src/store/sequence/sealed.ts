@@ -23,7 +23,11 @@ interface Definition<S extends z.ZodType> {
   readonly check?: Check<z.output<S>>;
   /** See {@link Expectation.isLong}. */
   readonly isLong?: IsLong;
+  /** See {@link Expectation.newestVersion}. */
+  readonly newestVersion?: number;
   readonly documentBytesMax: number;
+  /** See {@link ReadableSequence.reach}. */
+  readonly reach?: number;
   /** See {@link Sequence.endKey}. */
   readonly endKey?: string;
   /** Default: `skipped`. See {@link Sequence.corruptNewest}. */
@@ -53,6 +57,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
   return {
     name: definition.name,
     documentBytesMax: definition.documentBytesMax,
+    reach: definition.reach,
     corruptNewest: definition.corruptNewest ?? 'skipped',
     loss: definition.loss,
     ...(definition.endKey === undefined ? {} : { endKey: definition.endKey }),
@@ -76,6 +81,7 @@ export function defineSequence<S extends z.ZodType<{ change_id: string }>>(
         check: definition.check ?? checkBy(definition.schema),
         fields: definition.expected(number),
         isLong: definition.isLong,
+        newestVersion: definition.newestVersion,
       });
       const { verify } = definition;
       const isLarge = bytes.length >= LARGE_BYTES;

@@ -54,7 +54,7 @@ export interface Announced {
 }
 
 /** The part of a sequence that tells whether its present state is known. */
-export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'corruptNewest' | 'loss'>;
+export type FollowedSequence = Pick<Sequence<unknown>, 'name' | 'key' | 'corruptNewest' | 'loss'>;
 
 export interface Entry<T> {
   readonly number: number;
@@ -91,6 +91,13 @@ export interface Position<T> {
   readonly last: number;
   /** Numbers below `last` that are known to be missing: their documents were deleted. */
   readonly holes: readonly number[];
+  /**
+   * Corrupt documents that are beyond the reach of the sequence: see {@link ReadableSequence.reach}. They are never the
+   * newest, and no writer skips them. Absent: none.
+   */
+  readonly beyond?: readonly CorruptDocument[] | undefined;
+  /** A number that another document names, and that is too far above `last` to be skipped. Absent: none. */
+  readonly unreachable?: Announced | undefined;
 }
 
 /**
@@ -263,7 +270,10 @@ export function higher(a: Announced | undefined, b: Announced | undefined): Anno
 /** A document that skips deleted documents names at most this many of them. */
 const LOST_MAX = 200;
 
-/** Adds the deleted documents at the end of a position, up to a number that another document names. */
+/**
+ * Adds the deleted documents at the end of a position, up to a number that another document names. An attacker can name
+ * any number. So nobody is asked to skip more than {@link LOST_MAX} documents.
+ */
 export function withLost<T>(
   sequence: ReadableSequence<T>,
   position: Position<T>,
@@ -272,21 +282,43 @@ export function withLost<T>(
   const { last } = position;
   if (announced === undefined || announced.number <= last) return position;
   const first = Math.max(last, announced.number - LOST_MAX) + 1;
+  if (first > last + 1) return { ...position, unreachable: announced };
   const lost = Array.from({ length: announced.number - first + 1 }, (_, index) => ({
     number: first + index,
-    reason: lostReason(sequence.key(first + index), announced.by),
+    reason: lostReason(sequence.key(first + index), announced, last),
     sha256: null,
     lostWith: announced.number,
   }));
   return { ...position, corrupt: [...position.corrupt, ...lost], last: announced.number };
 }
 
-export function lostReason(key: string, by: string): string {
-  return `${key} is missing, and ${by} names it or a later one: it was deleted.`;
+/**
+ * A sentence about a number that another document names and the store lacks.
+ *
+ * @param last the newest stored number
+ */
+export function lostReason(key: string, { number, by }: Announced, last: number): string {
+  if (number <= last + LOST_MAX) {
+    return `${key} is missing, and ${by} names it or a later one: it was deleted.`;
+  }
+  return `${by} names ${key}, and the newest stored number is ${last}. Restore the objects between them from a backup. If they never existed, delete this object: ${by}.`;
+}
+
+/** Sentences about corrupt documents that are too far above the newest document; at most ten. */
+export function beyondReasons(
+  { beyond = [] }: Pick<Position<unknown>, 'beyond'>,
+  keyOf: (number: number) => string,
+): readonly string[] {
+  return beyond
+    .slice(0, 10)
+    .map(
+      ({ number }) =>
+        `${keyOf(number)} is corrupt, and too far above the newest document to follow it. It is ignored. Delete this object.`,
+    );
 }
 
 /** The numbers of a sequence that are taken. */
-export interface Taken {
+interface Taken {
   /** The number that galloping finds. */
   readonly found: number;
   /** The numbers above `found` that a listing names, in ascending order. */
@@ -305,13 +337,31 @@ export interface Taken {
 const HOLES_MAX = 1_000;
 
 /** Finds the taken numbers by galloping and with one listing. @param from a number that is taken, or 0 */
-export async function findTaken<T>(
+async function findTaken<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   from = 0,
 ): Promise<Taken> {
   const found = await findLast(store, sequence, from);
   return takenFrom(found, await listNumbers(store, sequence, found));
+}
+
+/**
+ * Finds every taken number, and the missing numbers below the highest, in ascending order. A check uses it: an attacker
+ * can mislead galloping, and cannot mislead a listing.
+ */
+export async function findEvery<T>(
+  store: ObjectStore,
+  sequence: ReadableSequence<T>,
+): Promise<readonly number[]> {
+  const listed = await listNumbers(store, sequence);
+  const gap = listed.findIndex((number, index) => number !== index + 1);
+  const run = gap < 0 ? listed.length : gap;
+  // A listing may be out of date.
+  const found = Math.min(await findLast(store, sequence, run), run + HOLES_MAX);
+  const { above, holes } = takenFrom(found, listed);
+  const first = Array.from({ length: found }, (_, index) => index + 1);
+  return [...first, ...[...above, ...holes].sort((a, b) => a - b)];
 }
 
 /** @param named numbers that a listing names, in ascending order */
@@ -353,7 +403,7 @@ export async function findLast<T>(
 }
 
 /** The numbers above `after` that a listing names, in ascending order. */
-async function listNumbers<T>(
+export async function listNumbers<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
   after = 0,
@@ -369,6 +419,12 @@ async function listNumbers<T>(
   return numbers.sort((a, b) => a - b);
 }
 
+/**
+ * Goes down from the highest taken number to the first readable document.
+ *
+ * An attacker can store objects at the numbers that galloping probes. Galloping then finds a number far above the newest
+ * document. So from the first missing number on, this function goes down by a listing.
+ */
 async function stepBack<T>(
   store: ObjectStore,
   sequence: ReadableSequence<T>,
@@ -378,19 +434,52 @@ async function stepBack<T>(
 ): Promise<Position<T>> {
   const corrupt: CorruptDocument[] = [];
   const missing = new Set(holes);
-  const last = above.at(-1) ?? found;
-  for (let index = above.length - 1; index >= -found; index--) {
-    const number = above[index] ?? found + index + 1;
+  const ahead = [...above];
+  let listed: number[] | undefined;
+  let number = ahead.pop() ?? found;
+  const last = number;
+  let newest: Entry<T> | undefined;
+  while (number > 0) {
     const read =
       number === known?.number ? known : await readChecked(store, sequence, number, refusals);
     if (read !== undefined && 'document' in read) {
-      const newest = { number, document: read.document };
-      return { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
+      newest = { number, document: read.document };
+      break;
     }
     if (read === undefined) missing.add(number);
     else corrupt.push(corruptDocument(number, read.corrupt));
+    const isBelow = number <= found;
+    if (read === undefined && isBelow) {
+      const end = number;
+      listed ??= (await listNumbers(store, sequence)).filter((each) => each < end);
+    }
+    if (!isBelow) number = ahead.pop() ?? found;
+    else number = listed === undefined ? number - 1 : (listed.pop() ?? 0);
   }
-  return { newest: undefined, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
+  const position = { newest, corrupt: corrupt.reverse(), last, holes: sorted(missing) };
+  return withinReach(sequence, position);
+}
+
+/** Sets the corrupt documents aside that are too far above the newest readable document. */
+function withinReach<T>(
+  { reach = Number.POSITIVE_INFINITY }: ReadableSequence<T>,
+  position: Position<T>,
+): Position<T> {
+  const { newest, corrupt, last, holes, beyond = [] } = position;
+  // The next writer takes the number after `last`, and this number must be within reach, too.
+  const end = (newest?.number ?? 0) + reach;
+  if (last < end) return position;
+  const near = corrupt.filter(({ number }) => number < end);
+  const far = new Map([...beyond, ...corrupt].map((each) => [each.number, each]));
+  for (const { number } of near) far.delete(number);
+  const top = Math.max(newest?.number ?? 0, near.at(-1)?.number ?? 0);
+  return {
+    ...position,
+    corrupt: near,
+    last: top,
+    holes: holes.filter((number) => number < top),
+    beyond: [...far.values()].sort((a, b) => a.number - b.number),
+  };
 }
 
 const sorted = (numbers: ReadonlySet<number>): number[] => [...numbers].sort((a, b) => a - b);
@@ -400,7 +489,11 @@ function corruptDocument(number: number, { error, sha256 }: CorruptBytes): Corru
 }
 
 /** The position after a read that started at `position`. */
-export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure'>): Position<T> {
+export function advance<T>(
+  sequence: ReadableSequence<T>,
+  position: Position<T>,
+  newer: Omit<Newer<T>, 'failure'>,
+): Position<T> {
   const newest = newer.entries.at(-1) ?? position.newest;
   // Keeps each document once: a read that starts at the newest readable document reads the same corrupt documents
   // again.
@@ -408,7 +501,8 @@ export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure
     [...position.corrupt, ...newer.corrupt].map((document) => [document.number, document]),
   );
   const corrupt = [...known.values()].filter(({ number }) => number > (newest?.number ?? 0));
-  return { newest, corrupt, last: newer.last, holes: position.holes };
+  const beyond = position.beyond?.filter(({ number }) => number > newer.last);
+  return withinReach(sequence, { newest, corrupt, last: newer.last, holes: position.holes, beyond });
 }
 
 /**
@@ -419,21 +513,32 @@ export function advance<T>(position: Position<T>, newer: Omit<Newer<T>, 'failure
  */
 export function refuseUnknownState<T>(
   sequence: FollowedSequence,
-  { corrupt, newest }: Position<T>,
+  { corrupt, newest, last, beyond, unreachable }: Position<T>,
   allowed: readonly number[] = [],
 ): void {
   if (sequence.corruptNewest === 'skipped') return;
+  const unknown = (why: string): AppError =>
+    new AppError('document_corrupt', `The present state of the ${sequence.name} is unknown: ${why}`);
+  if (unreachable !== undefined) {
+    throw unknown(lostReason(sequence.key(unreachable.number), unreachable, last));
+  }
   const refused = corrupt.filter(
     ({ number, lostWith = number }) => !allowed.includes(number) && !allowed.includes(lostWith),
   );
+  const isFull = beyond?.some(({ number }) => number === last + 1);
+  if (isFull === true) {
+    throw unknown(
+      `${sequence.key((newest?.number ?? 0) + 1)} and every object after it are corrupt, up to ${sequence.key(last + 1)} or further. No change can step over so many. Delete these objects.`,
+    );
+  }
   if (refused.length === 0) return;
   // When several documents were deleted together, the message names only the document with the highest number.
   const isTold = ({ number, lostWith = number }: CorruptDocument): boolean => number === lostWith;
   const reasons = refused.filter(isTold).map(({ reason }) => reason);
   const options = corrupt.filter(isTold).map(({ number }) => `--skip-corrupt ${number}`);
   const before = newest === undefined ? 'an empty state' : `number ${newest.number}`;
-  throw new AppError(
-    'document_corrupt',
-    `The present state of the ${sequence.name} is unknown: ${[...reasons, sequence.loss ?? ''].join(' ').trim()} Restore the object from a backup. To continue from ${before} instead, run the same command with ${options.join(' ')}; check with "slipway releases" afterwards.`,
+  const why = [...reasons, sequence.loss ?? ''].join(' ').trim();
+  throw unknown(
+    `${why} Restore the object from a backup. To continue from ${before} instead, run the same command with ${options.join(' ')}; check with "slipway releases" afterwards.`,
   );
 }

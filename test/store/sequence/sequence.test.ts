@@ -117,7 +117,7 @@ describe('reading on', () => {
           expect(store.total()).toBe(documents + 1 + 2 * proven.length);
           expect(store.counts.get).toBe(documents + 1 - newer.corrupt.length + 2 * proven.length);
           expect(newer.entries.length + newer.corrupt.length).toBe(documents);
-          position = advance(position, newer);
+          position = advance(ledger, position, newer);
         }
         expect(summary(position)).toEqual(expected([...first, ...second]));
       }),
