@@ -101,6 +101,7 @@ async function makeRepository() {
       operators: keys,
       names: new Map(),
       channels: new Map([['stable', all]]),
+      roles: new Map(),
     },
     undefined,
     [signer],

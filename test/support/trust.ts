@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import type { WriterDeps } from '../../src/catalog/change.ts';
+import type { TrustJson } from '../../src/catalog/documents/trust-document.ts';
 import type { ChannelKeys } from '../../src/catalog/trust/channel-role.ts';
 import { createTrust } from '../../src/catalog/trust/create-trust.ts';
 import { publicKeyOf } from '../../src/catalog/trust/public-key.ts';
@@ -50,6 +51,8 @@ export interface RootOptions {
   readonly channels?: Readonly<Record<string, ChannelKeys>>;
   /** The number of the first signed revision. */
   readonly firstRevision?: number;
+  /** The roles that the root states. Absent: it states none, as roots of before did. */
+  readonly roles?: TrustJson['channels'];
 }
 
 export function contentOfRoot(
@@ -64,6 +67,7 @@ export function contentOfRoot(
     people,
     operators: new Map(operators.map(({ key }) => [key.id, key])),
     channels: new Map(Object.entries(channels)),
+    roles: given.roles && new Map(Object.entries(given.roles)),
     names: new Map(),
   };
 }

@@ -231,7 +231,9 @@ export function healthOf(
       ...(missing === undefined
         ? []
         : [`${keyOf(missing)} is missing: it was deleted from the store.`]),
-      ...(lost === undefined ? [] : [lostReason(keyOf(lost.number), lost, state.position?.last ?? 0)]),
+      ...(lost === undefined
+        ? []
+        : [lostReason(keyOf(lost.number), lost, state.position?.last ?? 0)]),
       ...[...faults.values()].map(({ version, detail }) => `${version} is not offered: ${detail}`),
       ...(snapshot?.revision.refused ?? []),
       ...trustProblems,

@@ -8,7 +8,7 @@ import {
   parseEnvelope,
   type Sealed,
 } from '../../store/sequence/envelope.ts';
-import { type Announced, higher } from '../../store/sequence/sequence.ts';
+import { type Announced, higher, listNumbers } from '../../store/sequence/sequence.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import {
   type OfferJson,
@@ -34,12 +34,14 @@ import {
 import { type Freshness, findFreshness } from './freshness.ts';
 import {
   digestOfSigned,
+  ignoreCorrupt,
   METADATA_BYTES_MAX,
   parseMetadata,
   readMetadataObject,
   SMALL_METADATA_BYTES_MAX,
 } from './metadata.ts';
 import { isSignedBy } from './revision-signature.ts';
+import { findRoleProblem } from './role-floor.ts';
 import { parseNextRoot, type TrustRoot } from './root.ts';
 
 /**
@@ -51,6 +53,10 @@ import { parseNextRoot, type TrustRoot } from './root.ts';
  *   keys of the root before it.
  * - An operator of that root signed the revision. The key must still be an operator in each later root whose
  *   `firstRevision` is r or lower: a removed key signs nothing more.
+ * - The revision names the roles of channels as `role-floor.ts` says.
+ * - The number of the revision is at most the seconds since 1970. Otherwise an operator could use up the numbers.
+ * - The revision names no older root or role than the revision from which it was made. When that one is missing or
+ *   corrupt, the nearest sound revision below takes its place: one lost object must not stop every new process.
  * - The newest timestamp names a revision with its digest. The process accepts no older revision as the newest one, and
  *   refuses a revision with that number and another digest. While the store lacks the root that the timestamp names, the
  *   process accepts no revision. It also refuses a store that lacks the `firstRevision` of the installed root.
@@ -70,6 +76,10 @@ export interface ApplicationTrust {
   lookForRoots(): Promise<TrustRoot>;
   /** Why a stored root is not trusted; undefined when there is no such root. */
   rootProblem(): string | undefined;
+  /** Says which revision is missing or corrupt from which the newest revision was made; undefined: none. */
+  gapProblem(): string | undefined;
+  /** Believes no timestamp of these keys any more: the process is about to remove them from the root. */
+  distrust(keyIds: ReadonlySet<string>): void;
   /** The newest timestamp. Reads the timestamps of the store when that is due, or when `again` is true. */
   freshness(options?: { readonly again?: boolean }): Promise<Freshness | undefined>;
   /** Notes a timestamp that this process has signed, or has saved. */
@@ -126,6 +136,8 @@ interface ApplicationTrustDeps {
 /** The fields of the revision before, for {@link ApplicationTrust.findOlder}. */
 const comparedSchema = z.object({ revision: z.int(), trust: trustSchema.optional() });
 
+/** When revisions are corrupt, at most this many of them are read to find a sound one. */
+const COMPARED_MAX = 20;
 /** Each channel keeps the few versions of its role that one process uses. */
 const ROLES_MAX = 256;
 /** A command looks for timestamps once; a service looks again when it asks for it. */
@@ -151,6 +163,8 @@ export function createApplicationTrust({
   let freshLookedAt: number | undefined;
   let begun: TrustRoot | undefined;
   let verifiedUpTo = 0;
+  let gap: string | undefined;
+  let distrusted: ReadonlySet<string> = new Set();
   /** The last revision that the process verified: usually the one before the next. */
   let verified: { readonly digest: string; readonly signed: ComparedFields } | undefined;
 
@@ -228,10 +242,11 @@ export function createApplicationTrust({
     const isDue = freshLookedAt === undefined || now - freshLookedAt >= LOOKED_AGAIN_AFTER_MS;
     if (!again && !isDue) return fresh;
     const root = await lookForRoots();
-    const found = await findFreshness({ store, application }, root, { now, freshMs });
+    const found = await findFreshness({ store, application }, root, { now, freshMs, distrusted });
     freshLookedAt = now;
     // A thief of a removed key may have signed it, with any content.
-    if (fresh !== undefined && !root.operators.has(fresh.signer)) fresh = undefined;
+    const { signer = '' } = fresh ?? {};
+    if (!root.operators.has(signer) || distrusted.has(signer)) fresh = undefined;
     if (found !== undefined) noteFreshness(found);
     return fresh;
   };
@@ -303,32 +318,97 @@ export function createApplicationTrust({
     return `Revision ${after.revision} of ${application} names an older version of ${first} than revision ${before.revision} did.`;
   };
 
+  const readCompared = async (revision: number) => {
+    const key = revisionKey(application, revision);
+    const stored = await readMetadataObject(store, key, { bytesMax: REVISION_BYTES_MAX });
+    const fields = { application, revision };
+    return stored && parseEnvelope(stored, key, comparedSchema, fields, SIGNED_REVISION_VERSION);
+  };
+
+  /** Undefined when the revision is missing or corrupt, or when no operator signed it. */
+  const readSound = async (revision: number): Promise<Sealed<ComparedFields> | undefined> => {
+    const found = await readCompared(revision).catch(ignoreCorrupt);
+    if (found === undefined || revision < anchor.firstRevision) return found;
+    const root = roots.get(found.signed.trust?.root.version ?? 0);
+    const isOperators =
+      root !== undefined &&
+      (await isSigned(rulingAfter(root, revision), found.signatures ?? [], found.digest));
+    return isOperators ? found : undefined;
+  };
+
   /**
-   * Reads the revision from which another one was made. The other one is signed and states its digest.
+   * Reads the revision from which another one was made. When it is missing or corrupt, reads the nearest sound revision
+   * below it. An attacker who deletes a revision must neither stop new processes nor take a comparison away.
    *
-   * @returns undefined when it is missing or corrupt; `other` when the store has another revision of this number
+   * @returns undefined when there is none, or the store does not answer
+   * @throws AppError `document_corrupt` when an operator signed another revision of this number
    */
   const predecessor = async ({
-    revision,
-    digest,
-  }: {
-    readonly revision: number;
-    readonly digest: string;
-  }): Promise<ComparedFields | 'other' | undefined> => {
-    if (verified?.digest === digest) return verified.signed;
+    revision: after,
+    previous,
+  }: Pick<TrustedFields, 'revision' | 'previous'>): Promise<
+    { readonly compared: ComparedFields; readonly gap?: string } | undefined
+  > => {
+    if (previous === null) return undefined;
+    const { revision, digest } = previous;
+    if (verified?.digest === digest) return { compared: verified.signed };
     try {
-      const key = revisionKey(application, revision);
-      const stored = await readMetadataObject(store, key, { bytesMax: REVISION_BYTES_MAX });
-      if (stored === undefined) return undefined;
-      const fields = { application, revision };
-      const found = parseEnvelope(stored, key, comparedSchema, fields, SIGNED_REVISION_VERSION);
-      return found.digest === digest ? found.signed : 'other';
-    } catch (error) {
-      if (isAppError(error, 'document_corrupt') || isAppError(error, 'store_unavailable')) {
-        return undefined;
+      const found = await readCompared(revision).catch(ignoreCorrupt);
+      if (found?.digest === digest) return { compared: found.signed };
+      if ((await readSound(revision)) !== undefined && revision >= anchor.firstRevision) {
+        const why = `Revision ${after} of ${application} was not made from revision ${revision}.`;
+        throw new AppError('document_corrupt', why);
       }
+      const numbers = await listNumbers(store, { key: (each) => revisionKey(application, each) });
+      const below = numbers.filter((each) => each < revision && each >= anchor.firstRevision);
+      for (const each of below.slice(-COMPARED_MAX).reverse()) {
+        const sound = await readSound(each);
+        if (sound === undefined) continue;
+        const key = revisionKey(application, revision);
+        const text = `Revision ${after} of ${application} was made from ${key}, which is missing or corrupt. It was compared with revision ${each} instead. Restore ${key} from a backup.`;
+        return { compared: sound.signed, gap: text };
+      }
+      return undefined;
+    } catch (error) {
+      if (isAppError(error, 'store_unavailable')) return undefined;
       throw error;
     }
+  };
+
+  /** A root, and the later roots that decide about a revision as well. */
+  const rulingAfter = (root: TrustRoot, revision: number): readonly TrustRoot[] => [
+    root,
+    ...[...roots.values()].filter(
+      ({ version, firstRevision }) => version > root.version && firstRevision <= revision,
+    ),
+  ];
+
+  /**
+   * Whoever reads the roles refuses a role that is missing or altered, and names it. Here such a role says nothing about
+   * the revision.
+   *
+   * @throws AppError `document_corrupt` for roles that the revision must not name
+   */
+  const refuseRoles = async ({ revision, trust }: TrustedFields): Promise<void> => {
+    const root = await rulingRoot(revision);
+    const parent = await delegationsUnder(root).catch(ignoreCorrupt);
+    if (parent === undefined) return;
+    const named = new Map(Object.entries(trust?.channels ?? {}));
+    const refused = new Set<string>();
+    const look = async ([channel, reference]: readonly [string, MetadataReference]) => {
+      const isRead = await readRole(channel, reference, root).then(
+        (role) => role !== undefined,
+        (error: unknown) => {
+          ignoreCorrupt(error);
+          return true;
+        },
+      );
+      if (!isRead) refused.add(channel);
+    };
+    await Promise.all([...named].map(look));
+    const why = findRoleProblem({ revision, named, refused, stated: parent.roles });
+    if (why === undefined) return;
+    throw new AppError('document_corrupt', `Revision ${revision} of ${application} ${why}.`);
   };
 
   const verify: ApplicationTrust['verify'] = async ({ signed, digest, signatures = [] }) => {
@@ -365,16 +445,15 @@ export function createApplicationTrust({
       throw refuse(
         'names another root of trust: check that TRUST_ROOT is the root of this catalog',
       );
-    const ruling = [...roots.values()].filter(
-      ({ version, firstRevision }) => version > root.version && firstRevision <= revision,
-    );
-    if (!(await isSigned([root, ...ruling], signatures, digest))) {
+    if (!(await isSigned(rulingAfter(root, revision), signatures, digest))) {
       throw refuse('has no valid signature by an operator');
     }
-    const before = previous === null ? undefined : await predecessor(previous);
-    if (before === 'other') throw refuse(`was not made from revision ${previous?.revision}`);
-    const why = before && findOlder(before, signed);
+    if (revision > clock.now() / 1000) throw refuse('has a number that no catalog can have yet');
+    await refuseRoles(signed);
+    const before = await predecessor(signed);
+    const why = before && findOlder(before.compared, signed);
     if (why !== undefined) throw new AppError('document_corrupt', why);
+    if (revision >= verifiedUpTo) gap = before?.gap;
     verifiedUpTo = Math.max(verifiedUpTo, revision);
     verified = { digest, signed: { revision, trust } };
   };
@@ -386,6 +465,11 @@ export function createApplicationTrust({
     knownRoot: () => newest,
     lookForRoots,
     rootProblem: () => problem,
+    gapProblem: () => gap,
+    distrust: (keyIds) => {
+      distrusted = keyIds;
+      freshLookedAt = undefined;
+    },
     freshness,
     noteFreshness,
     floor: () => {

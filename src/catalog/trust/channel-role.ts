@@ -5,6 +5,7 @@ import { isRecord } from '../../core/json-record.ts';
 import { digestOf } from '../../store/sequence/envelope.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { ChannelJson, OfferJson } from '../documents/revision-document.ts';
+import { type MetadataReference, referenceSchema } from '../documents/trust-document.ts';
 import { digestOfSigned, type MetadataJson, parseMetadata, verifyRole } from './metadata.ts';
 import { type PublicKey, publicKeyFromTuf } from './public-key.ts';
 import type { TrustRoot } from './root.ts';
@@ -24,8 +25,17 @@ export interface ChannelKeys {
 export interface Delegations {
   /** By the names of the channels. Empty: operators alone decide what channels offer. */
   readonly channels: ReadonlyMap<string, ChannelKeys>;
+  /** See {@link StatedRoles}. */
+  readonly roles: StatedRoles;
   readonly metadata: Metadata<Targets>;
 }
+
+/**
+ * The version of each channel's role at the moment when people made the root, by the names of the channels. People signed
+ * them, so they are a floor: a process that has the root accepts no older role. Undefined: the root was made before roots
+ * stated roles.
+ */
+export type StatedRoles = ReadonlyMap<string, MetadataReference> | undefined;
 
 /** The name of a channel's role. The prefix keeps it apart from the roles that TUF itself names. */
 export function roleName(channel: string): string {
@@ -73,7 +83,10 @@ export function parseDelegations(root: TrustRoot, bytes: Uint8Array, key: string
     }
     channels.set(channel, { keys, threshold });
   }
-  return { channels, metadata };
+  const stated = z.record(z.string(), referenceSchema).optional().safeParse(own.x_slipway_roles);
+  if (!stated.success) throw corrupt('its x_slipway_roles are no versions of roles');
+  const roles = stated.data && new Map(Object.entries(stated.data));
+  return { channels, roles, metadata };
 }
 
 /** The settings of a channel that only its own keys may change. */

@@ -87,12 +87,17 @@ interface FreshnessDeps {
  * Finds the newest timestamp that an operator of the root signed.
  *
  * @param times.freshMs looks only at timestamps that are not older; milliseconds
+ * @param times.distrusted the ids of keys whose timestamps do not count
  * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function findFreshness(
   { store, application }: FreshnessDeps,
   root: TrustRoot,
-  { now, freshMs }: { readonly now: number; readonly freshMs: number },
+  {
+    now,
+    freshMs,
+    distrusted,
+  }: { readonly now: number; readonly freshMs: number; readonly distrusted?: ReadonlySet<string> },
 ): Promise<Freshness | undefined> {
   const after = freshnessKey(application, Math.max(0, Math.floor((now - freshMs) / 1000)));
   const end = freshnessKey(application, Math.floor((now + CLOCK_DIFFERENCE_MAX_MS) / 1000));
@@ -105,9 +110,22 @@ export async function findFreshness(
   }
   for (const key of keys.reverse()) {
     const found = await readFreshness({ store, application }, root, key);
-    if (found !== undefined) return found.freshness;
+    if (found === undefined || distrusted?.has(found.freshness.signer) === true) continue;
+    if (isBelievable(found.freshness, now)) return found.freshness;
   }
   return undefined;
+}
+
+/** TRUST_FRESH is at most this. */
+const FRESH_MS_MAX = 90 * 86_400_000;
+
+/**
+ * False for a timestamp with a time that no honest operator states. A thief of an operator's key could otherwise sign one
+ * timestamp that never expires, or that looks new for ever, so that no service renews it.
+ */
+function isBelievable({ expiresAt, signedAt }: Freshness, now: number): boolean {
+  const latest = now + CLOCK_DIFFERENCE_MAX_MS;
+  return signedAt <= latest && expiresAt <= latest + FRESH_MS_MAX;
 }
 
 /** A timestamp and a snapshot that belong together, and what they state. */
@@ -163,6 +181,10 @@ function parseFreshness(
       time.x_slipway_application === application &&
       state.x_slipway_application === application &&
       time.version === state.version &&
+      // With more signatures, it would not be clear whose timestamp it is.
+      timestamp.signatures.length === 1 &&
+      snapshot.signatures.length === 1 &&
+      timestamp.signatures[0]?.keyid === snapshot.signatures[0]?.keyid &&
       time.meta['snapshot.json'].hashes.sha256 === sha256Of(snapshot);
     if (!isOne) return undefined;
     const freshness = {

@@ -1,5 +1,10 @@
 import path from 'node:path';
-import { type ChannelKeys, type Delegations, roleName } from '../../catalog/trust/channel-role.ts';
+import {
+  type ChannelKeys,
+  type Delegations,
+  roleName,
+  type StatedRoles,
+} from '../../catalog/trust/channel-role.ts';
 import { digestOfSigned, type MetadataJson, tufTime } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, parsePublicKey, tufKeyOf } from '../../catalog/trust/public-key.ts';
 import { keyList, type TrustRoot } from '../../catalog/trust/root.ts';
@@ -18,6 +23,8 @@ export interface RootContent {
   readonly people: ChannelKeys;
   readonly operators: ReadonlyMap<string, PublicKey>;
   readonly channels: ReadonlyMap<string, ChannelKeys>;
+  /** The version of each channel's role when the root is made: see `StatedRoles`. */
+  readonly roles?: StatedRoles;
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -95,6 +102,7 @@ export function contentOf(root: TrustRoot, delegations: Delegations): RootConten
     },
     operators: root.operators,
     channels: delegations.channels,
+    roles: delegations.roles,
     names: root.names,
   };
 }
@@ -131,7 +139,7 @@ export function operatorsOf({ operators, channels }: RootContent): ReadonlyMap<s
 
 /** The `signed` part of the targets metadata that belong to the root: only delegations. */
 export function renderDelegations(content: RootContent): MetadataJson['signed'] {
-  const { application, version, channels } = content;
+  const { application, version, channels, roles } = content;
   const all = new Map([...channels.values()].flatMap(({ keys }) => [...keys]));
   return {
     _type: 'targets',
@@ -150,6 +158,7 @@ export function renderDelegations(content: RootContent): MetadataJson['signed'] 
       })),
     },
     x_slipway_application: application,
+    ...(roles === undefined ? {} : { x_slipway_roles: Object.fromEntries(roles) as never }),
   };
 }
 

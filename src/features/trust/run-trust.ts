@@ -100,6 +100,7 @@ export async function init(
     people,
     operators: new Map(),
     channels: new Map(),
+    roles: new Map(),
     names: given.names,
   };
   const added = addedTo(empty, await readAdditions(options));
@@ -186,6 +187,7 @@ async function changeRoot(
     ...edited,
     version: previous.version + 1,
     firstRevision: (newest?.signed.revision ?? 0) + 1,
+    roles: new Map(Object.entries(newest?.signed.trust?.channels ?? {})),
   };
   const signed = await signRoot(content, previous, signers);
   const change = (deps: WriterDeps): Promise<RootChange> =>

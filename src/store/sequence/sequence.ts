@@ -405,7 +405,7 @@ export async function findLast<T>(
 /** The numbers above `after` that a listing names, in ascending order. */
 export async function listNumbers<T>(
   store: ObjectStore,
-  sequence: ReadableSequence<T>,
+  sequence: Pick<ReadableSequence<T>, 'key'>,
   after = 0,
 ): Promise<readonly number[]> {
   const first = sequence.key(1);
@@ -502,7 +502,13 @@ export function advance<T>(
   );
   const corrupt = [...known.values()].filter(({ number }) => number > (newest?.number ?? 0));
   const beyond = position.beyond?.filter(({ number }) => number > newer.last);
-  return withinReach(sequence, { newest, corrupt, last: newer.last, holes: position.holes, beyond });
+  return withinReach(sequence, {
+    newest,
+    corrupt,
+    last: newer.last,
+    holes: position.holes,
+    beyond,
+  });
 }
 
 /**
@@ -518,7 +524,10 @@ export function refuseUnknownState<T>(
 ): void {
   if (sequence.corruptNewest === 'skipped') return;
   const unknown = (why: string): AppError =>
-    new AppError('document_corrupt', `The present state of the ${sequence.name} is unknown: ${why}`);
+    new AppError(
+      'document_corrupt',
+      `The present state of the ${sequence.name} is unknown: ${why}`,
+    );
   if (unreachable !== undefined) {
     throw unknown(lostReason(sequence.key(unreachable.number), unreachable, last));
   }

@@ -250,7 +250,11 @@ export async function useTrustedWorld(): Promise<TrustedWorld> {
     changeRoot: async (before, after, ...signers) => {
       const firstRevision = (await newestNumber()) + 1;
       const previous = contentOfRoot(world.parts, before);
-      const next = { ...contentOfRoot(world.parts, { ...after, firstRevision }), version: 2 };
+      const roles = (await readNewest()).signed.trust?.channels;
+      const next = {
+        ...contentOfRoot(world.parts, { ...after, firstRevision, roles }),
+        version: 2,
+      };
       const signed = await signRoot(next, previous, signers);
       // A plan of the test may fail what this process stores.
       const deps = { ...publisher(...signers), store: world.store };
