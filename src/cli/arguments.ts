@@ -112,13 +112,27 @@ export interface ChangeOptions {
   readonly json: boolean;
 }
 
+const changing = new WeakSet<Command>();
+
+/** True for a command that changes which releases are offered. */
+export function changesReleases(command: Command): boolean {
+  return changing.has(command);
+}
+
 export function addChangeOptions(command: Command): Command {
-  const skipCorrupt = new RepeatableOption(
-    '--skip-corrupt <n>',
-    'skip document n, which is corrupt; the change in it is lost',
-    parseCount,
+  changing.add(command);
+  return addSkipOption(addJsonOption(addDryRunOption(addKeyOption(command))));
+}
+
+/** Adds the option `--skip-corrupt`, for every command that commits a catalog revision. */
+export function addSkipOption(command: Command): Command {
+  return command.addOption(
+    new RepeatableOption(
+      '--skip-corrupt <n>',
+      'skip document n, which is corrupt; the change in it is lost',
+      parseCount,
+    ),
   );
-  return addJsonOption(addDryRunOption(addKeyOption(command.addOption(skipCorrupt))));
 }
 
 /** Adds the option `--key`, for every command that signs. */

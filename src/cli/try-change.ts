@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
 import { AppError, isAppError } from '../core/errors.ts';
+import { changesReleases } from './arguments.ts';
 import { createProgram, sessionOf } from './program.ts';
 import type { AddCommands, Runner } from './runner.ts';
 import type { Terminal, Trial } from './terminal.ts';
@@ -56,8 +57,7 @@ const EXAMPLES = 'Give --with a command such as "rollout 1.5.0 25%" or "yank 1.4
 /** @throws AppError `invalid_request` for a command that changes no releases, or the releases of another application */
 function refuseOther(command: Command, { application }: Trial, line: string): void {
   const { app } = command.opts<{ app?: string }>();
-  // All commands that change what an application offers have this option.
-  if (!command.options.some(({ long }) => long === '--skip-corrupt')) {
+  if (!changesReleases(command)) {
     throw new AppError(
       'invalid_request',
       `The command "${command.name()}" changes no release. ${EXAMPLES}`,

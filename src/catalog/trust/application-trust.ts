@@ -80,6 +80,8 @@ export interface ApplicationTrust {
   gapProblem(): string | undefined;
   /** Believes no timestamp of these keys any more: the process is about to remove them from the root. */
   distrust(keyIds: ReadonlySet<string>): void;
+  /** True when the process believes no timestamp of some keys: see {@link distrust}. */
+  distrusts(): boolean;
   /** The newest timestamp. Reads the timestamps of the store when that is due, or when `again` is true. */
   freshness(options?: { readonly again?: boolean }): Promise<Freshness | undefined>;
   /** Notes a timestamp that this process has signed, or has saved. */
@@ -470,6 +472,7 @@ export function createApplicationTrust({
       distrusted = keyIds;
       freshLookedAt = undefined;
     },
+    distrusts: () => distrusted.size > 0,
     freshness,
     noteFreshness,
     floor: () => {

@@ -75,7 +75,9 @@ export async function prepareTrust(
   const root = await trust.lookForRoots();
   if (!isRehearsal) {
     requireOperator(trust, root, signers);
-    if (previous?.trust !== undefined) await requireFresh(deps, trust);
+    // People who remove a key have looked at the state, and often only that key signed timestamps.
+    const isConfirmed = isRootChange && trust.distrusts();
+    if (previous?.trust !== undefined && !isConfirmed) await requireFresh(deps, trust);
   }
   if (adds) refuseExpired(root, deps.clock.now());
   const { channels: delegated } = await trust.delegationsAt(number);
@@ -93,7 +95,9 @@ export async function prepareTrust(
       deps.signsNoRole !== true && keys !== undefined && signing.length >= keys.threshold;
     const role = roles.get(name);
     const present = previous?.channels[name];
-    const isNew = isRootChange && before?.channels.has(name) !== true;
+    // Where no channel had keys, operators alone offered releases. A channel without keys beside others offered nothing,
+    // so whatever an operator listed there is not signed.
+    const isNew = isRootChange && (before === undefined || before.channels.size === 0);
     // A release that had no signatures before this change needs none for it. So one operator can yank.
     const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);
     const again = signsAgain?.channel === name ? statementDigest(signsAgain.offer) : undefined;
@@ -104,7 +108,8 @@ export async function prepareTrust(
     const isAgain = isRootChange && role === undefined && former.has(name);
     const isFirst = role === undefined && (isNew || !hasForeignSettings(present, channel));
     const isSigned = role === undefined ? !isAble || !isFirst : hasSignedSettings(role, channel);
-    if (isRehearsal || (adding.length === 0 && isSigned && !isAgain)) continue;
+    const isUnoffered = isRootChange && before?.channels.has(name) !== true && !isNew;
+    if (isRehearsal || isUnoffered || (adding.length === 0 && isSigned && !isAgain)) continue;
     if (!isAble && isRootChange) continue;
     if (!isAble) throw signaturesMissing(root, name, keys, adding[0]?.version);
     if (role === undefined && !isFirst && !isAgain) throw foreignSettings(name, channel);

@@ -1,9 +1,16 @@
-import { changeCatalog, registerApplication, type WriterDeps } from '../../catalog/change.ts';
-import type { RevisionJson } from '../../catalog/documents/revision-document.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Channels,
+  changeCatalog,
+  registerApplication,
+  type WriterDeps,
+} from '../../catalog/change.ts';
+import type { OfferJson, RevisionJson } from '../../catalog/documents/revision-document.ts';
+import type { TrustJson } from '../../catalog/documents/trust-document.ts';
 import { delegationsKey, rootKey } from '../../catalog/keys.ts';
-import { readApplications, readRevision } from '../../catalog/read.ts';
+import { readApplications, readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
 import { coverageOf } from '../../catalog/trust/application-trust.ts';
-import { parseDelegations, targetPath } from '../../catalog/trust/channel-role.ts';
+import { parseDelegations } from '../../catalog/trust/channel-role.ts';
 import {
   digestOfSigned,
   parseMetadata,
@@ -85,31 +92,53 @@ export interface RootChange {
   readonly revision: number;
   /** Offers that the keys of their channels have not signed. */
   readonly lost: readonly UncoveredOffer[];
-  /** Offers that the keys of their channels had not signed before, and that the given keys sign with this change. */
-  readonly signs: readonly UncoveredOffer[];
+  /** What the given keys sign with this change, by the channels. A thief of a removed key may have chosen it. */
+  readonly signs: readonly SignedChannel[];
+  /** The channels before the change. */
+  readonly before: Channels;
+}
+
+/** What the keys of a channel sign with a change of the root. */
+export interface SignedChannel {
+  readonly channel: string;
+  readonly inherits: string | null;
+  readonly allow_downgrade: boolean;
+  readonly releases: readonly {
+    readonly version: string;
+    /** The number and the digest of its manifest. */
+    readonly manifest: OfferJson['manifest'];
+  }[];
+}
+
+interface CommitOptions {
+  /** Trusts the new root, and signs. */
+  readonly trust: Trust;
+  readonly reason: string;
+  /** The channels that a person has seen. The change is refused when the catalog has others by now. */
+  readonly seen?: Channels;
 }
 
 /**
  * Stores a root with its delegations, and commits the first catalog revision that is signed under it.
  *
  * @param deps how the catalog is read before the change; without `trust` for the first root
- * @param change.trust trusts the new root, and signs
- * @throws AppError `status_forbids` when the store has another root of this version; also what `changeCatalog` throws
+ * @throws AppError `status_forbids` when the store has another root of this version; `state_changed` when the catalog is
+ *   not the one that a person has seen; also what `changeCatalog` throws
  */
 export async function commitRoot(
   deps: WriterDeps,
   { root, rootBytes, delegationsBytes }: SignedRoot,
-  { trust, reason }: { readonly trust: Trust; readonly reason: string },
+  { trust, reason, seen }: CommitOptions,
 ): Promise<RootChange> {
   const { application, version, firstRevision } = root;
   const present = await readRevision(deps, application);
-  if ((present?.signed.revision ?? 0) + 1 !== firstRevision) {
-    throw new AppError(
-      'state_changed',
-      `Another publisher changed the catalog of ${application} meanwhile. Nothing was changed: run the command again.`,
-    );
+  const isSeen = (channels: Channels): boolean =>
+    seen === undefined || isDeepStrictEqual(channels, seen);
+  // Skipped revisions take numbers, too.
+  const last = await readLastRevisionNumber(deps, application);
+  if (last + 1 !== firstRevision || !isSeen(present?.signed.channels ?? {})) {
+    throw changedMeanwhile(application);
   }
-  const before = present && (await coveredOffers(deps, present.signed));
   // The delegations come first: a root without them would stop every change.
   await createOnce(deps, delegationsKey(application, version), delegationsBytes);
   await createOnce(deps, rootKey(application, version), rootBytes);
@@ -117,43 +146,48 @@ export async function commitRoot(
   const known = await readApplications(deps);
   if (!known.includes(application)) await registerApplication(deps, application);
   trust.of(application)?.beginRoot(root);
-  const { revision } = await changeCatalog(writing, application, (channels) => ({
-    edit: {
-      change: {
-        kind: 'trust',
-        version: null,
-        channels: Object.keys(channels),
-        reason: null,
-        summary: reason,
-      },
-      channels,
-    },
-    plan: undefined,
-  }));
+  const { revision, before } = await changeCatalog(writing, application, (channels) => {
+    if (!isSeen(channels)) throw changedMeanwhile(application);
+    const change = {
+      kind: 'trust' as const,
+      version: null,
+      channels: Object.keys(channels),
+      reason: null,
+      summary: reason,
+    };
+    return { edit: { change, channels }, plan: undefined };
+  });
   const newest = await readRevision(writing, application);
   const lost = newest === undefined ? [] : await findUncovered(writing, newest.signed);
-  const after = newest && (await coveredOffers(writing, newest.signed));
-  const signs = [...(after ?? [])].filter(([key]) => before?.has(key) !== true);
-  return { root, revision, lost, signs: signs.map(([, offer]) => offer) };
+  const signs = newest && (await signedNow(writing, newest.signed, present?.signed.trust));
+  return { root, revision, lost, signs: signs ?? [], before };
 }
 
-/** The offers that the keys of their channels have signed, whatever their status; by channel and manifest. */
-async function coveredOffers(
+function changedMeanwhile(application: string): AppError {
+  return new AppError(
+    'state_changed',
+    `Another publisher changed the catalog of ${application} meanwhile. Nothing was changed: run the command again.`,
+  );
+}
+
+/** The channels whose roles are new in a revision, with what these roles state. Leaves out roles that state nothing. */
+async function signedNow(
   { trust }: WriterDeps,
   revision: RevisionJson,
-): Promise<ReadonlyMap<string, UncoveredOffer>> {
+  before: TrustJson | undefined,
+): Promise<readonly SignedChannel[]> {
   const { application } = revision;
   const roles = await trust?.of(application)?.rolesOf(revision);
   const { covers } = coverageOf(application, roles ?? new Map());
-  const covered = Object.entries(revision.channels).flatMap(([channel, { offers }]) =>
-    offers.filter((offer) => covers(channel, offer)).map((offer) => [channel, offer] as const),
-  );
-  return new Map(
-    covered.map(([channel, offer]) => [
-      targetPath(application, channel, offer),
-      { channel, version: offer.version },
-    ]),
-  );
+  return [...(roles ?? [])].flatMap(([channel, { inherits, allowDowngrade, version }]) => {
+    if (before?.channels?.[channel]?.version === version) return [];
+    const offers = revision.channels[channel]?.offers ?? [];
+    const releases = offers
+      .filter((offer) => covers(channel, offer))
+      .map(({ version: of, manifest }) => ({ version: of, manifest }));
+    const isEmpty = releases.length === 0 && inherits === null && !allowDowngrade;
+    return isEmpty ? [] : [{ channel, inherits, allow_downgrade: allowDowngrade, releases }];
+  });
 }
 
 function isSameContent(a: Uint8Array, b: Uint8Array, key: string): boolean {

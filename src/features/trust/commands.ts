@@ -5,6 +5,7 @@ import {
   addDryRunOption,
   addJsonOption,
   addKeyOption,
+  addSkipOption,
   addVersionArgument,
   parseCount,
   RepeatableOption,
@@ -42,7 +43,7 @@ export function addTrustCommands(program: Command, run: Runner): void {
       'the public keys of the people who may change the keys, and after ":" how many of them must sign (default: 1), such as k1.pub,k2.pub,k3.pub:2',
     )
     .option('--out <file>', 'the root file to write', 'root.json');
-  addExpiry(addKeys(init)).action(run(async () => (await load()).init));
+  addReleases(addExpiry(addKeys(init))).action(run(async () => (await load()).init));
   const show = describeCommand(trust.command('show'), {
     summary: 'show the keys and what each may do',
     does: 'Shows the newest root of trust of an application: its keys, and what each key may do.',
@@ -56,8 +57,8 @@ export function addTrustCommands(program: Command, run: Runner): void {
     '--root <keys>',
     'public keys of more people who may change the keys; a number after ":" replaces the threshold',
   );
-  addKeys(add).action(run(async () => (await load()).add));
-  rootChange(trust, 'remove', REMOVE)
+  addReleases(addKeys(add)).action(run(async () => (await load()).add));
+  addReleases(rootChange(trust, 'remove', REMOVE))
     .argument('<keys...>', 'the public key files, names or ids of the keys')
     .option(
       '--threshold <count>',
@@ -102,14 +103,14 @@ function addSign(program: Command, run: Runner): void {
     'the channel of the draft',
     DEFAULT_CHANNEL,
   );
-  addConsentOption(addJsonOption(addDryRunOption(addKeyOption(sign)))).action(
+  addConsentOption(addSkipOption(addJsonOption(addDryRunOption(addKeyOption(sign))))).action(
     run(async () => (await import('./run-sign.ts')).sign),
   );
 }
 
 const INIT: Description = {
   summary: 'make the root of trust of an application',
-  does: 'Makes the root of trust of an application, writes it to a file, and commits the first signed catalog revision. When the given keys reach the threshold of a channel, they also sign everything that the channel offers.',
+  does: 'Makes the root of trust of an application, writes it to a file, and commits the first signed catalog revision. When the given keys reach the threshold of a channel, they also sign everything that the channel offers: the command shows these releases with the digests of their manifests, and asks.',
   effect:
     'once TRUST_ROOT names the root file, a service offers only what these keys signed, and commands need a key. Without --channel, the operators alone decide what is offered.',
   examples: [
@@ -120,7 +121,7 @@ const INIT: Description = {
 
 const ADD: Description = {
   summary: 'add keys',
-  does: 'Adds people, operators or the keys of a channel. For a channel that has keys, a threshold after ":" replaces the present one.',
+  does: 'Adds people, operators or the keys of a channel. For a channel that has keys, a threshold after ":" replaces the present one. For a channel that had no keys, it signs no release: clients were not offered any there. Where no channel had keys, the given keys sign what their channels offer: the command shows these releases, and asks.',
   effect: 'the new keys count from the next catalog revision on, which this command commits.',
   examples: [
     'trust add --operators new-ci.pub --key k1.key --key k2.key',
@@ -130,7 +131,7 @@ const ADD: Description = {
 
 const REMOVE: Description = {
   summary: 'remove keys that were lost or stolen',
-  does: 'Removes keys from every role, and names the releases that only these keys signed.',
+  does: 'Removes keys from every role, and believes no timestamp that they signed. It shows the releases that the other keys sign again, with the digests of their manifests, and asks. It names the releases that are not offered any more.',
   effect:
     'the keys sign nothing more. Releases that lose their signatures are not offered until others sign them; give --key for those others, too.',
   examples: ['trust remove k3.pub --key k1.key --key k2.key --dry-run'],
@@ -146,7 +147,15 @@ const ROTATE: Description = {
 function rootChange(trust: Command, name: string, description: Description): Command {
   const command = describeCommand(trust.command(name), description);
   return addConsentOption(
-    addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(command)))),
+    addSkipOption(addJsonOption(addDryRunOption(addKeyOption(addApplicationOption(command))))),
+  );
+}
+
+/** Adds the option `--releases`, for every change after which the given keys may sign releases. */
+function addReleases(command: Command): Command {
+  return command.option(
+    '--releases <digest>',
+    'the digest of the releases that the keys sign with this change, as --dry-run printed it; a script needs it',
   );
 }
 

@@ -1,10 +1,9 @@
-import type { WriterDeps } from '../../catalog/change.ts';
-import { readRevision } from '../../catalog/read.ts';
+import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import { readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { createTrust } from '../../catalog/trust/create-trust.ts';
 import { renderMetadata } from '../../catalog/trust/metadata.ts';
 import { type PublicKey, shortId } from '../../catalog/trust/public-key.ts';
-import type { TrustRoot } from '../../catalog/trust/root.ts';
 import { renewFreshness } from '../../catalog/trust/signing.ts';
 import { askHidden } from '../../cli/ask-hidden.ts';
 import { isInteractive, requireConsent } from '../../cli/consent.ts';
@@ -13,12 +12,14 @@ import { alignColumns, formatTime, indented, printJson } from '../../cli/output.
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import type { UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
-import { commitRoot, type RootChange, signRoot } from './change-root.ts';
+import { digestOf } from '../../store/sequence/envelope.ts';
+import { commitRoot, type RootChange, type SignedChannel, signRoot } from './change-root.ts';
 import { checkTrust } from './check-trust.ts';
 import { createKeyFiles, publicFileOf, writeNew } from './new-key.ts';
 import {
   contentOf,
   describeRoot,
+  operatorsOf,
   type RootContent,
   readChannelKeys,
   readGivenKeys,
@@ -33,6 +34,12 @@ interface AppOptions {
 interface ChangeOptions extends AppOptions {
   readonly dryRun: boolean;
   readonly yes: boolean;
+}
+
+/** The options of a change after which the given keys may sign releases. */
+interface RootOptions extends ChangeOptions {
+  /** See `--releases`. */
+  readonly releases?: string;
 }
 
 interface KeyOptions {
@@ -76,7 +83,7 @@ async function askNewPassphrase(terminal: Terminal, file: string): Promise<strin
 
 export async function init(
   terminal: Terminal,
-  options: ChangeOptions &
+  options: RootOptions &
     KeyOptions & { readonly root: string; readonly out: string; readonly expires: number },
 ): Promise<void> {
   const context = await openContext(terminal, { mayBeNew: true });
@@ -109,8 +116,9 @@ export async function init(
       ? { ...added, operators: people.keys }
       : added;
   const signed = await signRoot(content, undefined, signers);
-  const change = (deps: WriterDeps): Promise<RootChange> =>
+  const change = (deps: WriterDeps, seen?: Channels): Promise<RootChange> =>
     commitRoot({ ...deps, trust: undefined }, signed, {
+      ...(seen === undefined ? {} : { seen }),
       trust: createTrust({
         store: deps.store,
         clock: deps.clock,
@@ -122,10 +130,10 @@ export async function init(
       reason: 'root 1',
     });
   const would = await change({ ...context, ...context.rehearse() });
-  await askAboutOffers(terminal, content, would);
+  await askAboutOffers(terminal, options, content, would);
   // The file comes first: without it, no command could read the signed catalog.
   if (!options.dryRun) await writeNew(options.out, signed.rootBytes, 0o644);
-  const made = await change(context);
+  const made = await change(context, would.before);
   reportRoot(terminal, options, content, made);
   if (options.json || options.dryRun) return;
   print(
@@ -136,7 +144,7 @@ export async function init(
 
 export async function add(
   terminal: Terminal,
-  options: ChangeOptions & KeyOptions & { readonly root?: string },
+  options: RootOptions & KeyOptions & { readonly root?: string },
 ): Promise<void> {
   const additions = await readAdditions(options);
   const people =
@@ -157,14 +165,14 @@ export async function add(
 export async function remove(
   terminal: Terminal,
   keys: readonly string[],
-  options: ChangeOptions & { readonly threshold?: number },
+  options: RootOptions & { readonly threshold?: number },
 ): Promise<void> {
   await changeRoot(terminal, options, (content) => removedFrom(content, keys, options.threshold));
 }
 
 export async function rotate(
   terminal: Terminal,
-  options: ChangeOptions & { readonly expires: number },
+  options: RootOptions & { readonly expires: number },
 ): Promise<void> {
   await changeRoot(terminal, options, (content, now) =>
     prolonged(content, now + options.expires * DAY_MS),
@@ -174,30 +182,35 @@ export async function rotate(
 /** Makes and commits the next root. */
 async function changeRoot(
   terminal: Terminal,
-  options: ChangeOptions,
+  options: RootOptions,
   edit: (content: RootContent, now: number) => RootContent | Promise<RootContent>,
 ): Promise<void> {
   const context = await openContext(terminal);
   const { trust: known, application } = openTrusted(context, options.app);
-  const previous = await readContent(context, known);
+  const previous = await readContent(known);
+  const edited = await edit(previous, context.clock.now());
+  const operators = operatorsOf(edited);
+  const removed = new Set([...operatorsOf(previous).keys()].filter((id) => !operators.has(id)));
+  // A thief of a key that is removed now may have signed a timestamp that stops every command.
+  known.distrust(removed);
   const newest = await readRevision(context, application);
   const signers = await context.trust.signers();
-  const edited = await edit(previous, context.clock.now());
   const content = {
     ...edited,
     version: previous.version + 1,
-    firstRevision: (newest?.signed.revision ?? 0) + 1,
+    firstRevision: (await readLastRevisionNumber(context, application)) + 1,
     roles: new Map(Object.entries(newest?.signed.trust?.channels ?? {})),
   };
   const signed = await signRoot(content, previous, signers);
-  const change = (deps: WriterDeps): Promise<RootChange> =>
-    commitRoot(deps, signed, {
-      trust: context.trust.signingWith(signers, deps.store),
-      reason: `root ${content.version}`,
-    });
+  const change = (deps: WriterDeps, seen?: Channels): Promise<RootChange> => {
+    const trust = context.trust.signingWith(signers, deps.store);
+    trust.of(application)?.distrust(removed);
+    const reason = `root ${content.version}`;
+    return commitRoot(deps, signed, { trust, reason, ...(seen === undefined ? {} : { seen }) });
+  };
   const would = await change({ ...context, ...context.rehearse() });
-  await askAboutOffers(terminal, content, would);
-  reportRoot(terminal, options, content, await change(context));
+  await askAboutOffers(terminal, options, content, would);
+  reportRoot(terminal, options, content, await change(context, would.before));
 }
 
 async function readAdditions({ channel = [], operators }: KeyOptions) {
@@ -207,24 +220,59 @@ async function readAdditions({ channel = [], operators }: KeyOptions) {
 }
 
 /**
- * Asks before the given keys sign releases, and before releases are no longer offered. A script has to say that the
- * second is intended.
+ * Shows the releases that the given keys sign, and asks about them and about releases that are no longer offered. A
+ * script states the digest of the shown list, because a thief of a key may have chosen these releases. It also has to
+ * say that a loss of offers is intended.
  *
- * @throws AppError `status_forbids`
+ * @throws AppError `status_forbids`; `state_changed` for the digest of another list
  */
 async function askAboutOffers(
   terminal: Terminal,
+  { releases: given, json }: RootOptions,
   content: RootContent,
   { lost, signs }: RootChange,
 ): Promise<void> {
   const { session } = terminal;
   if (lost.length + signs.length === 0) return;
+  if (!json) for (const line of signedLines(signs)) print(terminal, line);
+  const digest = digestOf(signs);
+  if (given !== undefined && given !== digest) {
+    throw new AppError(
+      'state_changed',
+      `--releases names another list than the keys would sign now. Nothing was changed. Look at the list with --dry-run.`,
+    );
+  }
   const kept = lost.length === 0 ? '' : ' Clients that have them keep them.';
   const text = `${offersSentences(content, { lost, signs })}${kept}`;
+  if (session?.isDryRun === true) return;
   if (isInteractive(terminal)) return requireConsent(terminal, text);
-  if (lost.length === 0 || session?.isDryRun === true || session?.hasConsented === true) return;
+  if (signs.length > 0 && given === undefined) {
+    const why = `${text} Nothing was changed. Look at these releases with --dry-run, and add the option --releases that it prints.`;
+    throw new AppError('status_forbids', why);
+  }
+  if (lost.length === 0 || session?.hasConsented === true) return;
   const why = `${text} Nothing was changed. To make the change all the same, add --yes.`;
   throw new AppError('status_forbids', why);
+}
+
+/** Lists what the given keys sign: settings of channels, and releases with the digests of their manifests. */
+function signedLines(signs: readonly SignedChannel[]): readonly string[] {
+  if (signs.length === 0) return [];
+  const rows = signs.flatMap(({ channel, inherits, allow_downgrade: allows, releases }) => [
+    ...(inherits === null ? [] : [[channel, 'inherits', inherits, '']]),
+    ...(allows ? [[channel, 'allows downgrades', '', '']] : []),
+    ...releases.map(({ version, manifest }) => [
+      channel,
+      version,
+      `manifest ${manifest.number}`,
+      manifest.digest,
+    ]),
+  ]);
+  return [
+    'The keys that you give sign, with the SHA-256 of each manifest:',
+    ...indented(2, alignColumns(rows)),
+    `In a script: --releases ${digestOf(signs)}`,
+  ];
 }
 
 const OFFERS_SHOWN = 10;
@@ -245,10 +293,13 @@ function offersSentences(
     keyless.length === 0
       ? 'Give the keys of those channels with --key too, to sign them now.'
       : `The root names no keys for ${keyless.join(', ')}, so nothing is offered there: add --channel ${keyless[0]}=NAME.pub:1.`;
+  const releases = signs.flatMap(({ channel, releases: of }) =>
+    of.map(({ version }) => ({ channel, version })),
+  );
+  const what =
+    releases.length === 0 ? 'the settings of channels' : `these releases: ${named(releases)}`;
   return [
-    ...(signs.length === 0
-      ? []
-      : [`With this change, the keys that you give sign these releases: ${named(signs)}.`]),
+    ...(signs.length === 0 ? [] : [`With this change, the keys that you give sign ${what}.`]),
     ...(lost.length === 0
       ? []
       : [
@@ -265,7 +316,14 @@ function reportRoot(
   { root, revision, lost, signs }: RootChange,
 ): void {
   if (json) {
-    printJson(terminal, { app: root.application, root: root.version, revision, lost, signs });
+    printJson(terminal, {
+      app: root.application,
+      root: root.version,
+      revision,
+      lost,
+      signs,
+      releases: signs.length === 0 ? null : digestOf(signs),
+    });
     return;
   }
   print(
@@ -303,11 +361,9 @@ export function openTrusted(
   );
 }
 
-async function readContent(context: Context, trust: ApplicationTrust): Promise<RootContent> {
-  const root: TrustRoot = await trust.newestRoot();
-  const newest = await readRevision(context, trust.application);
-  const revision = Math.max(newest?.signed.revision ?? 0, root.firstRevision);
-  return contentOf(root, await trust.delegationsAt(revision));
+async function readContent(trust: ApplicationTrust): Promise<RootContent> {
+  const root = await trust.newestRoot();
+  return contentOf(root, await trust.delegationsAt(root.firstRevision));
 }
 
 export async function show(
@@ -316,7 +372,7 @@ export async function show(
 ): Promise<void> {
   const context = await openContext(terminal);
   const { application, trust } = openTrusted(context, app);
-  const content = await readContent(context, trust);
+  const content = await readContent(trust);
   if (out !== undefined) {
     await writeNew(out, renderMetadata((await trust.newestRoot()).json), 0o644);
   }

@@ -235,7 +235,12 @@ describe('the command line, from new keys to a removed key', () => {
     expect(moved).toMatchObject({ code: 0 });
     const tried = await run('trust', 'remove', 'ci', ...keys, '--dry-run', '--json');
     expect(json(tried)).toMatchObject({ root: 5, lost: [] });
-    expect(await run('trust', 'remove', 'ci', ...keys)).toMatchObject({ code: 0 });
+    // The keys sign again what the removed key signed, and a script names what it has seen.
+    const { signs, releases } = json(tried);
+    expect(signs).toMatchObject([{ channel: 'beta', releases: [{ version: '2.0.0-beta.1' }] }]);
+    const removing = ['trust', 'remove', 'ci', ...keys];
+    expect(await run(...removing, '--yes')).toMatchObject({ code: 3 });
+    expect(await run(...removing, '--releases', releases)).toMatchObject({ code: 0 });
     const refused = await run('yank', '1.4.0', '--yes');
     expect(refused.stderr).toMatch(
       /Key \w{12} \(ci\.key\) is no operator of desktop\. Operators: k1/,
