@@ -363,14 +363,22 @@ async function findNamed(deps: ReaderDeps, application: string): Promise<Announc
   return highest;
 }
 
-/** The keys of missing catalog revisions above the number that galloping finds. */
-export async function findMissingRevisions(
+/**
+ * Finds what is wrong around the newest catalog revision.
+ *
+ * @returns `missing`: the keys of missing revisions above the number that galloping finds. `garbage`: sentences about
+ *   corrupt objects that are too far above the newest revision
+ */
+export async function findRevisionProblems(
   deps: ReaderDeps,
   application: string,
-): Promise<readonly string[]> {
+): Promise<{ readonly missing: readonly string[]; readonly garbage: readonly string[] }> {
   const sequence = revisionSequence(application, deps.trust);
-  const { holes } = await findNewestListed(deps.store, sequence);
-  return holes.map(sequence.key);
+  const position = await findNewestListed(deps.store, sequence);
+  return {
+    missing: position.holes.map(sequence.key),
+    garbage: beyondReasons(position, sequence.key),
+  };
 }
 
 /** Reads the highest taken number of a revision, readable or corrupt; 0 when there is none. */

@@ -34,6 +34,7 @@ export const applicationsSequence: Sequence<Applications> = defineSequence({
   corruptNewest: 'unknown',
   loss: 'This list may have named an application that an older list lacks.',
   documentBytesMax: APPLICATIONS_BYTES_MAX,
+  reach: REVISION_REACH,
   key: applicationsKey,
   expected: (number) => ({ number }),
 });
@@ -83,6 +84,7 @@ export function manifestSequence(application: string, version: string): Sequence
     corruptNewest: 'unknown',
     loss: `This manifest lists the files of ${version}, and perhaps files of other platforms that no other manifest lists.`,
     documentBytesMax: MANIFEST_BYTES_MAX,
+    reach: REVISION_REACH,
     key: (number) => manifestKey(application, version, number),
     expected: (number) => ({ application, version, number }),
   });

@@ -1,6 +1,6 @@
 import { manifestSchema, releaseOf } from '../catalog/documents/manifest-document.ts';
 import { type ChannelRole, parseRole, roleName, targetsOf } from '../catalog/trust/channel-role.ts';
-import { METADATA_BYTES_MAX, parseMetadata } from '../catalog/trust/metadata.ts';
+import { digestOfSigned, METADATA_BYTES_MAX, parseMetadata } from '../catalog/trust/metadata.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import { parseEnvelope } from '../store/sequence/envelope.ts';
@@ -81,6 +81,11 @@ async function loadRole(
   const version = metadata.roleVersion(channel);
   const { root, delegations } = metadata;
   if (version === undefined || !delegations.channels.has(channel)) return undefined;
+  // People signed it with the root, and an operator's key alone must not take a client behind it.
+  const floor = delegations.roles?.get(channel);
+  if (floor !== undefined && version < floor.version) {
+    throw refused(channel, `version ${version} is older than version ${floor.version} of the root`);
+  }
   const known = verified.get(channel);
   const expired = (role: ChannelRole): boolean => role.expiresAt <= now();
   const parse = (text: string): ChannelRole => {
@@ -114,6 +119,9 @@ async function loadRole(
     }
     if (role.version !== version) throw refused(channel, `it is version ${role.version}`);
     await writeSavedRole(cache, roleName(channel), bytes.toString());
+  }
+  if (floor?.version === version && floor.digest !== digestOfSigned(role.json.signed)) {
+    throw refused(channel, `it is another version ${version} than the root states`);
   }
   verified.set(channel, { root: root.digest, role });
   if (!expired(role)) return role;

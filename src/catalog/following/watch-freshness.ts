@@ -102,6 +102,8 @@ export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefine
       const found: string[] = [];
       const rootProblem = verifying.rootProblem();
       if (rootProblem !== undefined) found.push(rootProblem);
+      const gap = verifying.gapProblem();
+      if (gap !== undefined) found.push(gap);
       if (verifying.isRootMissing()) {
         found.push(
           `Root ${newest?.rootVersion} of ${application} is missing: it was deleted from the store. Restore it from a backup.`,

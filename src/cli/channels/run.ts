@@ -11,6 +11,7 @@ import {
 import {
   type ChannelSettings,
   changedSettings,
+  type ShownSettings,
   settingsOf,
   settingTexts,
 } from '../../releases/channels/channel-settings.ts';
@@ -168,6 +169,17 @@ const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
 
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;
 
+/** Who has an operator's key and the bucket can show the former settings to a process that remembers nothing. */
+const FINAL =
+  'To make this final against an attacker with the bucket and the key of an operator: slipway trust rotate, then replace TRUST_ROOT on each machine.';
+
+/** True when clients could do something with the former settings that they must not do any more. */
+function takesBack(before: ShownSettings | null, after: ShownSettings | null): boolean {
+  if (before === null) return false;
+  const inherited = before.inherits !== null && before.inherits !== after?.inherits;
+  return inherited || (before.allowsDowngrade && after?.allowsDowngrade !== true);
+}
+
 /** Makes the change and prints it. When the change affects clients, it asks the operator first. */
 async function change(
   terminal: Terminal,
@@ -214,6 +226,9 @@ async function change(
     print(terminal, `Its clients also get the releases of ${settings.inherits}.`);
   }
   for (const line of clientEffects(changed, true)) print(terminal, line);
+  if (context.trust.of(application) !== undefined && takesBack(settingsBefore, settings)) {
+    print(terminal, FINAL);
+  }
   printWhenLive(terminal, context, changed.announced);
   await printDifference(terminal, context, application, changed);
 }

@@ -5,6 +5,7 @@ import { readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { keyList } from '../../catalog/trust/root.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
+import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
 import { counted } from '../../core/counted.ts';
 import { isAppError } from '../../core/errors.ts';
 import { formatTime } from '../../core/time-text.ts';
@@ -27,9 +28,17 @@ export async function checkTrust(
   trust: ApplicationTrust,
 ): Promise<TrustCheck> {
   const { application, anchor } = trust;
+  const root = await trust.newestRoot();
+  // Expiries count by the store's clock, which the process knows after the store's first answer.
   const now = deps.clock.now();
   const facts: [string, string][] = [];
   const problems: string[] = [];
+  const offset = deps.store.clockOffsetMs?.() ?? 0;
+  if (Math.abs(offset) > CLOCK_DIFFERENCE_MAX_MS) {
+    problems.push(
+      `The clock of this machine is ${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'behind' : 'ahead of'} the store's. Set it. All times here are the store's.`,
+    );
+  }
   const add = (what: string, expiresAt: number, command: string): void => {
     facts.push([what, `expires ${formatTime(new Date(expiresAt).toISOString())}`]);
     if (expiresAt > now + WARNED_BEFORE_MS) return;
@@ -37,7 +46,6 @@ export async function checkTrust(
     const time = formatTime(new Date(expiresAt).toISOString());
     problems.push(`${what} ${verb} on ${time}. Renew it: ${command}.`);
   };
-  const root = await trust.newestRoot();
   add(`root ${root.version}`, root.expiresAt, 'slipway trust rotate');
   const removed = [...anchor.operators.keys()].filter((id) => !root.operators.has(id));
   if (root.version > anchor.version) {
@@ -49,12 +57,20 @@ export async function checkTrust(
       `TRUST_ROOT has root ${anchor.version}, whose keys ${keyList(anchor, removed)} were removed since. A process without a saved state trusts them again when an attacker deletes the newer roots: replace TRUST_ROOT on each machine.`,
     );
   }
+  if ((await trust.delegationsAt(root.firstRevision)).roles === undefined) {
+    facts.push([
+      'roles',
+      'the root does not state them; to make one that does: slipway trust rotate',
+    ]);
+  }
   const rootProblem = trust.rootProblem();
   if (rootProblem !== undefined) problems.push(rootProblem);
   try {
     const newest = await readRevision(deps, application);
     if (newest === undefined) return { facts, problems };
     facts.push([`catalog revision ${newest.signed.revision}`, 'signed']);
+    const gap = trust.gapProblem();
+    if (gap !== undefined) problems.push(gap);
     for (const [channel, role] of (await trust.rolesOf(newest.signed)) ?? []) {
       const count = role.statements.size;
       facts.push([`role of ${channel}`, `version ${role.version}, ${counted(count, 'release')}`]);

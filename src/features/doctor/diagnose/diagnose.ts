@@ -1,7 +1,7 @@
 import { readStoreTime } from '../../../catalog/artifact-upload.ts';
 import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/fullness-text.ts';
 import { clockKey } from '../../../catalog/keys.ts';
-import { findMissingRevisions, readApplications, readRevision } from '../../../catalog/read.ts';
+import { findRevisionProblems, readApplications, readRevision } from '../../../catalog/read.ts';
 import type { Check, Finding } from '../../../core/check.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../../core/clock.ts';
 import { counted } from '../../../core/counted.ts';
@@ -157,8 +157,10 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
   if (applications.length === 0) return ok('No application is published yet.');
   const states: string[] = [];
   const nearlyFull: string[] = [];
+  const ignored: string[] = [];
   for (const name of applications) {
-    const missing = await findMissingRevisions(deps, name);
+    const { missing, garbage } = await findRevisionProblems(deps, name);
+    ignored.push(...garbage);
     if (missing.length > 0) {
       throw new AppError(
         'document_corrupt',
@@ -173,6 +175,9 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
     if (sentence !== undefined) nearlyFull.push(sentence);
   }
   const found = `${states.join(', ')}.`;
+  if (ignored.length > 0) {
+    return warning([found, ...ignored].join(' '), 'Find out who can write the bucket.');
+  }
   return nearlyFull.length === 0
     ? ok(found)
     : warning([found, ...nearlyFull].join(' '), FULLNESS_REMEDY);
