@@ -4,6 +4,7 @@ import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
 import { refuseExcess } from '../../store/sequence/json.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
 import { freshnessKey, freshnessPrefix } from '../keys.ts';
@@ -21,6 +22,7 @@ import {
 } from './metadata.ts';
 import type { TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
+import type { SigningDeps } from './trust.ts';
 
 /**
  * TUF timestamp and snapshot metadata state how new the catalog of an application is. They name a catalog revision, and
@@ -221,14 +223,18 @@ const ATTEMPTS_MAX = 5;
  * @throws AppError `signer_failed`, `store_unavailable`, `store_denied`
  */
 export async function createFreshness(
-  { store, application }: FreshnessDeps,
+  { store, clock, application }: FreshnessDeps & Pick<SigningDeps, 'clock'>,
   { state, signer, after, now, freshMs }: NewFreshness,
 ): Promise<Freshness> {
   let version = Math.max(after + 1, Math.floor(now / 1000));
   for (let attempt = 1; ; attempt++) {
     const bytes = await signFreshness(application, { state, signer, now, freshMs, version });
     const key = freshnessKey(application, version);
-    if ((await store.create(key, bytes)) === 'created') {
+    // When an answer was lost, the store has these very bytes.
+    const isOwn =
+      (await createRetrying({ store, clock }, key, bytes)) === 'created' ||
+      Buffer.from(bytes).equals((await store.get(key))?.body ?? Buffer.alloc(0));
+    if (isOwn) {
       return {
         version,
         expiresAt: now + freshMs,

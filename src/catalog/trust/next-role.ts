@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import { MANIFEST_BYTES_MAX, releaseOf } from '../documents/manifest-document.ts';
 import { type OfferJson, offerJsonOf } from '../documents/revision-document.ts';
@@ -108,10 +109,11 @@ async function targetOf(
 /**
  * Stores a version of a role that has enough signatures, for a revision with this number.
  *
- * @throws AppError `status_forbids` when the store has an unsigned object under this key
+ * @throws AppError `status_forbids` when the store has an unsigned object under this key; `store_unavailable`,
+ *   `store_denied`, `store_full`
  */
 export async function storeRole(
-  store: ObjectStore,
+  deps: Pick<SigningDeps, 'store' | 'clock'>,
   trust: ApplicationTrust,
   revision: number,
   { channel, metadata }: { readonly channel: string; readonly metadata: MetadataJson },
@@ -122,7 +124,7 @@ export async function storeRole(
     digest: digestOfSigned(metadata.signed),
   };
   const key = roleKey(application, channel, reference);
-  if ((await store.create(key, renderMetadata(metadata))) === 'created') return reference;
+  if ((await createRetrying(deps, key, renderMetadata(metadata))) === 'created') return reference;
   // Another process may have stored the same version, and its signatures count as well. An attacker may have, too.
   const { version, digest } = await trust.newestRoot();
   const named = { root: { version, digest }, channels: { [channel]: reference } };

@@ -128,7 +128,7 @@ export async function prepareTrust(
       }),
       signing,
     );
-    references[name] = await storeRole(deps.store, trust, number, { channel: name, metadata });
+    references[name] = await storeRole(deps, trust, number, { channel: name, metadata });
   }
   const named = Object.keys(references).length === 0 ? {} : { channels: references };
   return { trust: { ...own, ...named }, channels };
@@ -349,7 +349,7 @@ export async function renewFreshness(
   }
   const after = newest?.version ?? 0;
   const made = { state, signer, after, now: clock.now(), freshMs: given.freshMs };
-  const fresh = await createFreshness({ store, application }, made);
+  const fresh = await createFreshness({ store, clock, application }, made);
   trust.noteFreshness(fresh);
   return fresh;
 }

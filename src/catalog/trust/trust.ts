@@ -40,7 +40,7 @@ export interface Trust {
 
 export interface SigningDeps {
   readonly store: ObjectStore;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
   readonly trust?: Trust | undefined;
   /** By channel: the next versions of roles, which have enough signatures already. */
   readonly signedRoles?: Readonly<Record<string, MetadataReference>> | undefined;

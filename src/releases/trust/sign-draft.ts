@@ -36,6 +36,7 @@ import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import { createRetrying } from '../../store/sequence/create-settled.ts';
 import { incomplete, noDraft } from '../drafts/draft-rules.ts';
 
 /**
@@ -59,7 +60,7 @@ export interface WaitingRelease {
   readonly signatures: MetadataJson['signatures'];
 }
 
-type SignDeps = Pick<WriterDeps, 'store' | 'newestKnown' | 'skipCorrupt'> & {
+type SignDeps = Pick<WriterDeps, 'store' | 'clock' | 'newestKnown' | 'skipCorrupt'> & {
   readonly trust: Trust;
 };
 
@@ -224,7 +225,10 @@ export async function signWaiting(
   for (const signature of made.signatures) {
     const key = roleSignatureKey(application, digest, signature.keyid);
     const bytes = Buffer.from(`${JSON.stringify(signature)}\n`);
-    if ((await deps.store.create(key, bytes)) === 'exists') {
+    if ((await createRetrying(deps, key, bytes)) === 'created') continue;
+    // The answer to an earlier attempt was lost, or another process signs with the same key.
+    const stored = await readSignatures(deps.store, application, { digest, next, keys });
+    if (stored.every(({ keyid }) => keyid !== signature.keyid)) {
       throw new AppError(
         'status_forbids',
         `The store has another ${key}, which is no valid signature. Delete it, and sign again.`,
@@ -243,7 +247,7 @@ export async function signWaiting(
     signedBy: named(ids.filter(has)),
     waitsFor: named(ids.filter((id) => !has(id))),
     role: isComplete
-      ? await storeRole(deps.store, trust, revision.revision + 1, {
+      ? await storeRole(deps, trust, revision.revision + 1, {
           channel,
           metadata: { signed: next, signatures: all },
         })
