@@ -369,6 +369,8 @@ function refuseTooLarge(
 interface ManifestOptions extends FoundOptions<Manifest> {
   /** The newest catalog revision; 0 for none. */
   readonly catalogRevision: number;
+  /** The channels for which the manifest is made: its maker signs it for them. */
+  readonly channels?: readonly string[];
 }
 
 /** The manifest that a change needs. */
@@ -390,7 +392,7 @@ export async function changeManifest(
   application: string,
   version: string,
   want: (newest: ManifestReference | undefined) => Promise<WantedManifest>,
-  { catalogRevision, ...options }: ManifestOptions,
+  { catalogRevision, channels = [], ...options }: ManifestOptions,
 ): Promise<ManifestReference> {
   const { appended, plan: kept } = await appendPlanned(
     deps,
@@ -400,7 +402,11 @@ export async function changeManifest(
       if (kept !== undefined) return { document: undefined, plan: kept };
       const { change_id: changeId, at, by, skipped } = header(deps, base);
       const numbered = { number: base.number, changeId, at, by, skipped, catalogRevision };
-      return { document: seal(manifestOf(release, numbered)), plan: undefined };
+      const document: Manifest = seal(manifestOf(release, numbered));
+      const trust = deps.trust?.of(application);
+      if (trust === undefined) return { document, plan: undefined };
+      const { signedManifest } = await import('./trust/signing.ts');
+      return { document: await signedManifest(deps, trust, channels, document), plan: undefined };
     },
     options,
   );

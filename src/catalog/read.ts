@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Release } from '../domain/release.ts';
 import type { ObjectStore } from '../store/object-store.ts';
+import type { DocumentSignature } from '../store/sequence/envelope.ts';
 import { createNewestKnown, type NewestKnown } from '../store/sequence/newest-known.ts';
 import {
   type Announced,
@@ -71,14 +72,16 @@ export interface ManifestReference {
   /** The newest catalog revision at the time when the manifest was made; 0: there was none. */
   readonly catalogRevision: number;
   readonly release: Release;
+  /** The signatures of its makers: see `trust/manifest-signature.ts`. Absent: none. */
+  readonly signatures?: readonly DocumentSignature[] | undefined;
 }
 
 /** Returns a release with the number and the digest of its manifest; undefined without a manifest. */
 export function referenceTo(manifest: Manifest | undefined): ManifestReference | undefined {
   if (manifest === undefined) return undefined;
-  const { signed, digest } = manifest;
+  const { signed, digest, signatures } = manifest;
   const { number, catalog_revision: catalogRevision } = signed;
-  return { number, digest, catalogRevision, release: releaseOf(signed) };
+  return { number, digest, catalogRevision, release: releaseOf(signed), signatures };
 }
 
 /**

@@ -103,8 +103,10 @@ export interface ApplicationTrust {
    * @throws AppError `document_corrupt` for a role that is missing or altered
    */
   rolesOf(revision: Pick<RevisionJson, 'revision' | 'trust'>): Promise<Roles>;
-  /** Notes the digest of a revision that a rehearsal made without signing it. */
+  /** Notes the digest of a revision or a manifest that a rehearsal made without signing it. */
   noteRehearsed(digest: string): void;
+  /** True for a digest that a rehearsal noted. */
+  isRehearsed(digest: string): boolean;
   /**
    * Why a revision must not follow another one: it names older trust metadata. An operator could otherwise take back a
    * removed key. Undefined: it may follow.
@@ -496,6 +498,7 @@ export function createApplicationTrust({
       return channels.size === 0 ? undefined : rolesUnder(root, trust);
     },
     noteRehearsed: (digest) => rehearsed.add(digest),
+    isRehearsed: (digest) => rehearsed.has(digest),
     findOlder,
   };
 }

@@ -1,5 +1,5 @@
 import { AppError, isAppError } from '../../core/errors.ts';
-import type { Sealed } from '../../store/sequence/envelope.ts';
+import type { DocumentSignature, Sealed } from '../../store/sequence/envelope.ts';
 import type { ChannelJson, OfferJson, RevisionJson } from '../documents/revision-document.ts';
 import type { MetadataReference, TrustJson } from '../documents/trust-document.ts';
 import {
@@ -18,6 +18,7 @@ import {
   targetsOf,
 } from './channel-role.ts';
 import { createFreshness, type Freshness, type FreshRevision } from './freshness.ts';
+import { findMakers, signManifest } from './manifest-signature.ts';
 import { signMetadata, tufTime } from './metadata.ts';
 import { nextRole, ROLE_VALID_MS, storeRole, type Targets } from './next-role.ts';
 import { shortId } from './public-key.ts';
@@ -90,7 +91,7 @@ export async function prepareTrust(
   const { covers } = coverageOf(application, roles);
   for (const [name, channel] of Object.entries(channels)) {
     const keys = delegated.get(name);
-    const signing = signers.filter(({ key }) => keys?.keys.has(key.id));
+    const signing = keys === undefined ? [] : signersOf(keys, signers);
     const isAble =
       deps.signsNoRole !== true && keys !== undefined && signing.length >= keys.threshold;
     const role = roles.get(name);
@@ -271,22 +272,67 @@ export async function openSignedRight(
   const before = { revision: number - 1, trust: present };
   const now = await openRoles({ ...deps, signedRoles: {} }, trust, number, before);
   const isSigned = coverageOf(application, now.roles).covers;
-  if (deps.assumesSigned === true) return { mayOffer: () => true, isSigned };
+  const isMade: OfferRight['isMade'] = async (channel, manifest) => {
+    const keys = delegated.get(channel)?.keys ?? new Map();
+    if (trust.isRehearsed(manifest.digest)) return true;
+    return (await findMakers(keys, channel, manifest)).length > 0;
+  };
+  if (deps.assumesSigned === true) {
+    return { mayOffer: () => true, isSigned, signsFor: () => false, isMade };
+  }
   const signers = await deps.trust.signers();
   const { roles } =
     deps.signedRoles === undefined ? now : await openRoles(deps, trust, number, before);
   const { covers } = coverageOf(application, roles);
   const root = await trust.newestRoot();
+  const signsFor: OfferRight['signsFor'] = (channel, hasDraft) => {
+    const keys = delegated.get(channel);
+    if (keys === undefined || deps.signsNoRole === true) return false;
+    if (hasDraft && keys.threshold > 1) return false;
+    return signersOf(keys, signers).length >= keys.threshold;
+  };
   return {
     isSigned,
+    isMade,
+    signsFor,
     mayOffer: (channel, statement, hasDraft = false) => {
-      const keys = delegated.get(channel);
-      if (keys === undefined) throw signaturesMissing(root, channel, undefined, statement.version);
-      if (covers(channel, statement)) return true;
-      if (deps.signsNoRole === true || (hasDraft && keys.threshold > 1)) return false;
-      return signers.filter(({ key }) => keys.keys.has(key.id)).length >= keys.threshold;
+      if (!delegated.has(channel)) {
+        throw signaturesMissing(root, channel, undefined, statement.version);
+      }
+      return covers(channel, statement) || signsFor(channel, hasDraft);
     },
   };
+}
+
+/** The keys of a process that are keys of a channel. */
+function signersOf({ keys }: ChannelKeys, signers: readonly Signer[]): readonly Signer[] {
+  return signers.filter(({ key }) => keys.has(key.id));
+}
+
+/**
+ * Signs a manifest for channels, with each given key of these channels. A command that has no such key signs nothing.
+ *
+ * @throws AppError `signer_failed`
+ */
+export async function signedManifest<T>(
+  deps: SigningDeps,
+  trust: ApplicationTrust,
+  channels: readonly string[],
+  document: Sealed<T>,
+): Promise<Sealed<T>> {
+  const { signed: content, digest } = document;
+  const root = await trust.newestRoot();
+  const { channels: delegated } = await trust.delegationsAt(root.firstRevision);
+  const signers = (await deps.trust?.signers()) ?? [];
+  const signatures: DocumentSignature[] = [];
+  for (const channel of channels) {
+    const keys = delegated.get(channel);
+    for (const signer of keys === undefined ? [] : signersOf(keys, signers)) {
+      if (deps.trust?.isRehearsal === true) trust.noteRehearsed(digest);
+      else signatures.push(await signManifest(signer, channel, digest));
+    }
+  }
+  return signatures.length === 0 ? document : { signed: content, digest, signatures };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { DraftJson } from '../documents/draft-document.ts';
 import type { OfferJson } from '../documents/revision-document.ts';
 import type { MetadataReference } from '../documents/trust-document.ts';
 import type { ApplicationTrust } from './application-trust.ts';
+import type { SignedManifest } from './manifest-signature.ts';
 import type { Signer } from './signer.ts';
 
 /** Holds the roots that this process trusts, for all applications, and the keys with which it signs. */
@@ -62,6 +63,15 @@ export interface OfferRight {
   mayOffer(channel: string, statement: OfferJson | DraftJson, hasDraft?: boolean): boolean;
   /** True when the roles of the present revision cover the release. */
   isSigned(channel: string, statement: OfferJson | DraftJson): boolean;
+  /**
+   * True when the command signs the role of the channel with its own keys. Then it takes over only what a key of the
+   * channel made: an operator may have put anything else there.
+   *
+   * @param hasDraft see {@link mayOffer}
+   */
+  signsFor(channel: string, hasDraft: boolean): boolean;
+  /** True when a key of the channel made the manifest for this channel, or this very process did. */
+  isMade(channel: string, manifest: SignedManifest): Promise<boolean>;
 }
 
 /**

@@ -55,6 +55,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     manifest: result.manifest,
     changed: result.changed,
     newer_version: result.newerVersion,
+    left_out: result.leftOut,
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: warningsOf(result, build),
     signatures: signaturesJson(result),
@@ -259,6 +260,7 @@ function warningsOf(result: PublishResult, build: BuildOutput): readonly string[
   const lost = build.skipped.filter(({ isLoss }) => isLoss);
   return [
     ...channelWarnings(result),
+    ...leftOutWarnings(result),
     ...lost.map(({ path, reason }) => `Warning: ${basename(path)} is not published: ${reason}.`),
     ...(build.withoutFeed === undefined
       ? []
@@ -285,6 +287,16 @@ function channelWarnings({ channel, version, changed, held, before }: PublishRes
       ? `slipway promote ${version} --to CHANNEL, and then slipway channels remove ${channel} --force`
       : `slipway retire ${version} --channel ${channel}, and publish again`;
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
+}
+
+/** An operator may have put files and statements into the draft that nobody should sign unseen. */
+function leftOutWarnings({ channel, version, leftOut }: PublishResult): readonly string[] {
+  if (leftOut === null) return [];
+  const { manifest, filenames } = leftOut;
+  const files = filenames.length === 0 ? 'nothing' : filenames.join(', ');
+  return [
+    `Warning: no key of ${channel} made manifest ${manifest}, which the draft ${version} named. Its files and notes play no part here. Left out: ${files}. If they belong to the release, a person publishes them with a key of ${channel}.`,
+  ];
 }
 
 function fullnessWarnings({

@@ -63,7 +63,7 @@ export function refuseDraftElsewhere(channels: Channels, version: string, name: 
 }
 
 /** The revision that discarded the last draft of a version; 0 when none was discarded. */
-function discardedAt(channels: Channels, version: string): number {
+export function discardedAt(channels: Channels, version: string): number {
   return Object.values(channels)
     .flatMap(({ discarded = [] }) => discarded)
     .filter((entry) => entry.version === version)

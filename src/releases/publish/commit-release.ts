@@ -110,6 +110,7 @@ export async function commitRelease(
       },
       {
         catalogRevision: revision?.signed.revision ?? 0,
+        channels: [publish.channel],
         // Only revisions name manifests: without a revision, no document refers to this sequence.
         isUnreferenced: revision === undefined,
         found: revision === undefined ? undefined : base.manifests,

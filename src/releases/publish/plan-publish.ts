@@ -32,6 +32,7 @@ import {
   withDraft,
   withoutDraft,
 } from '../drafts/draft-rules.ts';
+import { type LeftOut, leftOutOf } from './find-made.ts';
 import { type Contribution, isSameRelease, mergeRelease } from './merge-release.ts';
 import { fixedReleases, type PublishState } from './read-publish-state.ts';
 import { refuseOtherBytes } from './refuse-other-bytes.ts';
@@ -91,6 +92,8 @@ export interface ChannelFacts {
   readonly held: ListedDraft | null;
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
   readonly dropped: readonly string[];
+  /** What the publisher did not take over from the draft, because no key of the channel made it; null: nothing. */
+  readonly leftOut: LeftOut | null;
 }
 
 /**
@@ -226,7 +229,10 @@ function placeOnChannel(
       const draft = signedDraftOf(stated, draftIn(channel, stated.version), { now });
       return { kind: 'draft', draft, channels: { ...channels, [name]: withDraft(channel, draft) } };
     }
-    const offer = withRollout(start, withKept(stated, existing), existing, publish);
+    // An operator may have ended builds in an offer that the keys of the channel have not signed.
+    const isSigned = offerRight?.isSigned(name, existing) !== false;
+    const kept = withKept(stated, isSigned ? existing : { ...existing, ends_native: [] });
+    const offer = withRollout(start, kept, existing, publish);
     const offered = withOffer(channels, name, withoutDraft(channel, stated.version), offer);
     return { kind: 'offer', offer, ...withoutOldOffers(offered, name, keeping) };
   }
@@ -267,10 +273,11 @@ function rolloutText(placed: PlacedRelease): string | undefined {
  * plan.
  */
 export function channelFacts(
-  { channels, channel }: PublishState,
+  { channels, channel, unmade }: PublishState,
   { channel: name, version }: Publish,
-  { placed, edit }: PublishPlan,
+  { placed, edit, manifest }: PublishPlan,
 ): ChannelFacts {
+  const leftOut = leftOutOf(unmade, manifest.release) ?? null;
   const createdChannel = !Object.hasOwn(channels, name);
   const { inherits } = channel;
   if (placed.kind === 'draft') {
@@ -283,6 +290,7 @@ export function channelFacts(
       rollout: undefined,
       held: describeDraft(name, placed.draft),
       dropped: [],
+      leftOut,
     };
   }
   const parsed = parseVersion(version);
@@ -295,6 +303,7 @@ export function channelFacts(
     rollout: placed.offer.rollout,
     held: null,
     dropped: edit === undefined ? [] : placed.dropped,
+    leftOut,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { BuiltDocument } from '../../builds/build-output.ts';
 import { ensureCarried } from '../../catalog/documents/carried-document.ts';
 import type { ManifestReference, namedAbove } from '../../catalog/read.ts';
+import { openOfferRight } from '../../catalog/trust/offer-right.ts';
 import type { CarriedDocument } from '../../domain/carried-document.ts';
 import type { Release } from '../../domain/release.ts';
 import { MINISIGN, SPARKLE_ED25519 } from '../../domain/signature.ts';
@@ -28,6 +29,7 @@ import {
 import type { EarlierReleases } from './read-earlier.ts';
 import {
   type Admitted,
+  continuable,
   fixedReleases,
   type PublishState,
   readPublishState,
@@ -59,11 +61,13 @@ export async function publishArtifacts(
   const { request, uploadsBegan, isListed, admitted, keys, earlier, newest, lost } = begun;
   const { application, channel } = request;
   const { tauriPubkey, sparklePubkey } = keys;
+  const right = await openOfferRight(deps, application, admitted.next, admitted.trust);
+  const known = await continuable(right, admitted, request, newest);
   const hashed = await hashArtifacts(
     deps,
     prepared,
     tauriPubkey !== null,
-    newest?.release.artifacts ?? [],
+    known?.release.artifacts ?? [],
   );
   const repairs = hashed.flatMap((each) => each.repairs);
   const signatures = await verifySignatures(application, hashed, tauriPubkey);
@@ -101,12 +105,12 @@ export async function publishArtifacts(
   });
   refuseUncompared(application, earlier, keys.require, planned.mine.artifacts);
   refuseFindings(application, findings, keys.require);
-  const known = namedFiles(state, request.version);
+  const named = namedFiles(state, request.version);
   await refuseRelabelled(deps, {
     application,
     version: request.version,
     hashed,
-    own: known.artifacts,
+    own: named.artifacts,
     channels: state.channels,
   });
   await ensureOfferable(deps, planned, { state, plan }, ensureSigned);
@@ -127,10 +131,10 @@ export async function publishArtifacts(
     deps,
     application,
     deltas.artifacts,
-    known.artifacts,
+    named.artifacts,
   ).finally(deltas.remove);
   const artifacts = uploaded.map(({ artifact }) => artifact);
-  const carried = await storeSigned(deps, request, application, known);
+  const carried = await storeSigned(deps, request, application, named);
   const committed = await commitRelease({ ...deps, named: lost }, publish({ artifacts, carried }), {
     isListed,
     ensureSigned,

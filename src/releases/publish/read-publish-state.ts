@@ -5,6 +5,7 @@ import {
   channelIn,
   type OfferJson,
 } from '../../catalog/documents/revision-document.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readEveryManifest, readManifest } from '../../catalog/read.ts';
 import { openOfferRight } from '../../catalog/trust/offer-right.ts';
@@ -19,6 +20,7 @@ import {
   refuseRemoved,
 } from '../channels/channel-rules.ts';
 import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
+import { findMade } from './find-made.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { addsFiles, wasListed } from './refuse-other-bytes.ts';
 
@@ -54,6 +56,8 @@ export interface PublishState extends Admitted {
   readonly former: readonly Release[];
   /** See `OfferRight`. Undefined: the publisher may offer every release. */
   readonly offerRight: OfferRight | undefined;
+  /** The draft's manifest when no key of the channel made it, and the publisher signs for the channel. */
+  readonly unmade?: ManifestReference | undefined;
 }
 
 /**
@@ -95,7 +99,7 @@ function refuseUndrafted(
 export async function readPublishState(
   deps: WriterDeps,
   admitted: Admitted,
-  { mine, mode }: Holding & { readonly mine: Contribution },
+  { mine, mode, channel: name }: Admission & Holding & { readonly mine: Contribution },
   stored: ManifestReference | undefined,
 ): Promise<PublishState> {
   const { channels, channel, removedVersions } = admitted;
@@ -107,22 +111,25 @@ export async function readPublishState(
     mode === 'open' && listed !== undefined
       ? await readManifest(deps, application, version, listed.manifest)
       : undefined;
-  const newest = continued(channels, version, stored);
   const isVerified = deps.trust?.of(application) !== undefined;
   const { next, trust } = admitted;
   const offerRight = await openOfferRight(deps, application, next, trust);
+  const signs = offerRight?.signsFor(name, draft !== undefined) === true;
+  const newest = await continuable(offerRight, admitted, { channel: name, version }, stored);
   const { offered: all, restored } = await readOffered(
     deps,
     mine,
     channels,
     isVerified ? undefined : newest,
   );
-  // Who opens a release has seen its manifest, and signs exactly that.
+  // People see the manifest of a draft before they sign it, so they may open it. A command that signs by itself trusts only
+  // what the keys of the channel have signed, for this channel.
   const isTrusted = ({ number }: ManifestReference): boolean =>
     offerRight === undefined ||
-    number === opened?.number ||
+    (number === opened?.number && !signs) ||
     [...offersOf(channels, version)].some(
-      ([name, offer]) => offer.manifest.number === number && offerRight.isSigned(name, offer),
+      ([each, offer]) =>
+        offer.manifest.number === number && offerRight.isSigned(signs ? name : each, offer),
     );
   const offered = all.filter(isTrusted);
   // Publishers never replace files that clients may have, signed or not. But no unsigned file gets into the release.
@@ -130,11 +137,45 @@ export async function readPublishState(
   for (const { release } of unsigned) mergeRelease(undefined, [release], mine);
   // No signed revision names the newest manifest: an attacker who writes the bucket may have stored it.
   const known = isVerified ? offered.at(-1) : newest;
-  const base = draft === undefined ? known : (opened ?? (await readDraft(deps, mine, draft)));
+  const drafted = draft && (opened ?? (await readDraft(deps, mine, draft)));
+  const made =
+    signs && draft !== undefined
+      ? await findMade(
+          deps,
+          offerRight,
+          { application, channel: name, draft, channels },
+          drafted,
+          offered.at(-1)?.number ?? 0,
+        )
+      : drafted;
+  const base = draft === undefined ? known : (made ?? (signs ? known : undefined));
+  const unmade = signs && drafted !== undefined && made !== drafted ? drafted : undefined;
+  if (mode === 'open' && unmade !== undefined && base === undefined) {
+    throw new AppError(
+      'key_required',
+      `No key of ${name} made the draft ${version} (manifest ${unmade.number}), so nothing was offered. To look at it, and to offer it: slipway sign ${version}${optionOf(name)}.`,
+    );
+  }
   const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
   const former = needsFormer ? await readEveryManifest(deps, application, version) : [];
   const now = deps.clock.now();
-  return { ...admitted, now, newest, base, offered, restored, former, offerRight };
+  return { ...admitted, now, newest, base, offered, restored, former, offerRight, unmade };
+}
+
+/**
+ * Returns the newest manifest when the publisher may use it again, or continue from it. Undefined when it is older than a
+ * discarded draft, and when the publisher signs for the channel and no key of the channel made it.
+ */
+export async function continuable(
+  right: OfferRight | undefined,
+  { channels, channel }: Pick<Admitted, 'channels' | 'channel'>,
+  { channel: name, version }: { readonly channel: string; readonly version: string },
+  stored: ManifestReference | undefined,
+): Promise<ManifestReference | undefined> {
+  const newest = continued(channels, version, stored);
+  const hasDraft = draftIn(channel, version) !== undefined;
+  if (newest === undefined || right?.signsFor(name, hasDraft) !== true) return newest;
+  return (await right.isMade(name, newest)) ? newest : undefined;
 }
 
 /**
