@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { cacheError, diskFull, ignoreMissing } from './file-errors.ts';
 import { type Http, unavailable } from './http.ts';
+import { makeOwnFolder, openOwnFile, openOwnFileToWrite, sizeOfOwnFile } from './own-files.ts';
 import { LEFT_AFTER_MS, removeOlder } from './saved-metadata.ts';
 import type { DownloadOptions, SignedFile } from './types.ts';
 import { UpdaterError } from './updater-error.ts';
@@ -40,7 +41,8 @@ export async function downloadFile(
   const target = path.join(folder, safeName(file.filename));
   const partial = path.join(folder, PARTIAL);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeOwnFolder(deps.directory);
+    await makeOwnFolder(folder);
     const isCopy = (name: string): boolean => name.endsWith('.tmp') && name !== PARTIAL;
     await removeOlder(folder, deps.now() - LEFT_AFTER_MS, isCopy);
     if (await hasSignedBytes(target, file)) return target;
@@ -82,7 +84,7 @@ async function receive(
   { signal, onProgress }: DownloadOptions,
 ): Promise<void> {
   let position = start;
-  const handle = await open(partial, constants.O_CREAT | constants.O_RDWR);
+  const handle = await openOwnFileToWrite(partial);
   try {
     await http.stream(url, {
       max: size,
@@ -128,21 +130,21 @@ async function receive(
 
 /** The number of bytes of an earlier try that the client can continue. Deletes a file that is too long. */
 async function resumeFrom(partial: string, { size }: SignedFile): Promise<number> {
-  const known = await stat(partial).catch(ignoreMissing);
-  if (known === undefined || known.size <= size) return known?.size ?? 0;
+  const known = await sizeOfOwnFile(partial);
+  if (known === undefined || known <= size) return known ?? 0;
   await rm(partial, { force: true });
   return 0;
 }
 
 async function hasSignedBytes(file: string, signed: SignedFile): Promise<boolean> {
-  const known = await stat(file).catch(ignoreMissing);
-  if (known?.size !== signed.size) return false;
+  const known = await lstat(file).catch(ignoreMissing);
+  if (known?.isFile() !== true || known.size !== signed.size) return false;
   return isHashedAs(signed, createReadStream(file), () => {});
 }
 
 /** Copies a file, and deletes the copy when its bytes are not the signed ones. */
 async function copySigned(from: string, to: string, signed: SignedFile): Promise<boolean> {
-  const source = await open(from).catch(ignoreMissing);
+  const source = await openOwnFile(from, constants.O_RDONLY).catch(ignoreMissing);
   if (source === undefined) return false;
   const chunks = source.createReadStream();
   let copy: FileHandle | undefined;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { systemCode } from '../core/errors.ts';
 import { cacheError, ignoreMissing } from './file-errors.ts';
+import { removeUnlessFolder } from './own-files.ts';
 
 /**
  * Keeps the verified metadata of an application in one file, which is replaced as a whole. The role of a channel is a
@@ -106,6 +107,8 @@ export async function openCache(directory: string, now: number): Promise<void> {
     await mkdir(directory, { recursive: true });
     const isTemporary = (name: string): boolean => name.includes('.tmp');
     await removeOlder(directory, now - LEFT_AFTER_MS, isTemporary);
+    // A link in place of the folder would make the client delete old files elsewhere.
+    await removeUnlessFolder(downloadsIn(directory));
     await removeOlder(downloadsIn(directory), now - DOWNLOAD_LEFT_AFTER_MS, () => true);
   } catch (error) {
     throw cacheError(directory, error);
