@@ -70,7 +70,7 @@ export async function openSigned(
   };
 }
 
-/** @returns undefined when nothing is signed for the channel */
+/** @returns undefined when nothing is signed for the channel; also for an inherited list that expired */
 async function loadRole(
   { http, now, cache, application, address, verified }: SignedDeps,
   metadata: FreshMetadata,
@@ -125,6 +125,8 @@ async function loadRole(
   }
   verified.set(channel, { root: root.digest, role });
   if (!expired(role)) return role;
+  // The keys of another channel must not stop this channel. The list counts as absent, and so does what it inherits.
+  if (!isOwn) return undefined;
   const message = `The signed list of ${channel} expired at ${new Date(role.expiresAt).toISOString()}, and the publisher has signed no newer one. Try again later.`;
   throw new UpdaterError('metadata_expired', message);
 }
