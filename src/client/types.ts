@@ -30,10 +30,14 @@ export interface UpdaterOptions {
   readonly arch?: string;
   /**
    * The version of the system: `os.release()` on Windows and Linux, `process.getSystemVersion()` of Electron on macOS.
-   * These are the defaults. Without a version, the service offers no build that needs a minimum version of the system.
+   * These are the defaults. Without a version, the service offers no build that needs a minimum version of the system,
+   * and the client accepts none.
    */
   readonly osVersion?: string;
-  /** The format of the installed package, such as `nsis` or `appimage`. Default: what is usual on the platform. */
+  /**
+   * The format of the installed package, such as `nsis` or `appimage`. The client accepts no other format. Default: what
+   * is usual on the platform.
+   */
   readonly format?: string;
   /** True: also accepts an older version, on a channel whose keys signed `allow_downgrade`. Default: false. */
   readonly allowDowngrade?: boolean;
@@ -113,7 +117,8 @@ export interface DownloadProgress {
 
 export interface Updater {
   /**
-   * Asks the service for an update, and verifies that the keys of the channel signed what it offers.
+   * Asks the service for an update, and verifies that the keys of the channel signed what it offers. When they did not,
+   * it asks once more after two seconds: for a moment after a release, caches have older metadata.
    *
    * @throws UpdaterError
    */

@@ -12,7 +12,7 @@ export type UpdaterErrorCode =
   | 'clock_wrong'
   /** The service shows a state that its operators confirmed too long ago. */
   | 'metadata_stands_still'
-  /** The list of a channel, or of the keys of the channels, expired. The publisher has to sign it again. */
+  /** The list of the own channel, or of the keys of the channels, expired. The publisher has to sign it again. */
   | 'metadata_expired'
   /** The metadata are not signed by enough keys, or are older than the known ones. */
   | 'metadata_rejected'
@@ -20,7 +20,7 @@ export type UpdaterErrorCode =
   | 'service_unavailable'
   /** The service refused the request, or its answer is invalid. */
   | 'service_refused'
-  /** The service offers a release that the keys of the channel did not sign. */
+  /** The service offers a release that the keys of the channel did not sign, at least not for this machine. */
   | 'offer_not_signed'
   /** The service offers the running version, or an older one that the application or the keys of the channel do not allow. */
   | 'downgrade_refused'

@@ -1,12 +1,20 @@
 import { release } from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseRoot, type TrustRoot } from '../catalog/trust/root.ts';
 import { isAppError } from '../core/errors.ts';
 import { channelNamed, DEFAULT_CHANNEL } from '../domain/channel.ts';
-import { admittedArches } from '../domain/compatible-arches.ts';
-import { type Arch, type Platform, parseArch, parsePlatform } from '../domain/platform.ts';
+import { chooseArtifact } from '../domain/choose-artifact.ts';
+import {
+  type Arch,
+  type Platform,
+  parseArch,
+  parseFormat,
+  parsePlatform,
+} from '../domain/platform.ts';
 import type { Artifact } from '../domain/release.ts';
+import type { MachineQuery } from '../domain/update-query.ts';
 import {
   compareVersions,
   inRange,
@@ -36,6 +44,8 @@ interface CheckedOptions extends MetadataDeps {
   readonly channel: string;
   readonly currentVersion: Version;
   readonly machine: { readonly platform: Platform; readonly arch: Arch };
+  /** What the service is asked for. The client compares the signed file with it, by the rules of the service. */
+  readonly query: MachineQuery;
   /** The address of the service, without a slash at its end. */
   readonly service: string;
   readonly verified: VerifiedRoles;
@@ -46,9 +56,12 @@ export interface UpdaterSystem {
   readonly now: () => number;
   /** See `createHttp`. */
   readonly patienceMs: number;
+  /** The pause before a check that found no signatures for the offer is made once more. */
+  readonly pauseMs: number;
 }
 
-const SYSTEM: UpdaterSystem = { now: () => Date.now(), patienceMs: 30_000 };
+/** The service holds its answer for at most three seconds until the timestamp of a new release is there. */
+const SYSTEM: UpdaterSystem = { now: () => Date.now(), patienceMs: 30_000, pauseMs: 2_000 };
 
 /** A release that the service chose and the keys of the channel signed, with everything that its manifest says. */
 interface VerifiedOffer extends SignedRelease {
@@ -65,7 +78,8 @@ export function createVerifier(options: UpdaterOptions, system: UpdaterSystem = 
   const client = openClient(options, system);
   return {
     client,
-    check: (asked: CheckOptions = {}): Promise<VerifiedCheck> => check(client, asked),
+    check: (asked: CheckOptions = {}): Promise<VerifiedCheck> =>
+      checkTwice(client, asked, system.pauseMs),
   };
 }
 
@@ -105,6 +119,8 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
   const service = url.replace(/\/+$/, '');
   const platform = parse('platform', () => parsePlatform(options.platform ?? process.platform));
   const arch = parse('arch', () => parseArch(options.arch ?? process.arch));
+  const { format } = options;
+  const formats = format === undefined ? null : [parse('format', () => parseFormat(format))];
   const request = options.fetch ?? fetch;
   try {
     new Headers(headers);
@@ -120,11 +136,39 @@ function openClient(options: UpdaterOptions, { now, patienceMs }: UpdaterSystem)
     channel: channelNamed(options.channel ?? DEFAULT_CHANNEL),
     currentVersion: parse('currentVersion', () => parseClientVersion(options.currentVersion)),
     machine: { platform, arch },
+    query: {
+      platform,
+      arch,
+      formats,
+      osVersion: options.osVersion ?? systemVersion(options) ?? null,
+      osGate: 'server',
+      purpose: 'update',
+      signatureScheme: null,
+    },
     shipped: { root, text },
     address: `${service}/tuf/${encodeURIComponent(app)}`,
     http: createHttp({ fetch: request, headers, now, patienceMs }),
     verified: new Map(),
   };
+}
+
+/**
+ * Right after a release, the metadata may be older than the offer: a cache, or another process of the service, has them.
+ * So the client looks once more before it reports an offer that is not signed.
+ */
+async function checkTwice(
+  client: CheckedOptions,
+  asked: CheckOptions,
+  pauseMs: number,
+): Promise<VerifiedCheck> {
+  try {
+    return await check(client, asked);
+  } catch (error) {
+    if (!(error instanceof UpdaterError) || error.code !== 'offer_not_signed') throw error;
+  }
+  // The second check throws `aborted` when the application ended the pause.
+  await setTimeout(pauseMs, undefined, { signal: asked.signal }).catch(() => {});
+  return check(client, asked);
 }
 
 /**
@@ -157,7 +201,7 @@ async function check(
     const verified = { ...found, artifact, offer };
     return { isOffered: true, offer, checkAgainAfterSeconds, verified };
   }
-  const message = `The service offers ${version}, and the keys of ${client.channel} signed no such file for this machine and version. For some seconds after a release, caches can cause this: check again later.`;
+  const message = `The service offers ${version}, and the keys of ${client.channel} signed no such file for this machine, system, format and version. For some seconds after a release, caches can cause this: check again later.`;
   throw new UpdaterError('offer_not_signed', message);
 }
 
@@ -183,7 +227,7 @@ async function askService(
   isManual: boolean,
   signal: AbortSignal | undefined,
 ): Promise<z.output<typeof choiceSchema>> {
-  const { http, service, application, options, currentVersion, machine } = client;
+  const { http, service, application, options, currentVersion, machine, query } = client;
   const url = `${service}/api/v1/desktop/check-update`;
   const body = JSON.stringify({
     app: application,
@@ -191,7 +235,7 @@ async function askService(
     current_version: versionText(currentVersion),
     ...machine,
     installation_id: options.installationId,
-    os_version: options.osVersion ?? systemVersion(options),
+    os_version: query.osVersion ?? undefined,
     format: options.format,
     allow_downgrade: options.allowDowngrade,
     manual: isManual ? true : undefined,
@@ -234,17 +278,17 @@ function decideDirection(
   throw new UpdaterError('downgrade_refused', `The service offers ${text} to ${own}, ${why}.`);
 }
 
-/** True when the signed release is for this machine, and for the running version. */
+/**
+ * True when the signed release is for this machine, and for the running version. A hostile service could otherwise
+ * offer a signed file that this machine cannot install, or cannot start.
+ */
 function fits(
-  { machine, currentVersion }: CheckedOptions,
+  { query, currentVersion }: CheckedOptions,
   found: SignedRelease,
   file: Artifact,
 ): boolean {
-  return (
-    file.platform === machine.platform &&
-    admittedArches(machine.platform, machine.arch).includes(file.arch) &&
-    mayUpdateFrom(versionText(currentVersion), found.release.requires)
-  );
+  const choice = chooseArtifact([{ ...file, signatureSchemes: [] }], query);
+  return 'artifact' in choice && mayUpdateFrom(versionText(currentVersion), found.release.requires);
 }
 
 function describeOffer(

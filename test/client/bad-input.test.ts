@@ -8,7 +8,7 @@ import { UpdaterError } from '../../src/client/updater-error.ts';
 import { signRoot } from '../../src/features/trust/change-root.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { contentOfRoot, keysOf, makeSigner } from '../support/trust.ts';
-import { between, type ClientWorld, checked, openClientWorld } from './world.ts';
+import { between, type ClientWorld, checked, openClientWorld, QUICK } from './world.ts';
 
 /** What an application or its machine can get wrong: each gets a code, and a sentence that says what to do. */
 
@@ -60,6 +60,7 @@ describe('an option', () => {
       /currentVersion is wrong/,
     ],
     ['an unknown platform', { platform: 'amiga' }, 'invalid_options', /platform is wrong/],
+    ['an unknown format', { format: 'nsi' }, 'invalid_options', /format is wrong/],
     ['an unknown architecture', { arch: 'z80' }, 'invalid_options', /arch is wrong/],
     [
       'a header with a line break',
@@ -156,7 +157,7 @@ describe('a cache', () => {
     const options = await world.options();
     const old = path.join(options.cache, 'work.tmp-old');
     await mkdir(old, { recursive: true });
-    const ahead = { now: () => Date.now() + 2 * DAY_MS, patienceMs: 30_000 };
+    const ahead = { ...QUICK, now: () => Date.now() + 2 * DAY_MS };
     await checked(options, ahead);
     await expect(readFile(old)).rejects.toThrow('ENOENT');
   });

@@ -7,7 +7,7 @@ import { commitRoot, signRoot } from '../../src/features/trust/change-root.ts';
 import { changeStatus } from '../../src/releases/withdraw/change-status.ts';
 import { createHastyClock } from '../support/clock.ts';
 import { contentOfRoot, keysOf, makeSigner, type RootOptions, trusting } from '../support/trust.ts';
-import { type ClientWorld, checked, openClientWorld, type Rule } from './world.ts';
+import { type ClientWorld, checked, openClientWorld, QUICK, type Rule } from './world.ts';
 
 /** A service that lies, stalls or floods. Each lie is refused, and the updater recovers when the service is honest again. */
 
@@ -311,7 +311,7 @@ describe('a service that floods or stalls', () => {
   ])('%s', async (_name, answer) => {
     const { state, rule } = lie(/timestamp\.json$/, answer);
     const options = await world.options({}, rule);
-    const system = { now: () => Date.now(), patienceMs: 300 };
+    const system = { ...QUICK, patienceMs: 300 };
     expect(await checked(options, system)).toBe('service_unavailable');
     state.isOn = false;
     expect(await checked(options)).toBe('1.1.0');

@@ -2,8 +2,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUpdater } from '../../src/client/create-updater.ts';
+import { createVerifier } from '../../src/client/verifier.ts';
 import { changeChannel } from '../../src/releases/channels/change-channel.ts';
-import { type ClientWorld, checked, openClientWorld, type Rule } from './world.ts';
+import { type ClientWorld, checked, openClientWorld, QUICK, type Rule } from './world.ts';
 
 /** The updater against an honest service. */
 
@@ -193,5 +194,34 @@ describe('the updater', () => {
       onProgress: ({ received }) => void first.push(received),
     });
     expect(first.at(-1)).toBe(3_000_000);
+  });
+
+  it('looks once more, and only once, when the metadata are older than the offer', async () => {
+    const old = await (await fetch(`${world.url}/tuf/desktop/timestamp.json`)).text();
+    await release('6.0.0');
+    const lookWith = async (staleAnswers: number) => {
+      let asked = 0;
+      const rule: Rule = async (url) => {
+        if (!url.endsWith('/timestamp.json')) return undefined;
+        asked += 1;
+        return asked <= staleAnswers ? new Response(old) : undefined;
+      };
+      return [await checked(await optionsOf({}, rule)), asked];
+    };
+    expect(await lookWith(1)).toEqual(['6.0.0', 2]);
+    expect(await lookWith(9)).toEqual(['offer_not_signed', 2]);
+  });
+
+  it('ends the pause before it looks once more when the application ends the check', async () => {
+    const stopping = new AbortController();
+    const rule: Rule = async (url, init) => {
+      if (!url.endsWith('check-update')) return undefined;
+      setTimeout(() => stopping.abort(), 100);
+      const text = await (await fetch(url, init)).text();
+      return new Response(text.replaceAll(/"version":"[^"]+"/g, '"version":"9.0.0"'));
+    };
+    const options = await optionsOf({}, rule);
+    const check = createVerifier(options, { ...QUICK, pauseMs: 60_000 }).check(stopping);
+    await expect(check).rejects.toMatchObject({ code: 'aborted' });
   });
 });

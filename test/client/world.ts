@@ -58,8 +58,14 @@ export function between(rule: Rule): typeof fetch {
   return async (input, init) => (await rule(String(input), init)) ?? fetch(input, init);
 }
 
+/** The updater of an application, but for the pause before it looks once more for signatures. */
+export const QUICK: UpdaterSystem = { now: () => Date.now(), patienceMs: 30_000, pauseMs: 1 };
+
 /** What one check says: the offered version, the reason why there is none, or the code of the error. */
-export async function checked(options: UpdaterOptions, system?: UpdaterSystem): Promise<string> {
+export async function checked(
+  options: UpdaterOptions,
+  system: UpdaterSystem = QUICK,
+): Promise<string> {
   try {
     const result = await createVerifier(options, system).check();
     return result.isOffered ? result.offer.version : result.reason;
