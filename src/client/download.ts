@@ -89,8 +89,8 @@ async function receive(
     await http.stream(url, {
       max: size,
       signal,
-      // The service sends a range for an access token itself. For a whole file it redirects to the store, which must not
-      // get the token.
+      // The service sends a range for an access token itself. For a whole file it redirects to the store, and a `fetch`
+      // that cannot stop at a redirect would have to ask for it without the token.
       headers: start === 0 && !hasToken ? {} : { range: `bytes=${start}-` },
       begin: async ({ status, headers }) => {
         if (status === 206) {

@@ -1,3 +1,4 @@
+import { createFollower, type Fetch } from './redirects.ts';
 import { UpdaterError } from './updater-error.ts';
 
 /** Requests to a service that may be slow, broken or hostile. */
@@ -36,8 +37,8 @@ interface StreamRequest extends ReadRequest {
 }
 
 interface HttpDeps {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Sent with every request. */
+  readonly fetch: Fetch;
+  /** Sent with every request to the service, and to no other host. */
   readonly headers: Readonly<Record<string, string>>;
   readonly now: () => number;
   /** The time for an answer to begin, and for each pause in it; milliseconds. */
@@ -49,6 +50,7 @@ const BYTES_PER_SECOND_MIN = 4_096;
 
 export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps): Http {
   let serviceTime: number | undefined;
+  const follow = createFollower(fetch, common);
 
   const stream: Http['stream'] = async (url, asked) => {
     const { max, signal, body, headers, begin, write } = asked;
@@ -72,20 +74,19 @@ export function createHttp({ fetch, headers: common, now, patienceMs }: HttpDeps
         return await Promise.race([step, ended]);
       } catch (error) {
         if (ending.signal.aborted) throw ending.signal.reason;
+        if (error instanceof UpdaterError) throw error;
         throw unavailable(url, reasonOf(error), error);
       }
     };
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
       const json = { 'content-type': 'application/json' };
-      const request = async () =>
-        fetch(url, {
-          ...(body === undefined ? {} : { method: 'POST', body }),
-          headers: { ...common, ...(body === undefined ? {} : json), ...headers },
-          signal: ending.signal,
-        });
-      const response = await awaiting(request());
-      if (!(response instanceof Object)) throw unavailable(url, 'fetch returned no response');
+      const request = {
+        ...(body === undefined ? {} : { method: 'POST', body }),
+        headers: { ...(body === undefined ? {} : json), ...headers },
+        signal: ending.signal,
+      };
+      const response = await awaiting(follow(url, request));
       const date = Date.parse(response.headers.get('date') ?? '');
       serviceTime = Number.isNaN(date) ? undefined : date;
       if (!(await begin(response))) return;

@@ -41,11 +41,12 @@ export interface UpdaterOptions {
   readonly format?: string;
   /** True: also accepts an older version, on a channel whose keys signed `allow_downgrade`. Default: false. */
   readonly allowDowngrade?: boolean;
-  /** Further headers for every request to the service, such as Authorization. */
+  /** Further headers for every request to the service, such as Authorization. No other host gets them. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Replaces the global `fetch`, for example by `net.fetch` of Electron, which uses the proxy of the system. It must
-   * follow redirects.
+   * Replaces the global `fetch`, for example by `net.fetch` of Electron, which uses the proxy of the system. It must obey
+   * `redirect`: `manual` gives the answer that redirects. `net.fetch` fails there instead: the client then repeats the
+   * request without `headers`, and with `redirect: 'follow'`.
    */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
