@@ -1,7 +1,15 @@
+import { isRecord } from '../core/json-record.ts';
 import {
   describeElectronUpdate,
   type ElectronUpdateInfo,
 } from '../updaters/electron/electron-info.ts';
+import {
+  type DownloadedFile,
+  type HttpExecutor,
+  INSTALLED_MAP,
+  limitDownloads,
+  listDownloads,
+} from './electron-downloads.ts';
 import type { ElectronProvider, ElectronProviderOptions } from './types.ts';
 import { createVerifier } from './verifier.ts';
 
@@ -14,9 +22,13 @@ import { createVerifier } from './verifier.ts';
 interface ElectronUpdater {
   readonly currentVersion: { readonly version: string };
   readonly allowDowngrade: boolean;
+  readonly httpExecutor: HttpExecutor | null;
+  /** The content of app-update.yml. */
+  readonly configOnDisk?: { readonly value: Promise<unknown> };
 }
 
 interface RuntimeOptions {
+  /** Always true for a provider of the application: electron-updater reads the setting for its own providers only. */
   readonly isUseMultipleRangeRequest: boolean;
   readonly platform: 'darwin' | 'linux' | 'win32';
 }
@@ -27,6 +39,11 @@ type RequestHeaders = Readonly<Record<string, string>>;
 type UpdateInfo =
   | ElectronUpdateInfo
   | (Pick<ElectronUpdateInfo, 'version' | 'releaseDate'> & { readonly files: readonly never[] });
+
+/** What the application passes to `setFeedURL`, or its app-update.yml, may forbid several ranges in one request. */
+function mayUseSeveralRanges(config: unknown): boolean {
+  return !isRecord(config) || config.useMultipleRangeRequest !== false;
+}
 
 /** The formats that a check asks for. On Linux, the service knows the usual ones. */
 const FORMATS: Readonly<Record<string, string>> = { win32: 'nsis', darwin: 'zip' };
@@ -39,18 +56,21 @@ export function createElectronProvider(options: ElectronProviderOptions): Electr
   return class SlipwayProvider {
     readonly #updater: ElectronUpdater;
     readonly #runtime: RuntimeOptions;
+    #usesSeveralRanges: boolean;
     #headers: RequestHeaders = {};
     #verifier:
       | { readonly for: string; readonly made: ReturnType<typeof createVerifier> }
       | undefined;
 
-    constructor(_feed: unknown, updater: unknown, runtime: unknown) {
+    constructor(feed: unknown, updater: unknown, runtime: unknown) {
       this.#updater = updater as ElectronUpdater;
       this.#runtime = runtime as RuntimeOptions;
+      this.#usesSeveralRanges =
+        this.#runtime.isUseMultipleRangeRequest !== false && mayUseSeveralRanges(feed);
     }
 
     get isUseMultipleRangeRequest(): boolean {
-      return this.#runtime.isUseMultipleRangeRequest !== false;
+      return this.#usesSeveralRanges;
     }
 
     /** Null: the downloads get the `requestHeaders` of the `autoUpdater`. */
@@ -71,7 +91,18 @@ export function createElectronProvider(options: ElectronProviderOptions): Electr
       const { release } = result.verified;
       const folder = `${client.service}/feeds/${encodeURIComponent(options.app)}/${encodeURIComponent(client.channel)}/electron/${encodeURIComponent(release.version)}`;
       const urlOf = (filename: string): string => `${folder}/${encodeURIComponent(filename)}`;
-      return describeElectronUpdate({ ...client.machine, release, urlOf }) ?? none;
+      const info = describeElectronUpdate({ ...client.machine, release, urlOf });
+      if (info === undefined) return none;
+      const files = new Map<string, DownloadedFile>();
+      for (const { url } of info.files) {
+        const [installed] = this.getBlockMapFiles(new URL(url), none.version, info.version);
+        if (installed !== undefined) files.set(installed.href, INSTALLED_MAP);
+      }
+      for (const [url, file] of listDownloads(release, urlOf)) files.set(url, file);
+      limitDownloads(this.#updater.httpExecutor, files);
+      const config = await this.#updater.configOnDisk?.value.catch(() => undefined);
+      this.#usesSeveralRanges &&= mayUseSeveralRanges(config);
+      return info;
     }
 
     resolveFiles(info: ElectronUpdateInfo) {

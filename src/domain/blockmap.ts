@@ -99,7 +99,9 @@ export function endOfBlock(bytes: Uint8Array, start: number): number {
 export function parseBlockmap(json: unknown): Blockmap | undefined {
   const files = isRecord(json) && json.version === VERSION ? json.files : undefined;
   if (!Array.isArray(files) || files.length !== 1 || !isRecord(files[0])) return undefined;
-  const { sizes, checksums } = files[0];
+  const { offset, sizes, checksums } = files[0];
+  // electron-updater adds the sizes to the offset, whatever it is.
+  if (offset !== 0) return undefined;
   if (!Array.isArray(sizes) || !Array.isArray(checksums)) return undefined;
   if (sizes.length !== checksums.length) return undefined;
   const isSound =
