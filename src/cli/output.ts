@@ -9,14 +9,17 @@ export { formatTime, printableText };
 
 /** The output of commands. */
 
-/** Prints the result of a command as JSON, and adds the store and the field `dry_run`. */
+/**
+ * Prints the result of a command as JSON, and adds the store and the field `dry_run`. Programs read it, so that all
+ * characters stay as they are.
+ */
 export function printJson(terminal: Terminal, value: object): void {
   const { place, isDryRun } = terminal.session ?? {};
   const facts = {
     ...(place === undefined ? {} : { store: place.name }),
     ...(isDryRun === undefined ? {} : { dry_run: isDryRun }),
   };
-  print(terminal, JSON.stringify({ ...facts, ...value }, null, 2));
+  terminal.stdout.write(`${JSON.stringify({ ...facts, ...value }, null, 2)}\n`);
 }
 
 /** Prints rows in aligned columns, and a dash for an empty cell. */
@@ -46,14 +49,15 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
 /**
  * Cuts the cells of some columns, so that each line fits a width. The widest column is cut first.
  *
- * @param rows the first row decides the number of columns
+ * @param given the rows. The first row decides the number of columns
  * @param cut the indexes of the columns that may be cut
  */
 export function fitColumns(
-  rows: readonly (readonly string[])[],
+  given: readonly (readonly string[])[],
   widthMax: number,
   cut: readonly number[],
 ): readonly (readonly string[])[] {
+  const rows = given.map((row) => row.map(printable));
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -89,7 +93,7 @@ export function indented(spaces: number, lines: readonly string[]): readonly str
 const GAP = '  ';
 const CUT_WIDTH_MIN = 8;
 
-/** Removes the control sequences for terminals that a stored text may contain. */
+/** A stored text without what a terminal would obey, and without line breaks and tabs. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');
 }

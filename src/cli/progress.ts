@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { formatBytes } from './output.ts';
+import { formatBytes, printableText } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Progress bars, on a terminal only. */
@@ -24,7 +24,8 @@ export function createProgress(
     current = '';
   };
   return {
-    show: (label, done, total, unit = 'count') => {
+    show: (given, done, total, unit = 'count') => {
+      const label = printableText(given);
       const format = unit === 'bytes' ? formatBytes : String;
       if (label !== current) {
         stop();

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Check } from '../core/check.ts';
+import { printableText } from '../core/printable.ts';
 import type { Publisher } from '../store/open/stores.ts';
 import type { CommandConfig, Environment, Facts } from './facts.ts';
 import type { Place } from './place.ts';
@@ -75,7 +76,7 @@ export interface Terminal extends Roles {
   /** Only a terminal has `columns`. */
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** Progress bars are drawn here when this stream is a terminal. */
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** The run of the command; each run has its own session. */
   readonly session?: Session;
   /**
@@ -87,11 +88,14 @@ export interface Terminal extends Roles {
   readonly onStart?: (session: Session) => void;
 }
 
-/** Prints a line on standard output; an empty line without `text`. */
+/**
+ * Prints a line on standard output; an empty line without `text`. Escapes what a terminal would obey, because texts from
+ * stored documents are in many lines.
+ */
 export function print(terminal: Terminal, text = ''): void {
   const { session } = terminal;
   if (session !== undefined && namesCommand(text)) session.namesCommand = true;
-  terminal.stdout.write(`${text}\n`);
+  terminal.stdout.write(`${printableText(text)}\n`);
 }
 
 /** True when a text names a command that works on the default application. */

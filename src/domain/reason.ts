@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts';
+import { codeOf } from '../core/printable.ts';
 
 /** The reasons that operators state for a change. */
 
@@ -19,15 +20,14 @@ const CONTROL = /(?![\t\n\r])\p{Cc}/u;
 /** @throws AppError `invalid_request` for a reason that is too long or has control characters */
 export function checkReason(reason: string | null): void {
   const bytes = new TextEncoder().encode(reason ?? '').length;
-  const control = CONTROL.exec(reason ?? '')?.[0].charCodeAt(0);
+  const control = CONTROL.exec(reason ?? '')?.[0];
   if (bytes > REASON_BYTES_MAX) {
     refuse(
       `The reason has ${bytes} bytes in UTF-8, and the history keeps at most ${REASON_BYTES_MAX}. Shorten it.`,
     );
   }
   if (control !== undefined) {
-    const name = `U+${control.toString(16).toUpperCase().padStart(4, '0')}`;
-    refuse(`The reason has the control character ${name}. Remove it.`);
+    refuse(`The reason has the control character ${codeOf(control)}. Remove it.`);
   }
 }
 

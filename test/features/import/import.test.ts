@@ -117,7 +117,7 @@ describe('slipway import', () => {
       githubFolder([{ tag: 'v1\u001b[2J', files: ['App-1.0.0.exe'] }]),
     );
     const { stdout } = await run([root, '--create']);
-    expect(stdout).toMatch('v1 [2J: ');
+    expect(stdout).toContain('v1<U+001B>[2J: ');
     expect(stdout).not.toMatch('\u001b');
   });
 
