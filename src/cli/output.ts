@@ -93,6 +93,38 @@ export function indented(spaces: number, lines: readonly string[]): readonly str
 const GAP = '  ';
 const CUT_WIDTH_MIN = 8;
 
+const WIDTH_DEFAULT = 80;
+
+/** The columns of the terminal that shows the output; 80 when no stream knows them. */
+export function terminalWidth({ stdout, stderr }: Terminal): number {
+  // With "| tee FILE", only standard error is the terminal.
+  return stdout.columns || stderr.columns || WIDTH_DEFAULT;
+}
+
+/**
+ * Makes one row of the terminal from a stored text: escapes what a terminal would obey, and cuts what would run over
+ * into a second row.
+ */
+export function fitRow(text: string, width: number): string {
+  const row = printable(text);
+  let kept = '';
+  let used = 0;
+  for (const character of row) {
+    used += columnsAtMost(character);
+    if (used > width) return `${kept}…`;
+    if (used + columnsAtMost('…') <= width) kept += character;
+  }
+  return row;
+}
+
+/**
+ * The columns that any terminal gives a character, or more. An exact width is not known: terminals differ in emoji,
+ * marks and letters that join. Every wide character of Unicode is at U+1100 or above.
+ */
+function columnsAtMost(character: string): number {
+  return /[\u1100-\u1dff\u2000-\u{10ffff}]/u.test(character) ? 2 : 1;
+}
+
 /** A stored text without what a terminal would obey, and without line breaks and tabs. */
 function printable(text: string): string {
   return printableText(text).replace(/[\n\t]/g, ' ');

@@ -54,6 +54,20 @@ export async function slipway(
   }
 }
 
+/**
+ * The option `--manifest` for `slipway sign` in a script, with the digest that a dry run prints.
+ *
+ * @param options those that find the draft, such as `--channel`
+ */
+export async function manifestOption(
+  run: (...given: string[]) => Promise<Finished>,
+  version: string,
+  ...options: readonly string[]
+): Promise<readonly string[]> {
+  const tried = await run('sign', version, ...options, '--dry-run', '--json');
+  return ['--manifest', json(tried).manifest.digest];
+}
+
 /** Parses what `--json` printed. The standard output must contain nothing else. */
 export function json(finished: Finished): ReturnType<typeof JSON.parse> {
   return JSON.parse(finished.stdout);

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { splitWords } from '../../src/cli/try-change.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { slipway } from '../cli/support.ts';
+import { manifestOption, slipway } from '../cli/support.ts';
 import { createFixedClock } from '../support/clock.ts';
 import { openDirectoryStore } from '../support/directory-store.ts';
 import { createTestService } from '../support/service.ts';
@@ -23,6 +23,13 @@ const env = { DATA_DIR };
 async function run(line: string): Promise<void> {
   const { code, stdout, stderr } = await slipway(splitWords(line), { cwd: work, env });
   if (code !== 0) throw new Error(`${line}: ${stdout}${stderr}`);
+}
+
+/** Signs a release as a script does, which names the manifest. */
+async function sign(version: string, key: string): Promise<void> {
+  const tried = (...given: string[]) => slipway(given, { cwd: work, env });
+  const named = await manifestOption(tried, version, '--app', 'signed');
+  await run(`sign ${version} --app signed --key ${key}.key ${named.join(' ')}`);
 }
 
 /** Writes a file for each target, and describes them as arguments of `publish`. */
@@ -76,9 +83,9 @@ await run(
 );
 Object.assign(env, { TRUST_ROOT: path.join(work, 'root.json') });
 await run(`publish 1.1.0 ${await build('1.1.0', ...ONE)} --app signed --key one.key`);
-for (const key of ['one', 'two']) await run(`sign 1.1.0 --app signed --key ${key}.key --yes`);
+for (const key of ['one', 'two']) await sign('1.1.0', key);
 await run(`publish 1.2.0 ${await build('1.2.0', ...ONE)} --app signed --key one.key`);
-await run('sign 1.2.0 --app signed --key two.key --yes');
+await sign('1.2.0', 'two');
 Object.assign(env, { TRUST_ROOT: '' });
 
 // What the service writes: accounts, sessions, developer keys, messages, counts.

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import {
   addApplicationOption,
   addConsentOption,
@@ -13,10 +13,13 @@ import {
 import { type Description, describeCommand } from '../../cli/description.ts';
 import type { Runner } from '../../cli/runner.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
+import type { NamedFile } from './named-files.ts';
 
 /** Commands for the keys that an application trusts, and for signing releases. */
 
 const load = () => import('./run-trust.ts');
+
+const EXAMPLE_DIGEST = 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78';
 
 export function addTrustCommands(program: Command, run: Runner): void {
   program.commandsGroup('Sign releases:');
@@ -93,19 +96,43 @@ export function addTrustCommands(program: Command, run: Runner): void {
 function addSign(program: Command, run: Runner): void {
   const sign = describeCommand(program.command('sign'), {
     summary: 'sign a release that waits for signatures',
-    does: 'Shows a draft with the digests of its files and what changes for clients, and signs it. The signature that completes the threshold of the channel also offers the release.',
+    does: 'Shows a draft with the digests of its files and what changes for clients, asks, and signs it. The signature that completes the threshold of the channel also offers the release. Where it asks no person (in a script, with --yes or --json), it signs only what --manifest or --sha256 names.',
     effect:
       'one more signature; with the last one, clients of the channel are offered the release.',
-    examples: ['sign 1.4.0 --key k1.key', 'sign 1.4.0 --channel beta --key ci.key --yes'],
+    examples: [
+      'sign 1.4.0 --key k1.key',
+      `sign 1.4.0 --channel beta --key ci.key --manifest ${EXAMPLE_DIGEST}`,
+    ],
   });
-  addApplicationOption(addVersionArgument(sign)).option(
-    '--channel <name>',
-    'the channel of the draft',
-    DEFAULT_CHANNEL,
-  );
+  addApplicationOption(addVersionArgument(sign))
+    .option('--channel <name>', 'the channel of the draft', DEFAULT_CHANNEL)
+    .option(
+      '--manifest <digest>',
+      'sign only the draft whose manifest has this SHA-256; --dry-run shows it',
+      parseDigest,
+    )
+    .addOption(
+      new RepeatableOption(
+        '--sha256 <name=hex>',
+        'sign only when the file has this SHA-256; give it for every file and signed document of the release',
+        parseNamedFile,
+      ),
+    );
   addConsentOption(addSkipOption(addJsonOption(addDryRunOption(addKeyOption(sign))))).action(
     run(async () => (await import('./run-sign.ts')).sign),
   );
+}
+
+/** Parses a SHA-256. PowerShell prints digests in upper case. */
+function parseDigest(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be a whole SHA-256: 64 hex digits.');
+}
+
+function parseNamedFile(text: string): NamedFile {
+  const end = text.lastIndexOf('=');
+  if (end > 0) return { name: text.slice(0, end), sha256: parseDigest(text.slice(end + 1)) };
+  throw new InvalidArgumentError('It must be the name of a file, "=", and its SHA-256.');
 }
 
 const INIT: Description = {
@@ -156,6 +183,7 @@ function addReleases(command: Command): Command {
   return command.option(
     '--releases <digest>',
     'the digest of the releases that the keys sign with this change, as --dry-run printed it; a script needs it',
+    parseDigest,
   );
 }
 

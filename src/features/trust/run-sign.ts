@@ -1,18 +1,13 @@
-import { targetNames } from '../../catalog/list-drafts.ts';
+import { optionOf } from '../../catalog/draft-text.ts';
 import { readManifest } from '../../catalog/read.ts';
-import { requireConsent } from '../../cli/consent.ts';
+import { appOption } from '../../cli/arguments.ts';
+import { isInteractive, requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { differenceJson, printDifference } from '../../cli/forecast/difference-report.ts';
 import { wideQuestion } from '../../cli/forecast/wide-change.ts';
-import {
-  alignColumns,
-  formatBytes,
-  indented,
-  printJson,
-  printNotes,
-  printWhenLive,
-} from '../../cli/output.ts';
+import { printJson, printWhenLive } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
+import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
@@ -22,9 +17,11 @@ import {
   signWaiting,
   type WaitingRelease,
 } from '../../releases/trust/sign-draft.ts';
+import { checkNamed, filesOf, type NamedDigests } from './named-files.ts';
+import { printRelease, type ShownRelease } from './print-release.ts';
 import { openTrusted } from './run-trust.ts';
 
-interface SignOptions {
+interface SignOptions extends NamedDigests {
   readonly app?: string;
   readonly channel: string;
   readonly json: boolean;
@@ -49,30 +46,80 @@ export async function sign(
       );
     return;
   }
+  const shown = await readShown(context, waiting);
+  checkNamed({ manifest: waiting.draft.manifest.digest, files: shown.files }, options);
+  if (!options.dryRun) requireNamed(terminal, version, options);
   // A wrong key must not come after a page of text.
   if (!options.dryRun) await context.trust.signers();
   const would = await rehearse(context, waiting);
-  if (!options.json) await printRelease(terminal, context, waiting);
-  await requireConsent(terminal, () =>
-    wideQuestion(context, application, `Offering ${version}`, would, {
-      version,
-      channels: [channel],
-    }),
-  );
+  if (!options.json) printRelease(terminal, context, shown);
+  await requireConsent(terminal, async () => {
+    const about = { version, channels: [channel] };
+    const wide = await wideQuestion(context, application, `Offering ${version}`, would, about);
+    return `${wide}\n${signedSentence(shown)}`;
+  });
   if (options.dryRun) {
-    if (!options.json) await printDifference(terminal, context, application, would);
-    else
-      printJson(terminal, {
-        app: application,
-        version,
-        channel,
-        ...(await differenceJson(terminal, context, application, would)),
-      });
+    await reportDryRun(terminal, context, shown, would);
     return;
   }
   const signed = await signWaiting(context, trust, waiting, await context.trust.signers());
   const offered = signed.role && (await offer(context, waiting, signed.role));
   await report(terminal, context, { waiting, signed, offered });
+}
+
+async function readShown(context: Context, waiting: WaitingRelease): Promise<ShownRelease> {
+  const { application, draft } = waiting;
+  const { release } = await readManifest(context, application, draft.version, draft.manifest);
+  return { waiting, release, files: filesOf(release) };
+}
+
+/**
+ * Where no person reads the digests, the command must say which ones it means. Otherwise a script signs what an attacker
+ * put into the draft.
+ *
+ * @throws AppError `status_forbids`
+ */
+function requireNamed(terminal: Terminal, version: string, named: NamedDigests): void {
+  if (named.manifest !== undefined || named.sha256 !== undefined) return;
+  if (isInteractive(terminal) && terminal.session?.hasConsented !== true) return;
+  throw new AppError(
+    'status_forbids',
+    `No person is asked about ${version}, so name what you sign: --sha256 NAME=HEX for every file, from your build; or --manifest DIGEST, after you have compared what "slipway sign ${version} --dry-run" shows. Nothing was signed.`,
+  );
+}
+
+/** The last line before the answer. It repeats what the person compares, because the facts may have left the screen. */
+function signedSentence({ waiting: { draft }, files }: ShownRelease): string {
+  const { number, digest } = draft.manifest;
+  return `You sign ${counted(files.length, 'file')} with manifest ${number}, SHA-256 ${digest.slice(0, 12)}….`;
+}
+
+async function reportDryRun(
+  terminal: Terminal,
+  context: Context,
+  { waiting, files }: ShownRelease,
+  would: PublishResult,
+): Promise<void> {
+  const { application, channel, draft, maker } = waiting;
+  const { version, manifest } = draft;
+  if (terminal.session?.printsJson === true) {
+    printJson(terminal, {
+      app: application,
+      version,
+      channel,
+      manifest,
+      made_by: maker ?? null,
+      files,
+      ...(await differenceJson(terminal, context, application, would)),
+    });
+    return;
+  }
+  await printDifference(terminal, context, application, would);
+  const options = `${optionOf(channel)}${appOption(application, context.config.defaultApplication)}`;
+  print(
+    terminal,
+    `To sign exactly this in a script: slipway sign ${version}${options} --manifest ${manifest.digest} --key FILE`,
+  );
 }
 
 /** Tries in memory what clients get once enough people have signed. */
@@ -107,34 +154,6 @@ async function offer(
     'state_changed',
     `Another release of ${channel} was signed at the same time, so the signatures of ${draft.version} are for an older state. Nothing is lost: run "slipway sign ${draft.version}" again; the others have to sign again, too.`,
   );
-}
-
-async function printRelease(
-  terminal: Terminal,
-  context: Context,
-  { application, channel, draft, keys, next, signatures }: WaitingRelease,
-): Promise<void> {
-  const { release } = await readManifest(context, application, draft.version, draft.manifest);
-  const { provenance } = release;
-  print(terminal, `${application} ${draft.version} on ${channel} in ${context.place.text}:`);
-  const facts = [
-    ['commit', provenance.commit ?? ''],
-    ['build', provenance.buildUrl ?? ''],
-    ['requires', release.requires ?? 'any version'],
-    ['mandatory for', release.mandatoryFor ?? 'none'],
-    ['ends builds for', targetNames(release.endsNative) || 'no machine'],
-    ['signed documents', release.carried.map(({ name }) => name).join(', ') || 'none'],
-    ['channel inherits', String(next.x_slipway_inherits ?? 'nothing')],
-    ['downgrades', next.x_slipway_allow_downgrade === true ? 'allowed' : 'not allowed'],
-    ['signatures', `${signatures.length} of ${keys.threshold}`],
-  ];
-  for (const line of indented(2, alignColumns(facts))) print(terminal, line);
-  print(terminal, 'Its files, with their SHA-256:');
-  const files = release.artifacts
-    .flatMap((artifact) => [artifact, ...artifact.companions])
-    .map(({ filename, size, sha256 }) => [filename, formatBytes(size), sha256]);
-  for (const line of indented(2, alignColumns(files))) print(terminal, line);
-  printNotes(terminal, release.notes);
 }
 
 async function report(

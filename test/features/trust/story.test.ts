@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, slipway } from '../../cli/support.ts';
+import { json, manifestOption, slipway } from '../../cli/support.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
 /** The story of the documentation, from the first key to a removed one. The tests build on each other. */
@@ -123,23 +123,26 @@ describe('the command line, from new keys to a removed key', () => {
   });
 
   it('signs: the first signature waits, the second offers', async () => {
-    const wrong = await run('sign', '1.4.0', '--key', 'ci.key');
+    const named = await manifestOption(run, '1.4.0');
+    const wrong = await run('sign', '1.4.0', '--key', 'ci.key', ...named);
     expect(wrong).toMatchObject({ code: 3 });
     expect(wrong.stderr).toContain('is no key of stable. Its keys: k1');
     const tried = await run('sign', '1.4.0', '--key', 'k1.key', '--dry-run');
     expect(tried.stdout).toMatch(/signatures +0 of 2/);
-    const first = await run('sign', '1.4.0', '--key', 'k1.key', '--yes');
-    expect(first.stdout).toMatch(/App-1\.4\.0-x86_64\.AppImage +5 B +[0-9a-f]{64}\n/);
+    const first = await run('sign', '1.4.0', '--key', 'k1.key', ...named);
+    expect(first.stdout).toMatch(
+      / 1\. App-1\.4\.0-x86_64\.AppImage\n +linux-x64 appimage, 5 B\n +[0-9a-f]{64}\n/,
+    );
     expect(first.stdout).toMatch(
       /Signed desktop 1\.4\.0 for stable: 1 of 2, by k1 \(\w{12}\)\. 1 more of: k2/,
     );
-    const again = json(await run('sign', '1.4.0', '--key', 'k1.key', '--json'));
+    const again = json(await run('sign', '1.4.0', '--key', 'k1.key', '--json', ...named));
     expect(again).toMatchObject({
       offered: false,
       threshold: 2,
       signed_by: [expect.stringMatching(/^k1/)],
     });
-    const second = await run('sign', '1.4.0', '--key', 'k3.key', '--yes');
+    const second = await run('sign', '1.4.0', '--key', 'k3.key', ...named);
     expect(second.stdout).toMatch(/stable offers desktop 1\.4\.0 now \(catalog revision 4\)/);
     expect((await run('sign', '1.4.0', '--key', 'k2.key')).stdout).toContain('Nothing to do');
     expect((await run('sign', '9.9.9', '--key', 'k2.key')).stderr).toContain(
@@ -153,7 +156,9 @@ describe('the command line, from new keys to a removed key', () => {
   it('promotes to stable as a draft', async () => {
     const promoted = await run('promote', '2.0.0-beta.1', '--to', 'stable', '--allow-prerelease');
     expect(promoted.stdout).toMatch(/^Made a draft of desktop 2\.0\.0-beta\.1 on stable/);
-    const both = await run('sign', '2.0.0-beta.1', '--key', 'k1.key', '--key', 'k2.key', '--yes');
+    const named = await manifestOption(run, '2.0.0-beta.1');
+    const keys = ['--key', 'k1.key', '--key', 'k2.key'];
+    const both = await run('sign', '2.0.0-beta.1', ...keys, ...named);
     expect(both.stdout).toContain('stable offers desktop 2.0.0-beta.1 now');
   });
 
@@ -177,8 +182,9 @@ describe('the command line, from new keys to a removed key', () => {
     expect(noted.stdout).toContain('clients see the notes once people with its keys have signed');
     expect(await run('notes', '1.4.0', '--file', 'notes.md')).toMatchObject({ code: 0 });
     expect(await offeredManifest()).toBe(before);
-    const shown = (await run('sign', '1.4.0', '--key', 'k1.key', '--yes')).stdout;
-    expect(shown).toContain('\nNotes:\nBetter.\n');
+    const seen = await manifestOption(run, '1.4.0');
+    const shown = (await run('sign', '1.4.0', '--key', 'k1.key', ...seen)).stdout;
+    expect(shown).toContain('\n| Better.\n');
     expect(shown).toContain('1 of 2');
     // Another build makes another manifest, so the first signature does not count for it.
     await rm(at('dist'), { recursive: true });
@@ -186,9 +192,13 @@ describe('the command line, from new keys to a removed key', () => {
     await writeFile(at('dist/App-1.4.0-arm64.AppImage'), 'for ARM');
     const added = await run('publish', '1.4.0', 'dist');
     expect(added.stdout).toContain('Added 1 file to the draft 1.4.0 of stable');
-    expect((await run('sign', '1.4.0', '--key', 'k2.key', '--yes')).stdout).toContain('1 of 2');
+    expect((await run('sign', '1.4.0', '--key', 'k2.key', ...seen)).stderr).toContain(
+      'Nothing was signed.',
+    );
+    const named = await manifestOption(run, '1.4.0');
+    expect((await run('sign', '1.4.0', '--key', 'k2.key', ...named)).stdout).toContain('1 of 2');
     expect(await offeredManifest()).toBe(before);
-    const signed = await run('sign', '1.4.0', '--key', 'k3.key', '--yes');
+    const signed = await run('sign', '1.4.0', '--key', 'k3.key', ...named);
     expect(signed.stdout).toContain('stable offers desktop 1.4.0 now');
     expect(await offeredManifest()).toBeGreaterThan(before);
     const { release } = json(await run('show', '1.4.0', '--json'));

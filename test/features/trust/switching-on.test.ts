@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, slipway } from '../../cli/support.ts';
+import { json, manifestOption, slipway } from '../../cli/support.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 
 /** An application with releases gets a root of trust, at first with too few keys. The tests build on each other. */
@@ -61,8 +61,9 @@ describe('switching trust on for an application with releases', () => {
   });
 
   it('offers a release again once people have signed it, one after the other', async () => {
-    expect((await run('sign', '1.0.0', '--yes')).stdout).toContain('1 of 2, by k1');
-    expect((await run('sign', '1.0.0', '--key', 'k2.key', '--yes')).stdout).toContain(
+    const named = await manifestOption(run, '1.0.0');
+    expect((await run('sign', '1.0.0', ...named)).stdout).toContain('1 of 2, by k1');
+    expect((await run('sign', '1.0.0', '--key', 'k2.key', ...named)).stdout).toContain(
       'stable offers',
     );
     expect(await lost()).toEqual([expect.stringMatching(/^1\.1\.0/)]);
