@@ -135,7 +135,7 @@ export { formatBytes } from '../core/counted.ts';
 export function printNotes(terminal: Terminal, notes: ReleaseNotes): void {
   for (const [locale, text] of Object.entries(notes)) {
     const title = locale === 'und' ? 'Notes' : `Notes (${locale})`;
-    print(terminal, printableText(`\n${title}:\n${text.trimEnd()}`));
+    print(terminal, `\n${title}:\n${text.trimEnd()}`);
   }
 }
 

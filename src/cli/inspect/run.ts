@@ -14,7 +14,6 @@ import {
   fitColumns,
   formatBytes,
   formatTime,
-  printableText,
   printJson,
   printNotes,
   printTable,
@@ -137,7 +136,7 @@ export async function show(
     return `${channel} (${offer.status}${to})`;
   };
   const facts = [
-    ['name', printableText(release.name ?? '')],
+    ['name', release.name ?? ''],
     ['released', listed.length === 0 ? '' : formatTime(release.releasedAt)],
     ['channels', listed.map(offerText).join(', ')],
     ...drafts.map((item) => ['draft', `${item.channel}: it ${waitsFor(item)}`]),

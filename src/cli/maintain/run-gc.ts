@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { collectGarbage } from '../../releases/verify/collect-garbage.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
-import { formatBytes, printableText, printJson } from '../output.ts';
+import { formatBytes, printJson } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 
 export async function gc(
@@ -31,10 +31,7 @@ export async function gc(
   if (results.length === 0) print(terminal, `No application is published in ${where} yet.`);
   for (const { application, objects, bytes, refusal } of results) {
     if (refusal !== undefined) {
-      print(
-        terminal,
-        printableText(`${application} in ${where}: ${refusal} Run "slipway verify".`),
-      );
+      print(terminal, `${application} in ${where}: ${refusal} Run "slipway verify".`);
       continue;
     }
     print(

@@ -2,7 +2,7 @@ import { counted } from '../../core/counted.ts';
 import { type VerifyResult, verifyCatalog } from '../../releases/verify/verify-catalog.ts';
 import { openContext } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
-import { formatBytes, printableText, printJson } from '../output.ts';
+import { formatBytes, printJson } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { print, type Terminal } from '../terminal.ts';
 
@@ -42,7 +42,7 @@ export async function verify(
       terminal,
       `List of applications in ${where}: ${counted(listProblems.length, 'problem')}.`,
     );
-    for (const problem of listProblems) print(terminal, printableText(`  ${problem}`));
+    for (const problem of listProblems) print(terminal, `  ${problem}`);
   }
   if (results.length === 0) print(terminal, `No application is published in ${where} yet.`);
   for (const result of results) {
@@ -50,7 +50,7 @@ export async function verify(
       terminal,
       `${result.application} in ${where}: revision ${result.revision}; ${checkedOf(result)}.`,
     );
-    for (const problem of result.problems) print(terminal, printableText(`  ${problem}`));
+    for (const problem of result.problems) print(terminal, `  ${problem}`);
   }
   return code;
 }

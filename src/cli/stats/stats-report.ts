@@ -15,7 +15,7 @@ import { type Counts, dayOf, OTHER, UNSTATED } from '../../usage/counts.ts';
 import type { ReadUsage } from '../../usage/read-usage.ts';
 import { barsFor } from '../bars.ts';
 import type { Context } from '../context.ts';
-import { formatTime, printableText, printTable } from '../output.ts';
+import { formatTime, printTable } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { downloadLines } from './downloads-report.ts';
 
@@ -119,7 +119,7 @@ export function printSources(terminal: Terminal, { context, usage }: StatsReport
         ? 'A newer Slipway wrote it: use that release of the command.'
         : 'Services go on without it.';
     const why = `${key} is left out, so counts may be missing: ${reason} ${todo}`;
-    print(terminal, printableText(`\n${why}`));
+    print(terminal, `\n${why}`);
   }
 }
 

@@ -1,11 +1,5 @@
 import { openContext } from '../../cli/context.ts';
-import {
-  alignColumns,
-  formatTime,
-  printableText,
-  printJson,
-  printTable,
-} from '../../cli/output.ts';
+import { alignColumns, formatTime, printJson, printTable } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { eraseExisting } from './erase.ts';
 import { listMessages, type ShownMessage, showMessage } from './inspect.ts';
@@ -70,10 +64,7 @@ export async function list(
     );
   }
   for (const { id, reason } of unreadable) {
-    print(
-      terminal,
-      printableText(`\n${id} cannot be read: ${reason} "slipway contact erase ${id}" removes it.`),
-    );
+    print(terminal, `\n${id} cannot be read: ${reason} "slipway contact erase ${id}" removes it.`);
   }
 }
 
@@ -103,7 +94,7 @@ export async function show(
   ];
   print(terminal, `Message ${message.id} in ${place.text}`);
   for (const line of alignColumns(facts)) print(terminal, `  ${line}`);
-  print(terminal, printableText(`\n${message.message}`));
+  print(terminal, `\n${message.message}`);
   if (message.attempts.length > 0) print(terminal);
   if (message.attempts.length > 0) {
     printTable(

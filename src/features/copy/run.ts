@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { EXIT } from '../../cli/exit-code.ts';
-import { firstLines, formatBytes, printableText, printJson } from '../../cli/output.ts';
+import { firstLines, formatBytes, printJson } from '../../cli/output.ts';
 import { placeOf } from '../../cli/place.ts';
 import { createProgress } from '../../cli/progress.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
@@ -125,11 +125,11 @@ function printCopy(terminal: Terminal, report: CopyReport): void {
     const name = group.name.replace('_', ' ');
     print(terminal, `  ${name}: ${group.objects} (${formatBytes(group.bytes)})`);
   }
-  for (const line of notesOf(report)) print(terminal, printableText(line));
+  for (const line of notesOf(report)) print(terminal, line);
   if (result.problems.length > 0) {
     print(terminal);
     print(terminal, `${counted(result.problems.length, 'problem')}:`);
-    const lines = result.problems.map(({ detail }) => printableText(`  ${detail}`));
+    const lines = result.problems.map(({ detail }) => `  ${detail}`);
     for (const line of firstLines(lines)) print(terminal, line);
   }
   if (isDryRun) return;

@@ -11,7 +11,7 @@ import { changeLines, isPast } from '../../answers/explain/remedies-text.ts';
 import { compared } from '../../answers/explain/rules-text.ts';
 import { appOption } from '../../cli/arguments.ts';
 import { openContext } from '../../cli/context.ts';
-import { alignColumns, printableText, printJson, printTable } from '../../cli/output.ts';
+import { alignColumns, printJson, printTable } from '../../cli/output.ts';
 import { protocolNamed } from '../../cli/protocol-named.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
@@ -118,8 +118,8 @@ function tierOf(name: string | undefined, { names }: TierTable): string | null {
  * @param app see `appOption`
  */
 function report(terminal: Terminal, explanation: Explanation, where: string, app: string): void {
-  print(terminal, printableText(answer(explanation)));
-  print(terminal, printableText(`${decidedFrom(explanation)} in ${where}.`));
+  print(terminal, answer(explanation));
+  print(terminal, `${decidedFrom(explanation)} in ${where}.`);
   const reasons = alignColumns(reasonRows(explanation));
   section(terminal, 'Why, from the newest release on:', reasons);
   section(terminal, 'Also:', remarks(explanation, app));
@@ -135,7 +135,7 @@ function report(terminal: Terminal, explanation: Explanation, where: string, app
 function section(terminal: Terminal, title: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
   print(terminal, `\n${title}`);
-  for (const line of lines) print(terminal, `  ${printableText(line)}`);
+  for (const line of lines) print(terminal, `  ${line}`);
 }
 
 const RESULTS = { passed: 'passes', failed: 'FAILS', not_checked: '-' } as const;

@@ -1,5 +1,5 @@
 import { openContext } from '../../cli/context.ts';
-import { firstLines, formatBytes, printableText, printJson } from '../../cli/output.ts';
+import { firstLines, formatBytes, printJson } from '../../cli/output.ts';
 import { shown } from '../../cli/place.ts';
 import { createProgress } from '../../cli/progress.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
@@ -101,12 +101,12 @@ function printExport(terminal: Terminal, report: ExportReport): void {
   );
   if (removed.length > 0) {
     print(terminal, `Removed, because they no longer belong to the export: ${removed.length}.`);
-    for (const line of firstLines(removed)) print(terminal, printableText(`  ${line}`));
+    for (const line of firstLines(removed)) print(terminal, `  ${line}`);
   }
   if (leftOut.length > 0) {
     print(terminal);
     print(terminal, 'Left out of the export:');
-    const lines = leftOut.map((each) => printableText(`  ${lineOf(each)}`));
+    const lines = leftOut.map((each) => `  ${lineOf(each)}`);
     for (const line of firstLines(lines)) print(terminal, line);
   }
   print(terminal);

@@ -1,5 +1,5 @@
 import type { Context } from '../../cli/context.ts';
-import { firstLines, printableText, printWhenLive } from '../../cli/output.ts';
+import { firstLines, printWhenLive } from '../../cli/output.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { counted } from '../../core/counted.ts';
 import { newestTextFirst } from '../../domain/version.ts';
@@ -117,7 +117,7 @@ function printList(terminal: Terminal, title: string, lines: readonly string[]):
   if (lines.length === 0) return;
   print(terminal, title);
   // Tags and names come from another server: they may contain control sequences for terminals.
-  for (const line of firstLines(lines)) print(terminal, printableText(`  ${line}`));
+  for (const line of firstLines(lines)) print(terminal, `  ${line}`);
 }
 
 function planned({ version, channel, releasedAt, files }: ImportedRelease): string {

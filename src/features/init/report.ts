@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Project } from '../../builds/project/project.ts';
-import { alignColumns, printableText } from '../../cli/output.ts';
+import { alignColumns } from '../../cli/output.ts';
 import { shown } from '../../cli/place.ts';
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { DEFAULT_CHANNEL } from '../../domain/channel.ts';
@@ -63,7 +63,7 @@ export function printInit(terminal: Terminal, result: InitResult): void {
   for (const { nextStep } of files) if (nextStep !== undefined) print(terminal, `\n${nextStep}`);
   for (const line of setUpLines(project, choices)) print(terminal, line);
   if (remarks.length > 0) print(terminal, '\nTo do:');
-  for (const remark of remarks) print(terminal, `  - ${printableText(remark)}`);
+  for (const remark of remarks) print(terminal, `  - ${remark}`);
   print(terminal, '\nNext:');
   for (const line of alignColumns(nextCommands(result))) print(terminal, `  ${line}`);
 }
