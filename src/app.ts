@@ -213,14 +213,9 @@ export async function buildApp(deps: AppDeps): Promise<BuiltApp> {
   };
 }
 
-/** Undefined without a root of trust: the service then serves what the bucket says. */
-async function openServiceTrust(
-  config: Config,
-  store: ObjectStore,
-  clock: Clock,
-): Promise<Trust | undefined> {
+/** Without a root of trust, the service serves unsigned applications only, and opens no keys. */
+async function openServiceTrust(config: Config, store: ObjectStore, clock: Clock): Promise<Trust> {
   const { trust: settings } = config;
-  if (settings.root === undefined) return undefined;
   const state = stateDirectoryOf({ directory: stateDirectory(config), location: store.location });
   const trust = await openTrust({
     store,
@@ -232,7 +227,7 @@ async function openServiceTrust(
     cacheOf: (application) => createTrustCache(path.join(state, application, 'trust')),
   });
   // A wrong key stops the start, and not the first renewal.
-  await trust.signers();
+  if (settings.root !== undefined) await trust.signers();
   return trust;
 }
 

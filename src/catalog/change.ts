@@ -208,6 +208,7 @@ export async function changeCatalog<P>(
     revisionSequence(application, deps.trust),
     async (attempt) => {
       const previous = attempt.newest?.document;
+      await refuseWithoutRoot(deps, application, previous);
       refuseUnseen(deps, application, previous?.signed);
       const { channels: before, ...present } = catalogState(previous);
       const { edit, plan } = await planOn(before, { revision: attempt.number, ...present });
@@ -340,6 +341,20 @@ export function refuseUnseen(
   );
 }
 
+/**
+ * Refuses to change a signed application whose root of trust is not installed here, also when TRUST_UNSIGNED names it.
+ *
+ * @param newest the newest revision; absent: the process has read it before
+ * @throws AppError `root_missing`
+ */
+export async function refuseWithoutRoot(
+  { trust }: Pick<WriterDeps, 'trust'>,
+  application: string,
+  newest?: Revision,
+): Promise<void> {
+  await trust?.withoutRoot(application)?.refuseChange(newest);
+}
+
 /** A failure with hints must not prevent the commit of a change. */
 async function findHint(deps: WriterDeps, from: number): Promise<number> {
   return findLastHint(deps.store, from).catch((error: unknown) => {
@@ -398,6 +413,7 @@ export async function changeManifest(
     deps,
     manifestSequence(application, version),
     async (base) => {
+      await refuseWithoutRoot(deps, application);
       const { release, kept } = await want(referenceTo(base.newest?.document));
       if (kept !== undefined) return { document: undefined, plan: kept };
       const { change_id: changeId, at, by, skipped } = header(deps, base);

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../core/errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { ReadableSequence } from '../store/sequence/read-checked.ts';
+import { isUnusable, type ReadableSequence } from '../store/sequence/read-checked.ts';
 import {
   type Announced,
   advance,
@@ -97,7 +97,7 @@ export function problemsOf<T>(
 
 /** Every visitor can read the service's health, so hosts, buckets and directories must appear only in the log. */
 function publicSentence(error: AppError): string {
-  return error.kind === 'corrupt'
+  return error.kind === 'corrupt' || isUnusable(error)
     ? error.message
     : `The object store cannot be read (${error.code}).`;
 }

@@ -18,7 +18,7 @@ import {
 import { REVISION_BYTES_MAX } from './documents/revision-size.ts';
 import { ignoreUnreadable, readNewestHints } from './following/hints.ts';
 import { applicationsKey, manifestKey, revisionKey } from './keys.ts';
-import { refuseSigned, type Trust } from './trust/trust.ts';
+import type { Trust } from './trust/trust.ts';
 
 /** The three sequences of a catalog: the list of applications, the revisions and the manifests. */
 
@@ -40,8 +40,8 @@ export const applicationsSequence: Sequence<Applications> = defineSequence({
 });
 
 /**
- * @param trust verifies the signatures of the revisions; undefined: signatures do not matter, as in a service without a
- *   root of trust
+ * @param trust verifies the signatures of the revisions, and refuses signed ones of an application without a root;
+ *   undefined: signatures do not matter
  */
 export function revisionSequence(application: string, trust?: Trust): Sequence<Revision> {
   return defineSequence({
@@ -56,25 +56,18 @@ export function revisionSequence(application: string, trust?: Trust): Sequence<R
     reach: REVISION_REACH,
     key: (revision) => revisionKey(application, revision),
     expected: (revision) => ({ application, revision }),
-    verify: verifierOf(application, trust),
+    verify: trust?.of(application)?.verify ?? trust?.withoutRoot(application)?.verify,
     // A revision names the hint that is the newest at that time, so the hints of later revisions have higher numbers.
     announced: async (store, newest) => {
       const verifying = trust?.of(application);
       const [hints] = await Promise.all([
         readNewestHints(store, newest?.signed.hint ?? 0).catch(ignoreUnreadable),
         verifying?.freshness(),
+        trust?.withoutRoot(application)?.look(newest),
       ]);
       return higher(hints?.announced.get(application), verifying?.floor());
     },
   });
-}
-
-function verifierOf(
-  application: string,
-  trust: Trust | undefined,
-): ((found: Revision) => Promise<void>) | undefined {
-  if (trust === undefined || trust.isUnsigned(application)) return undefined;
-  return trust.of(application)?.verify ?? (async (found) => refuseSigned(application, found));
 }
 
 export function manifestSequence(application: string, version: string): Sequence<Manifest> {

@@ -95,6 +95,7 @@ const KIND_BY_CODE = {
   store_differs: 'conflict',
   // Signing catalogs.
   key_required: 'forbidden',
+  root_missing: 'invalid',
   signer_failed: 'unavailable',
   // The store.
   store_denied: 'forbidden',

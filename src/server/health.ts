@@ -82,16 +82,19 @@ function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
 export function detailedReadiness({ catalog, clock }: HealthDeps) {
   const { ready, problems, applications } = catalog.health();
   const catalogs = Object.fromEntries(
-    Object.entries(applications).map(([name, { revision, source, confirmedAt, problems }]) => [
-      name,
-      {
-        revision,
-        source,
-        age_seconds:
-          confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
-        problems,
-      },
-    ]),
+    Object.entries(applications).map(
+      ([name, { revision, source, confirmedAt, problems, isUnverified }]) => [
+        name,
+        {
+          revision,
+          source,
+          age_seconds:
+            confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
+          problems,
+          ...(isUnverified === true ? { signatures: 'not_verified' as const } : {}),
+        },
+      ],
+    ),
   );
   return {
     isReady: ready,

@@ -245,6 +245,7 @@ function createReader(parts: Parts): ReadyApplication {
     health: () => ({
       ...healthOf(application, state(), watch?.problems()),
       expiries: watch?.expiries(),
+      isUnverified: parts.trust?.withoutRoot(application)?.isUnverified() === true,
     }),
     refusal: () => watch?.refusal(),
   };
@@ -273,7 +274,7 @@ async function readRevisions(parts: Parts) {
   const sequence = liveRevisionSequence(application, trust);
   const seen = position?.newest;
   if (source === 'saved' && seen !== undefined) await matchSaved(parts, seen);
-  return readOn(store, sequence, position, {
+  const read = await readOn(store, sequence, position, {
     refusals,
     unknown,
     announced: higher(parts.announced(), watch?.floor()),
@@ -281,6 +282,9 @@ async function readRevisions(parts: Parts) {
     verify: (entry, before = seen) =>
       brokenChain(application, before, entry) ?? olderTrust(trust?.of(application), before, entry),
   });
+  const rootless = read.failure === undefined ? trust?.withoutRoot(application) : undefined;
+  await rootless?.look(read.position.newest?.document);
+  return read;
 }
 
 function olderTrust(

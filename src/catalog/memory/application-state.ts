@@ -212,6 +212,8 @@ export interface ApplicationHealth {
   readonly storeFailing: boolean;
   /** Undefined for an application without a root of trust. */
   readonly expiries?: Expiries | undefined;
+  /** See `RootlessApplication`. */
+  readonly isUnverified?: boolean;
 }
 
 /** @param trustProblems problems of the application's signatures, as sentences */

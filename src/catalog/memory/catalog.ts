@@ -1,5 +1,5 @@
 import { type Clock, type Randomness, waitAtMost } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, isAppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { stateDirectoryOf } from '../../core/state-file.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
@@ -225,6 +225,7 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       if (refusal !== undefined && usability !== 'empty') throw notKnownToBeNew(refusal);
       if (usability === 'usable') return catalog.reader;
       if (usability === 'empty') throw unknownApplication(name);
+      if (isAppError(catalog.state().failure, 'root_missing')) throw withoutRoot(name);
       if (usability === 'unknown') {
         applications.readFirst(name);
         throw unavailable(list.failure());
@@ -279,6 +280,11 @@ function refusedApplications(
 
 function notKnownToBeNew(refusal: string): AppError {
   return new AppError('catalog_unavailable', refusal, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+function withoutRoot(name: string): AppError {
+  const why = `The catalog of ${name} is signed, and this service has no root of trust for it. Its log says what to do.`;
+  return new AppError('catalog_unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 const ALONE: CatalogRelay = { leads: () => true, send: () => undefined };

@@ -137,7 +137,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       () => undefined,
       (error: unknown) => {
         // An attacker can delete the list. The applications with a root of trust exist all the same.
-        if (deps.trust !== undefined && isAppError(error) && error.kind === 'corrupt') return error;
+        const hasRoots = (deps.trust?.applications.length ?? 0) > 0;
+        if (hasRoots && isAppError(error) && error.kind === 'corrupt') return error;
         throw error;
       },
     );

@@ -8,7 +8,7 @@ import {
 } from './application-trust.ts';
 import type { TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
-import type { Trust } from './trust.ts';
+import { openRootless, type Trust } from './trust.ts';
 
 interface TrustSettings {
   /** The installed roots, by application. */
@@ -29,6 +29,7 @@ interface TrustDeps extends TrustSettings {
 export function createTrust(deps: TrustDeps): Trust {
   const { roots, unsigned, signers, freshMs, store, clock, cacheOf, isRehearsal = false } = deps;
   const opened = new Map<string, ApplicationTrust>();
+  const withoutRoot = openRootless(store, (application) => unsigned.has(application));
   const refusalOf = (application: string): string | undefined => {
     if (roots === undefined || roots.has(application) || unsigned.has(application))
       return undefined;
@@ -40,7 +41,7 @@ export function createTrust(deps: TrustDeps): Trust {
     freshMs,
     isRehearsal,
     refusalOf,
-    isUnsigned: (application) => unsigned.has(application) && !roots.has(application),
+    withoutRoot: (application) => (roots.has(application) ? undefined : withoutRoot(application)),
     rehearse: () => createTrust({ ...deps, isRehearsal: true }),
     signingWith: (keys, other) =>
       createTrust({ ...deps, store: other, signers: async () => keys, isRehearsal: false }),

@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import type { OfferJson } from '../documents/revision-document.ts';
@@ -7,17 +6,18 @@ import type { MetadataReference } from '../documents/trust-document.ts';
 import type { ApplicationTrust } from './application-trust.ts';
 import type { SignedManifest } from './manifest-signature.ts';
 import type { Signer } from './signer.ts';
+import { createRootlessApplication, type RootlessApplication } from './without-root.ts';
 
 /** Holds the roots that this process trusts, for all applications, and the keys with which it signs. */
 export interface Trust {
   /**
-   * Undefined for an application that needs no signatures.
+   * Undefined for an application without a root: see `withoutRoot`.
    *
    * @throws AppError `invalid_configuration` when roots are installed, and none of them is for the application
    */
   of(application: string): ApplicationTrust | undefined;
-  /** True when the operator of this process wants no verification of the application. */
-  isUnsigned(application: string): boolean;
+  /** Guards an application whose root is not installed; undefined for an application with a root. */
+  withoutRoot(application: string): RootlessApplication | undefined;
   /** Why the process must not serve an application; undefined when it may. */
   refusalOf(application: string): string | undefined;
   /** The applications with an installed root. */
@@ -74,23 +74,27 @@ export interface OfferRight {
   isMade(channel: string, manifest: SignedManifest): Promise<boolean>;
 }
 
+interface RootlessSettings extends Pick<Trust, 'signers' | 'freshMs'> {
+  readonly store: ObjectStore;
+  /** The applications that TRUST_UNSIGNED names. */
+  readonly unsigned: ReadonlySet<string>;
+}
+
 /**
- * The trust of a process without a root: it verifies nothing.
+ * The trust of a process without a root. It verifies nothing, and refuses signed applications.
  *
- * @param signers opens the keys that the operator gives, for example to make the first root
+ * @param settings.signers opens the keys that the operator gives, for example to make the first root
  */
-export function createRootlessTrust(
-  unsigned: ReadonlySet<string>,
-  signers: Trust['signers'],
-  freshMs: number,
-): Trust {
+export function createRootlessTrust(settings: RootlessSettings): Trust {
+  const { store, unsigned, signers, freshMs } = settings;
+  const withoutRoot = openRootless(store, (application) => unsigned.has(application));
   const trust: Trust = {
     applications: [],
     signers,
     freshMs,
     isRehearsal: false,
     refusalOf: () => undefined,
-    isUnsigned: (application) => unsigned.has(application),
+    withoutRoot,
     rehearse: () => trust,
     signingWith: () => trust,
     of: () => undefined,
@@ -98,22 +102,25 @@ export function createRootlessTrust(
   return trust;
 }
 
-/**
- * Verifies the revisions of an application that needs no signatures: refuses a signed one. A publisher without the root
- * would commit an unsigned revision, which no service accepts.
- *
- * @throws AppError `invalid_configuration`
- */
-export function refuseSigned(
-  application: string,
-  {
-    signed,
-    signatures = [],
-  }: { signed: { trust?: unknown }; signatures?: readonly unknown[] | undefined },
-): void {
-  if (signed.trust === undefined && signatures.length === 0) return;
-  throw new AppError(
-    'invalid_configuration',
-    `The catalog of ${application} is signed, and no root of trust is installed here. Set TRUST_ROOT to the root file of ${application}, which "slipway trust init" wrote. To read it without any verification, name ${application} in TRUST_UNSIGNED.`,
-  );
+/** Requests to a service may name any number of applications. The process then looks again for the root of each. */
+const ROOTLESS_MAX = 10_000;
+
+/** @returns a function that keeps what it found out about each application */
+export function openRootless(
+  store: ObjectStore,
+  isUnsigned: (application: string) => boolean,
+): (application: string) => RootlessApplication {
+  const opened = new Map<string, RootlessApplication>();
+  return (application) => {
+    const known = opened.get(application);
+    if (known !== undefined) return known;
+    if (opened.size >= ROOTLESS_MAX) opened.clear();
+    const made = createRootlessApplication({
+      store,
+      application,
+      isUnsigned: isUnsigned(application),
+    });
+    opened.set(application, made);
+    return made;
+  };
 }

@@ -31,7 +31,7 @@ export async function gc(
   if (results.length === 0) print(terminal, `No application is published in ${where} yet.`);
   for (const { application, objects, bytes, refusal } of results) {
     if (refusal !== undefined) {
-      print(terminal, `${application} in ${where}: ${refusal} Run "slipway verify".`);
+      print(terminal, `${application} in ${where}: ${refusal}`);
       continue;
     }
     print(

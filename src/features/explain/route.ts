@@ -32,6 +32,7 @@ const schema = {
       'catalog_unavailable',
       'document_corrupt',
       'document_newer',
+      'root_missing',
       'overloaded',
     ),
   },

@@ -1,4 +1,4 @@
-import { catalogState } from '../../catalog/change.ts';
+import { catalogState, refuseWithoutRoot } from '../../catalog/change.ts';
 import {
   namedAbove,
   readApplications,
@@ -52,6 +52,7 @@ export async function publishRelease(
   const readingRevision = ahead(readRevision(deps, application));
   const isListed = await checkApplication(deps, application, request.create);
   const revision = await readingRevision;
+  await refuseWithoutRoot(deps, application, revision);
   const admitted = admit(catalogState(revision), publishing);
   const readingManifest = ahead(readNewestManifest(deps, application, request.version));
   const compared = {

@@ -37,7 +37,8 @@ export async function openTrust(deps: OpenTrustDeps): Promise<Trust> {
   };
   const { freshMs } = settings;
   const unsigned = new Set(settings.unsigned);
-  if (settings.root === undefined) return createRootlessTrust(unsigned, signers, freshMs);
+  if (settings.root === undefined)
+    return createRootlessTrust({ store, unsigned, signers, freshMs });
   // Loaded only when it is used: loading the library of TUF takes longer than the rest of many commands.
   const { readRoots } = await import('./read-roots.ts');
   const { createTrust } = await import('../../catalog/trust/create-trust.ts');

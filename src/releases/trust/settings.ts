@@ -5,9 +5,9 @@ import { defineSettings, optional, withDefault } from '../../core/settings/setti
 
 export interface TrustSettings {
   readonly trust: {
-    /** The absolute path of a root file, or of a directory of root files; undefined: nothing is verified. */
+    /** The absolute path of a root file, or of a directory of root files; undefined: no signed application is served. */
     readonly root: string | undefined;
-    /** Applications without a root that are served although roots are installed. */
+    /** Applications that are read and served without verification. */
     readonly unsigned: readonly string[];
     /** The key of an operator: see `openSigner`. */
     readonly key: Secret | undefined;
@@ -23,11 +23,11 @@ export const trustSettings = defineSettings({
     TRUST_ROOT: optional(
       text,
       'The root file of an application, which `slipway trust init` wrote, or a directory of such files. From then on the service offers only what the keys of that root signed. See [trust](trust.md)',
-      { otherwise: 'nothing is verified', example: './root.json' },
+      { otherwise: 'no signed application is served', example: './root.json' },
     ),
     TRUST_UNSIGNED: optional(
       names,
-      'With `TRUST_ROOT`: the applications that are served without a root. All other applications without a root are not served',
+      'The applications that are read and served without verification, although they are signed, or although `TRUST_ROOT` has no root for them. No command changes one of them that is signed',
       { otherwise: 'none', example: 'internal-tool' },
     ),
     TRUST_KEY: optional(

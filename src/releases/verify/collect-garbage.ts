@@ -1,17 +1,20 @@
 import { readStoreTime } from '../../catalog/artifact-upload.ts';
+import { refuseWithoutRoot } from '../../catalog/change.ts';
 import { findGarbage, GARBAGE_AGE_MIN_MS, KEPT_OUT_AGE_MIN_MS } from '../../catalog/garbage.ts';
 import { artifactsPrefix } from '../../catalog/keys.ts';
-import { readApplications } from '../../catalog/read.ts';
+import { type ReaderDeps, readApplications, readRevision } from '../../catalog/read.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
 import { isAppError } from '../../core/errors.ts';
 import type { ObjectInfo } from '../../store/object-store.ts';
 import type { AppendDeps } from '../../store/sequence/append.ts';
 
+type GarbageDeps = AppendDeps & Pick<ReaderDeps, 'trust'>;
+
 interface GarbageResult {
   readonly application: string;
   readonly objects: readonly ObjectInfo[];
   readonly bytes: number;
-  /** Says why nothing was removed; undefined when the unused objects are known. */
+  /** Says why nothing was removed, and what to do; undefined when the unused objects are known. */
   readonly refusal: string | undefined;
 }
 
@@ -26,13 +29,13 @@ interface GarbageRequest {
  * Removes artifacts that no manifest names and that are so old that no running publish will name them. Also removes the
  * artifacts of releases that every channel kept out long ago.
  *
- * When an application has a corrupt document, the command removes nothing of it, and continues with the next
- * application.
+ * When an application has a corrupt document, or is signed and its root of trust is not installed here, the command
+ * removes nothing of it, and continues with the next application.
  *
  * @throws AppError `unknown_application`
  */
 export async function collectGarbage(
-  deps: AppendDeps,
+  deps: GarbageDeps,
   request: GarbageRequest,
 ): Promise<{ readonly results: readonly GarbageResult[]; readonly abandonedUploads: number }> {
   const applications =
@@ -55,26 +58,37 @@ export async function collectGarbage(
 }
 
 /** Also accepts an application that is not listed and has uploads: its first publish may have been interrupted. */
-async function knownApplication(deps: AppendDeps, application: string): Promise<string> {
+async function knownApplication(deps: GarbageDeps, application: string): Promise<string> {
   if ((await readApplications(deps)).includes(application)) return application;
   for await (const _ of deps.store.list(artifactsPrefix(application))) return application;
   throw await unknownApplication(deps, application);
 }
 
 async function collectOf(
-  deps: AppendDeps,
+  deps: GarbageDeps,
   application: string,
   limits: Parameters<typeof findGarbage>[2],
 ): Promise<GarbageResult> {
   try {
+    if (deps.trust?.withoutRoot(application) !== undefined) {
+      await refuseWithoutRoot(deps, application, await readRevision(deps, application));
+    }
     const objects = await findGarbage(deps, application, limits);
     for (const object of objects) await remove(deps, object);
     const bytes = objects.reduce((sum, { size }) => sum + size, 0);
     return { application, objects, bytes, refusal: undefined };
   } catch (error) {
-    if (!isAppError(error) || error.kind !== 'corrupt') throw error;
-    return { application, objects: [], bytes: 0, refusal: error.message };
+    const refusal = refusalOf(error);
+    if (refusal === undefined) throw error;
+    return { application, objects: [], bytes: 0, refusal };
   }
+}
+
+function refusalOf(error: unknown): string | undefined {
+  if (isAppError(error, 'root_missing')) return error.message;
+  if (isAppError(error) && error.kind === 'corrupt')
+    return `${error.message} Run "slipway verify".`;
+  return undefined;
 }
 
 /**

@@ -37,6 +37,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, ErrorStatus>>> = {
   store_denied: 503,
   store_nonconforming: 503,
   invalid_configuration: 503,
+  root_missing: 503,
   document_too_large: 503,
   upstream_unavailable: 502,
 };

@@ -62,6 +62,8 @@ export interface ObservedApplication {
   readonly confirmedAt: number | undefined;
   readonly problems: readonly string[];
   readonly storeFailing: boolean;
+  /** See `ApplicationHealth`. */
+  readonly isUnverified?: boolean;
 }
 
 type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
@@ -117,7 +119,12 @@ function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]):
     const description = 'Updates are answered. New releases of some applications may be missing.';
     return { status: 'degraded_performance', description, impact: 'none' };
   }
-  return { status: 'operational', description: 'Updates are answered.', impact: 'none' };
+  // An operator has chosen this with TRUST_UNSIGNED, so the status is no alarm.
+  const isUnverified = Object.values(health.applications).some((each) => each.isUnverified);
+  const description = isUnverified
+    ? 'Updates are answered. The signatures of some applications are not verified (TRUST_UNSIGNED).'
+    : 'Updates are answered.';
+  return { status: 'operational', description, impact: 'none' };
 }
 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {

@@ -320,6 +320,16 @@ function* openRendered(
   return envelope.success ? envelope.data : undefined;
 }
 
+/**
+ * Says whether a stored document has signatures, without parsing it. False for an envelope of another spelling than
+ * {@link renderEnvelope} makes.
+ */
+export function endsWithSignatures(bytes: Uint8Array): boolean {
+  const end = new TextDecoder().decode(bytes.subarray(-RENDERED_END_MAX));
+  const signatures = RENDERED.exec(end)?.[2];
+  return signatures !== undefined && signatures !== '[]';
+}
+
 /** The long lists of `signed`. Their positions count from the start of its text. */
 function within(lists: readonly LongList[], { length }: Uint8Array): readonly LongList[] {
   const shift = HEAD.length;

@@ -98,7 +98,8 @@ const READS_AGAIN = 2;
  *
  * @param refusals documents that the process refused before: it does not read them again while their ETag is the same
  * @returns `corrupt` only when two answers agree and the store's listing names the same object
- * @throws AppError `document_newer`; `store_unavailable` when the store's answers contradict each other
+ * @throws AppError `document_newer`, `root_missing`; `store_unavailable` when the store's answers contradict
+ *   each other
  */
 export async function readChecked<T>(
   store: ObjectStore,
@@ -116,13 +117,13 @@ export async function readChecked<T>(
   };
   const first = await readOnce(store, sequence, number);
   if (first === undefined || 'document' in first) return first;
-  if ('newer' in first) return noted({ error: first.newer, sha256: null, etag: first.etag });
+  if ('unusable' in first) return noted({ error: first.unusable, sha256: null, etag: first.etag });
   let suspect = first;
   for (let again = 1; again <= READS_AGAIN; again++) {
     const next = await readOnce(store, sequence, number, suspect);
     if (next === undefined) throw contradiction(sequence, number);
     if ('document' in next) return next;
-    if ('newer' in next) return noted({ error: next.newer, sha256: null, etag: next.etag });
+    if ('unusable' in next) return noted({ error: next.unusable, sha256: null, etag: next.etag });
     if (isSame(next, suspect)) return noted(await prove(store, sequence, number, next));
     suspect = next;
   }
@@ -150,7 +151,7 @@ async function readOnce<T>(
   before?: Suspect,
 ): Promise<
   | { readonly document: T; readonly etag: string }
-  | { readonly newer: AppError; readonly etag: string }
+  | { readonly unusable: AppError; readonly etag: string }
   | Suspect
   | undefined
 > {
@@ -179,10 +180,18 @@ async function readOnce<T>(
   try {
     return { document: await sequence.parse(body, number), etag };
   } catch (error) {
-    if (isAppError(error, 'document_newer')) return { newer: error, etag };
+    if (isAppError(error) && isUnusable(error)) return { unusable: error, etag };
     if (!isAppError(error, 'document_corrupt')) throw error;
     return suspect(error);
   }
+}
+
+/**
+ * True for the refusal of a sound document: this version of Slipway cannot read it, or the process lacks the root of
+ * trust that verifies it.
+ */
+export function isUnusable(error: unknown): boolean {
+  return isAppError(error, 'document_newer') || isAppError(error, 'root_missing');
 }
 
 function isSame(a: Suspect, b: Suspect): boolean {

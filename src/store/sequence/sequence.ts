@@ -4,6 +4,7 @@ import { isPresent } from '../presence.ts';
 import { findNear, isListedInOrder } from './find-near.ts';
 import {
   type CorruptBytes,
+  isUnusable,
   type ReadableSequence,
   type ReadObject,
   type Refusals,
@@ -132,8 +133,8 @@ export async function readSoundDocument<T>(
 }
 
 /**
- * Reads every document above `after`, with one request for each document and one request more. Ends at a document of a
- * newer schema, and at a document that `verify` rejects.
+ * Reads every document above `after`, with one request for each document and one request more. Ends at a document that
+ * this process cannot use, such as one of a newer schema, and at a document that `verify` rejects.
  *
  * Continues after corrupt documents, which must not hide later documents.
  */
@@ -148,7 +149,7 @@ export async function readNewer<T>(
   const read: ReadObject[] = [];
   for (let number = after + 1; ; number++) {
     const next = await readChecked(store, sequence, number, refusals).catch((error: unknown) => {
-      if (!isAppError(error) || error.kind !== 'corrupt') throw error;
+      if (!isAppError(error) || !(error.kind === 'corrupt' || isUnusable(error))) throw error;
       return error;
     });
     const last = number - 1;

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { revisionKey } from '../../../../src/catalog/keys.ts';
 import type { ErrorCode } from '../../../../src/core/errors.ts';
 import { systemClock } from '../../../../src/core/system.ts';
 import { invite } from '../../../../src/features/accounts/accounts/invitations.ts';
 import { lockAccount } from '../../../../src/features/accounts/lock-account.ts';
 import { createMemoryStore } from '../../../../src/store/memory.ts';
-import { renderEnvelope } from '../../../../src/store/sequence/envelope.ts';
+import { renderEnvelope, renderSealed } from '../../../../src/store/sequence/envelope.ts';
 import {
   type MonitoringStub as Stub,
   startMonitoringStub,
@@ -12,6 +13,7 @@ import {
 import { createErrorLedger, get, release } from '../../../server/support.ts';
 import { createHastyClock } from '../../../support/clock.ts';
 import { createFaultyStore, type StoreMethod } from '../../../support/faulty-store.ts';
+import { readText } from '../../../support/objects.ts';
 import { createTestService, type TestService } from '../../../support/service.ts';
 import {
   ACCOUNT,
@@ -375,16 +377,19 @@ describe('error codes of accounts', () => {
     await send(404, 'unknown_version', `${CLIENT}&at=2001-01-01T00:00:00Z`);
   });
 
-  it('explain: a corrupt revision, a newer one, and a catalog that is not loaded', async () => {
+  it('explain: a corrupt revision, a newer one, a signed one, and a catalog that is not loaded', async () => {
     const { access } = await signIn(service);
     const headers = { authorization: `Bearer ${access}` };
     const send = (status: number, code: ErrorCode, query: string, on = service) => {
       const url = `${EXPLAIN}?${query}`;
       return ledger.produce(on, `GET ${EXPLAIN}`, status, code, { url, headers });
     };
+    const { signed } = JSON.parse(String(await readText(inner, revisionKey('desktop', 1))));
+    const signature = { key_id: 'someone', jws: 'x' };
     for (const [code, bytes] of [
       ['document_corrupt', Buffer.from('{')],
       ['document_newer', renderEnvelope({ schema_version: 2 })],
+      ['root_missing', renderSealed({ ...signed, revision: 77 }, [signature]).bytes],
     ] as const) {
       const key = 'apps/desktop/catalog/0000000077.json';
       await inner.delete(key);
