@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Trust } from '../catalog/trust/trust.ts';
 import type { Check } from '../core/check.ts';
 import { printableText } from '../core/printable.ts';
 import type { Publisher } from '../store/open/stores.ts';
@@ -62,6 +63,7 @@ export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<re
 
 /** The part of a command's context with which {@link Diagnose} tests a store. */
 export interface DiagnosedStore extends Publisher {
+  readonly trust?: Trust | undefined;
   readonly config: CommandConfig;
 }
 

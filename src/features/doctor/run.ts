@@ -30,6 +30,7 @@ export async function doctor(terminal: Terminal, options: DoctorOptions): Promis
           url,
           version: readVersion(),
           catalogs: knowsStore ? context : undefined,
+          trust: context.trust,
           application: context.config.defaultApplication,
         });
   const checks = [...(store ?? []), ...(service ?? [])];

@@ -20,6 +20,7 @@ import {
   checkStatus,
   checkStore,
 } from './served-answers.ts';
+import { checkServedRoots } from './signatures.ts';
 
 /** Checks a running service from outside, through the proxies in front of it. */
 
@@ -48,6 +49,7 @@ export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check
       'version of the service': () => checkVersion(deps),
       'default application': () => checkDefaultApplication(deps),
       'same store': () => checkStore(deps),
+      'root of trust': () => checkServedRoots(deps),
       'status of the service': () => checkStatus(deps),
     },
     { stopsAfter: 'address' },

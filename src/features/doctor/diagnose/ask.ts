@@ -1,4 +1,5 @@
 import type { ReaderDeps } from '../../../catalog/read.ts';
+import type { Trust } from '../../../catalog/trust/trust.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { isRecord } from '../../../core/json-record.ts';
 
@@ -50,6 +51,8 @@ export interface AddressDeps {
   readonly version: string;
   /** The store that the service should serve; undefined when this command knows none. */
   readonly catalogs: ReaderDeps | undefined;
+  /** The roots of trust of this machine; undefined in tests without signatures. */
+  readonly trust?: Trust | undefined;
   /** The check of ranges downloads a part of the newest release of this application. */
   readonly application: string;
 }

@@ -1,7 +1,12 @@
 import { readStoreTime } from '../../../catalog/artifact-upload.ts';
 import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/fullness-text.ts';
 import { clockKey } from '../../../catalog/keys.ts';
-import { findRevisionProblems, readApplications, readRevision } from '../../../catalog/read.ts';
+import {
+  findRevisionProblems,
+  type ReaderDeps,
+  readApplications,
+  readRevision,
+} from '../../../catalog/read.ts';
 import type { Check, Finding } from '../../../core/check.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../../core/clock.ts';
 import { counted } from '../../../core/counted.ts';
@@ -18,6 +23,7 @@ import { type Ask, answered, askSurely } from './ask.ts';
 import { failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
 import { type RightsDeps, rightToCleanUp, rightToPublish, rightToServe } from './rights.ts';
+import { checkSignatures, readingWithoutRoot } from './signatures.ts';
 import { withProbe } from './with-probe.ts';
 
 /** Free space, in bytes. */
@@ -26,7 +32,7 @@ export interface Space {
   readonly total: number;
 }
 
-export interface DiagnoseDeps extends AppendDeps, RightsDeps {
+export interface DiagnoseDeps extends AppendDeps, RightsDeps, Pick<ReaderDeps, 'trust'> {
   /** Names in the environment that look like misspelled settings, as sentences. */
   readonly misspelled: readonly string[];
   /** The versions of Slipway and Node, for the first line. */
@@ -57,7 +63,8 @@ const FREE_BYTES_WARNING = 2e9;
 const FREE_BYTES_MIN = 100e6;
 
 /** Tests everything that publishing and serving need from the store. Stops when it cannot reach the store. */
-export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
+export async function diagnose(given: DiagnoseDeps): Promise<readonly Check[]> {
+  const deps = readingWithoutRoot(given);
   let isConforming = false;
   /**
    * Skips a check when the conditional writes did not pass their check: a store that ignores conditions would let the
@@ -84,6 +91,7 @@ export async function diagnose(deps: DiagnoseDeps): Promise<readonly Check[]> {
       'presigned download': () => checkPresigned(deps),
       'public files': () => checkPublicFiles(deps),
       catalogs: () => checkCatalogs(deps),
+      signatures: () => checkSignatures(given),
       'new visitors': () => checkVisitors(deps),
       'private data': () => checkPrivate(deps),
       erasure: () => checkErasure(deps),

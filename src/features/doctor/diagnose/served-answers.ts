@@ -2,6 +2,7 @@ import { type ReaderDeps, readApplications, readRevision } from '../../../catalo
 import type { Finding } from '../../../core/check.ts';
 import { type AddressDeps, answered, parse } from './ask.ts';
 import { failed, ok, skipped, warning } from './finding.ts';
+import { readingWithoutRoot } from './signatures.ts';
 
 /** Checks that clients get the answers of the service unchanged, and get no other answers. */
 
@@ -131,7 +132,7 @@ export async function checkStore({ ask, url, catalogs }: AddressDeps): Promise<F
     );
   }
   // The command reads its store after the answer, so the store has every revision that the service has read.
-  const revisions = await newestRevisions(catalogs);
+  const revisions = await newestRevisions(readingWithoutRoot(catalogs));
   const ahead = revisions.filter(([name, newest]) => (served[name]?.revision ?? 0) > newest);
   if (ahead.length > 0) {
     return failed(

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createRootlessTrust } from '../../../../src/catalog/trust/trust.ts';
 import { readVersion, systemClock } from '../../../../src/core/system.ts';
 import { ask } from '../../../../src/features/doctor/ask-over-http.ts';
 import { diagnoseAddress } from '../../../../src/features/doctor/diagnose/address.ts';
@@ -21,7 +22,7 @@ const ALL_OK = [
   ...['address', 'encryption', 'public address', 'caching', 'equal processes', 'client address'],
   ...['access tokens', 'long headers', 'request bodies', 'conditional requests', 'ranges'],
   ...['private metrics', 'clock of the service', 'version of the service', 'default application'],
-  ...['same store', 'status of the service'],
+  ...['same store', 'root of trust', 'status of the service'],
 ];
 
 /** What the proxy does with a request. */
@@ -90,6 +91,12 @@ async function findings(other: Partial<AddressDeps> = {}) {
     url: URL_OF_CLIENTS,
     version: readVersion(),
     catalogs: service,
+    trust: createRootlessTrust({
+      store: service.store,
+      unsigned: new Set(),
+      signers: async () => [],
+      freshMs: 0,
+    }),
     application: 'desktop',
     ...other,
   });
@@ -319,7 +326,10 @@ describe('diagnoseAddress', () => {
     expect((await findings({ catalogs: younger })).wrong).toEqual(['same store: failed']);
     await younger.close();
     await other.close();
-    expect((await findings({ catalogs: undefined })).wrong).toEqual(['same store: skipped']);
+    expect((await findings({ catalogs: undefined })).wrong).toEqual([
+      'same store: skipped',
+      'root of trust: skipped',
+    ]);
   });
 
   it('a proxy without TLS that TRUST_PROXY does not name is found as well', async () => {
