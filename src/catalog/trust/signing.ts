@@ -71,6 +71,9 @@ export async function prepareTrust(
   const trust = deps.trust?.of(application);
   if (trust === undefined || deps.trust === undefined) return undefined;
   const { isRehearsal } = deps.trust;
+  // When an admin has deleted a root whose keys are lost, a new first root begins on top of the revisions of the old one.
+  const isFirstRoot = isRootChange && (previous?.revision ?? 0) < trust.anchor.firstRevision;
+  const isBeforeSigned = previous?.trust !== undefined && !isFirstRoot;
   const signers = isRehearsal ? [] : await deps.trust.signers();
   // Another person may have changed the keys since this process has looked.
   const root = await trust.lookForRoots();
@@ -78,7 +81,7 @@ export async function prepareTrust(
     requireOperator(trust, root, signers);
     // People who remove a key have looked at the state, and often only that key signed timestamps.
     const isConfirmed = isRootChange && trust.distrusts();
-    if (previous?.trust !== undefined && !isConfirmed) await requireFresh(deps, trust);
+    if (isBeforeSigned && !isConfirmed) await requireFresh(deps, trust);
   }
   if (adds) refuseExpired(root, deps.clock.now());
   const { channels: delegated } = await trust.delegationsAt(number);
@@ -86,8 +89,7 @@ export async function prepareTrust(
   if (delegated.size === 0) return { trust: own, channels: state.after };
   const { roles, former, references } = await openRoles(deps, trust, number, previous);
   const channels = withSignedSettings(state, new Map([...former, ...roles]));
-  const before =
-    previous?.trust === undefined ? undefined : await trust.delegationsAt(previous.revision);
+  const before = isBeforeSigned ? await trust.delegationsAt(previous.revision) : undefined;
   const { covers } = coverageOf(application, roles);
   for (const [name, channel] of Object.entries(channels)) {
     const keys = delegated.get(name);

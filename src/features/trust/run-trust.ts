@@ -1,4 +1,5 @@
 import type { Channels, WriterDeps } from '../../catalog/change.ts';
+import { rootKey } from '../../catalog/keys.ts';
 import { readLastRevisionNumber, readRevision } from '../../catalog/read.ts';
 import type { ApplicationTrust } from '../../catalog/trust/application-trust.ts';
 import { createTrust } from '../../catalog/trust/create-trust.ts';
@@ -12,6 +13,7 @@ import { alignColumns, formatTime, indented, printJson } from '../../cli/output.
 import { print, type Terminal } from '../../cli/terminal.ts';
 import { AppError } from '../../core/errors.ts';
 import type { UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
+import { isPresent } from '../../store/presence.ts';
 import { digestOf } from '../../store/sequence/envelope.ts';
 import { commitRoot, type RootChange, type SignedChannel, signRoot } from './change-root.ts';
 import { checkTrust } from './check-trust.ts';
@@ -90,7 +92,9 @@ export async function init(
   const application = options.app ?? context.config.defaultApplication;
   const unverified = { ...context, trust: undefined };
   const newest = await readRevision(unverified, application);
-  if (newest?.signed.trust !== undefined) {
+  // Without its first root, a signed application gets a new one: the people have lost the keys of the old root.
+  const hasRoot = await isPresent(context.store, rootKey(application, 1));
+  if (newest?.signed.trust !== undefined && hasRoot) {
     throw new AppError(
       'status_forbids',
       `${application} has a root of trust already. To change its keys: slipway trust add, remove or rotate.`,
@@ -103,11 +107,11 @@ export async function init(
     application,
     version: 1,
     expiresAt: context.clock.now() + options.expires * DAY_MS,
-    firstRevision: (newest?.signed.revision ?? 0) + 1,
+    firstRevision: (await readLastRevisionNumber(unverified, application)) + 1,
     people,
     operators: new Map(),
     channels: new Map(),
-    roles: new Map(),
+    roles: new Map(Object.entries(newest?.signed.trust?.channels ?? {})),
     names: given.names,
   };
   const added = addedTo(empty, await readAdditions(options));
