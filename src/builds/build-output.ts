@@ -81,6 +81,11 @@ export interface InsideFacts {
   /** The version that the program or the application states; absent: unknown. */
   readonly versionInside?: string | undefined;
   /**
+   * Why the Authenticode signature cannot be verified, as a part of a sentence. Absent: it is verified, or there is
+   * none. With a problem, `signing` does not state who signed the file.
+   */
+  readonly signatureProblem?: string | undefined;
+  /**
    * Makes a check of the code signature. It ends with false when the signature does not fit the bytes. Absent: there is
    * no signature that can be checked.
    */

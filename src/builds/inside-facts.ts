@@ -30,14 +30,22 @@ export async function readInsideFacts(found: Package): Promise<InsideFacts> {
 async function readProgram({ file, arch }: Package): Promise<InsideFacts> {
   const {
     publisher,
+    issuer,
     productVersion: versionInside,
+    signatureProblem,
     createSignatureCheck,
   } = await readProgramFacts(file.path);
   const acceptedPublishers = await readAcceptedPublishers(file, arch);
   const isUnknown = publisher === undefined && acceptedPublishers === undefined;
   const signing = {
     ...(publisher === undefined ? {} : { publisher }),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(acceptedPublishers === undefined ? {} : { acceptedPublishers }),
   };
-  return { versionInside, createSignatureCheck, signing: isUnknown ? undefined : signing };
+  return {
+    versionInside,
+    signatureProblem,
+    createSignatureCheck,
+    signing: isUnknown ? undefined : signing,
+  };
 }

@@ -5,6 +5,11 @@ export interface SigningFacts {
   /** The subject of the Authenticode signer as Windows writes it; null: the program is not signed; absent: unknown. */
   readonly publisher?: string | null;
   /**
+   * The issuer of the publisher's certificate as Windows writes it; null: the certificate is signed with its own key;
+   * absent: unknown, or there is no publisher.
+   */
+  readonly issuer?: string | null;
+  /**
    * The publishers whose updates electron-updater in this build accepts: `publisherName` in `app-update.yml`. Empty: it
    * accepts every publisher; absent: unknown.
    */

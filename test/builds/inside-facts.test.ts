@@ -3,6 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { readBuildOutput } from '../../src/builds/read-build-output.ts';
+import { unsignedProgram } from '../support/authenticode.ts';
 import { tar, temporaryDirectory, zip } from './materialize.ts';
 
 /** What a build states inside: the signature, the version, the keys and publishers that it accepts. */
@@ -32,19 +33,6 @@ function machO(team: string | null, flags: number, signatureAt = 70_000): Buffer
     directory.writeUInt32BE(100, 48);
     directory.write(`${team}\0`, 100, 'latin1');
   }
-  return program;
-}
-
-/** A Windows program of 64 bits without a certificate table. */
-function unsignedProgram(): Buffer {
-  const program = Buffer.alloc(600);
-  program.write('MZ', 0, 'latin1');
-  program.writeUInt32LE(0x80, 0x3c);
-  program.write('PE\0\0', 0x80, 'latin1');
-  program.writeUInt16LE(0x8664, 0x84);
-  program.writeUInt16LE(240, 0x94);
-  program.writeUInt16LE(0x20b, 0x98);
-  program.writeUInt32LE(16, 0x98 + 108);
   return program;
 }
 

@@ -6,8 +6,18 @@ import { readSignedProgram } from './signed-program.ts';
 
 /** The facts that a Windows program states about itself. */
 export interface ProgramFacts {
-  /** The subject of the signer, as Windows writes it; null: not signed; undefined: the signature cannot be read. */
+  /**
+   * The subject of the signer, as Windows writes it; null: not signed; undefined: the signature cannot be read, or cannot
+   * be verified.
+   */
   readonly publisher: string | null | undefined;
+  /**
+   * The issuer of the signer's certificate, as Windows writes it; null: the certificate is signed with its own key;
+   * undefined: there is no publisher.
+   */
+  readonly issuer: string | null | undefined;
+  /** Why a signature cannot be verified, as a part of a sentence; undefined: each is verified, or there is none. */
+  readonly signatureProblem: string | undefined;
   /** Makes a check of the signature; undefined for a program without a signature that can be read. */
   readonly createSignatureCheck: (() => ByteReader<boolean>) | undefined;
   /** `ProductVersion` in its version resource; undefined when it has none. */
@@ -18,8 +28,13 @@ export interface ProgramFacts {
 export async function readProgramFacts(path: string): Promise<ProgramFacts> {
   const program = await readSignedProgram(path);
   const signed = typeof program === 'object' ? program : undefined;
+  const signatureProblem = signed?.signatures.find(({ problem }) => problem !== undefined)?.problem;
+  const signer = signatureProblem === undefined ? signed?.signatures[0]?.signer : undefined;
+  const publisher = nameOf(signer?.subject);
   return {
-    publisher: program === undefined ? null : subjectOf(signed?.signatures[0]?.signer),
+    publisher: program === undefined ? null : publisher,
+    issuer: publisher === undefined ? undefined : issuerOf(signer),
+    signatureProblem,
     createSignatureCheck: signed && (() => createSignatureCheck(signed)),
     productVersion: await readProductVersion(path),
   };
@@ -38,14 +53,20 @@ const WINDOWS_NAMES: Readonly<Record<string, string>> = {
   jurisdictionC: 'OID.1.3.6.1.4.1.311.60.2.1.3',
 };
 
+/** Anyone can make a certificate that is signed with its own key, with any issuer. */
+function issuerOf(signer: X509Certificate | undefined): string | null | undefined {
+  if (signer === undefined) return undefined;
+  const isSelfSigned = signer.subject === signer.issuer || signer.verify(signer.publicKey);
+  return isSelfSigned ? null : nameOf(signer.issuer);
+}
+
 /**
  * `CN=App GmbH, O=App GmbH, C=DE`: Windows writes the attributes in the opposite order, and quotes values. A part of a
- * name may have several attributes: `CN=App + O=App`. Undefined for a certificate with an empty subject.
+ * name may have several attributes: `CN=App + O=App`. Undefined for an empty name: Node's types do not say that the
+ * subject of a certificate may be missing.
  */
-function subjectOf(signer: X509Certificate | undefined): string | undefined {
-  // Node's types do not say that the subject may be missing.
-  const subject = signer?.subject as string | undefined;
-  const parts = subject?.split('\n').map((line) =>
+function nameOf(name: string | undefined): string | undefined {
+  const parts = name?.split('\n').map((line) =>
     line
       .split(/ \+ (?=[^ =]+=)/)
       .map(attributeText)

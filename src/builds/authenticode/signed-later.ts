@@ -47,6 +47,8 @@ export async function proveSignedLater(path: string, build: Build): Promise<Sign
   }
   if (!read.sha512.includes(build.sha512)) return 'without its signature, it has another hash';
   if (!read.isSound) return 'its signature does not fit its bytes';
+  const problem = program.signatures.find((each) => each.problem !== undefined)?.problem;
+  if (problem !== undefined) return `its signature cannot be verified: ${problem}`;
   return { signedSha512: read.signedSha512 };
 }
 

@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-// Uses asn1js, because it reads any DER or BER structure; Node reads only certificates.
-import { type BaseBlock, Constructed, fromBER, ObjectIdentifier, OctetString } from 'asn1js';
+import { type BaseBlock, fromBER, OctetString } from 'asn1js';
 import { openPlainFile } from '../../core/plain-file.ts';
+import { bytesOf, childrenOf, oidOf, tagOf } from './asn1-block.ts';
+import { findSignerProblem, HASHES } from './verify-signer.ts';
 
 /**
  * Reads the Authenticode signature of a Windows program. The formats: Microsoft's "PE Format" (the optional header, the
@@ -27,6 +28,8 @@ interface ProgramSignature {
   readonly digest: string;
   /** The certificate of the signer; undefined when the signature does not contain it. */
   readonly signer: X509Certificate | undefined;
+  /** Why the signature cannot be verified, as a part of a sentence; undefined: the key of the certificate made it. */
+  readonly problem: string | undefined;
 }
 
 /** Linkers write the header within the first page. */
@@ -133,12 +136,6 @@ const SIGNED_DATA = '1.2.840.113549.1.7.2';
 const SPC_INDIRECT_DATA = '1.3.6.1.4.1.311.2.1.4';
 /** An attribute that holds a second signature of the same program. */
 const NESTED_SIGNATURE = '1.3.6.1.4.1.311.2.4.1';
-const HASHES: Readonly<Record<string, string>> = {
-  '1.3.14.3.2.26': 'sha1',
-  '2.16.840.1.101.3.4.2.1': 'sha256',
-  '2.16.840.1.101.3.4.2.2': 'sha384',
-  '2.16.840.1.101.3.4.2.3': 'sha512',
-};
 
 interface SignedData {
   readonly signatures: readonly ProgramSignature[];
@@ -166,19 +163,28 @@ function readContentInfo(contentInfo: BaseBlock): readonly ProgramSignature[] {
   const [type, wrapped] = childrenOf(contentInfo);
   const [, , content, ...others] = childrenOf(childrenOf(wrapped)[0]);
   const [contentType, indirect] = childrenOf(content);
-  const digestInfo = childrenOf(childrenOf(indirect)[0])[1];
-  const [algorithm, digest] = childrenOf(digestInfo);
+  const indirectData = childrenOf(indirect)[0];
+  const [algorithm, digest] = childrenOf(childrenOf(indirectData)[1]);
   const hash = HASHES[oidOf(childrenOf(algorithm)[0]) ?? ''];
   const isAuthenticode = oidOf(type) === SIGNED_DATA && oidOf(contentType) === SPC_INDIRECT_DATA;
   if (!isAuthenticode || hash === undefined || !(digest instanceof OctetString)) {
     throw new Error('no signature of Authenticode');
   }
-  const [signerInfo] = childrenOf(others.at(-1));
+  const [signerInfo, ...otherSigners] = childrenOf(others.at(-1));
+  // Another program may read the other signer.
+  if (otherSigners.length > 0) throw new Error('several signers');
   const certificates = childrenOf(others.find((each) => tagOf(each) === 0));
+  const signer = signerOf(signerInfo, certificates);
   const own = {
     algorithm: hash,
     digest: Buffer.from(digest.valueBlock.valueHexView).toString('hex'),
-    signer: signerOf(signerInfo, certificates),
+    signer,
+    problem: findSignerProblem({
+      certificate: signer,
+      signerInfo,
+      contentType: SPC_INDIRECT_DATA,
+      content: indirectData,
+    }),
   };
   const nested = attributesOf(signerInfo)
     .filter((attribute) => oidOf(childrenOf(attribute)[0]) === NESTED_SIGNATURE)
@@ -192,32 +198,21 @@ function attributesOf(signerInfo: BaseBlock | undefined): readonly BaseBlock[] {
   return last !== undefined && tagOf(last) === 1 ? childrenOf(last) : [];
 }
 
-/** The certificate whose serial number is in the `SignerInfo`. */
+/** The certificate whose issuer and serial number are in the `SignerInfo`. */
 function signerOf(
   signerInfo: BaseBlock | undefined,
   certificates: readonly BaseBlock[],
 ): X509Certificate | undefined {
-  const serial = childrenOf(childrenOf(signerInfo)[1])[1];
-  if (serial === undefined) return undefined;
-  const own = Buffer.from(serial.toBER());
-  const found = certificates.find((certificate) =>
-    // The version of a certificate, before its serial number, has a tag of its own.
-    childrenOf(childrenOf(certificate)[0])
-      .slice(0, 2)
-      .some((field) => Buffer.from(field.toBER()).equals(own)),
-  );
-  return found && new X509Certificate(Buffer.from(found.toBER()));
+  const [issuer, serial] = childrenOf(childrenOf(signerInfo)[1]);
+  if (issuer === undefined || serial === undefined) return undefined;
+  const found = certificates.find((certificate) => {
+    // A version, before the serial number, has a tag of its own. The algorithm stands before the issuer.
+    const fields = childrenOf(childrenOf(certificate)[0]).filter((each) => tagOf(each) !== 0);
+    return isSame(fields[0], serial) && isSame(fields[2], issuer);
+  });
+  return found && new X509Certificate(bytesOf(found));
 }
 
-function childrenOf(block: BaseBlock | undefined): readonly BaseBlock[] {
-  return block instanceof Constructed ? block.valueBlock.value : [];
-}
-
-function oidOf(block: BaseBlock | undefined): string | undefined {
-  return block instanceof ObjectIdentifier ? block.valueBlock.toString() : undefined;
-}
-
-/** The number of a context-specific tag; undefined for other blocks. */
-function tagOf({ idBlock }: BaseBlock): number | undefined {
-  return idBlock.tagClass === 3 ? idBlock.tagNumber : undefined;
+function isSame(block: BaseBlock | undefined, other: BaseBlock): boolean {
+  return block !== undefined && bytesOf(block).equals(bytesOf(other));
 }

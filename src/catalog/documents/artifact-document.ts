@@ -128,6 +128,13 @@ const signingSchema = z
       .nullable()
       .optional()
       .describe('The signer of a Windows program; null: it is not signed; absent: unknown.'),
+    issuer: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        "The issuer of the signer's certificate; null: it is signed with its own key; absent: unknown.",
+      ),
     accepted_publishers: z
       .array(z.string())
       .optional()
@@ -260,9 +267,11 @@ function fileJsonOf(file: UpdaterFacts & Pick<Companion, 'signatures' | 'storedA
 type SigningJson = NonNullable<z.output<typeof signingSchema>>;
 
 function signingOf(json: SigningJson): SigningFacts {
-  const { publisher, accepted_publishers, team, hardened_runtime, ticket, trusted_keys } = json;
+  const { publisher, issuer, accepted_publishers, team, hardened_runtime, ticket, trusted_keys } =
+    json;
   return {
     ...(publisher === undefined ? {} : { publisher }),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(accepted_publishers === undefined ? {} : { acceptedPublishers: accepted_publishers }),
     ...(team === undefined ? {} : { team }),
     ...(hardened_runtime === undefined ? {} : { hardenedRuntime: hardened_runtime }),
@@ -273,9 +282,11 @@ function signingOf(json: SigningJson): SigningFacts {
 
 /** The inverse of {@link signingOf}. */
 function signingJsonOf(facts: SigningFacts): SigningJson {
-  const { publisher, acceptedPublishers, team, hardenedRuntime, ticket, trustedKeys } = facts;
+  const { publisher, issuer, acceptedPublishers, team, hardenedRuntime, ticket, trustedKeys } =
+    facts;
   return {
     ...(publisher === undefined ? {} : { publisher }),
+    ...(issuer === undefined ? {} : { issuer }),
     ...(acceptedPublishers === undefined ? {} : { accepted_publishers: [...acceptedPublishers] }),
     ...(team === undefined ? {} : { team }),
     ...(hardenedRuntime === undefined ? {} : { hardened_runtime: hardenedRuntime }),

@@ -165,7 +165,7 @@ function hasStoredMap(known: readonly Artifact[], { sha256 }: HashedFile): boole
 }
 
 function withoutSigner({ signing = {} }: PreparedArtifact): InsideFacts['signing'] {
-  const { publisher: _, ...others } = signing;
+  const { publisher: _, issuer: _issuer, ...others } = signing;
   return others;
 }
 

@@ -42,6 +42,8 @@ interface CheckedFile extends Artifact {
   readonly versionInside?: string | undefined;
   /** True when its Authenticode signature does not fit its bytes. */
   readonly hasBrokenSignature?: boolean;
+  /** Why its Authenticode signature cannot be verified, as a part of a sentence; absent: there is no problem. */
+  readonly signatureProblem?: string | undefined;
 }
 
 export function findDifferences(given: Preflight): readonly Finding[] {
@@ -56,6 +58,7 @@ export function findDifferences(given: Preflight): readonly Finding[] {
       ...versionFindings(preflight, file),
       ...sizeFindings(file, previous),
       ...publisherFindings(preflight, file, previous),
+      ...issuerFindings(preflight, file),
       ...appleFindings(file, previous),
       ...keyFindings(preflight, file),
       ...unsignedFindings(file, previous),
@@ -148,6 +151,10 @@ function publisherFindings(
     const text = `The signature of ${filename} does not fit its bytes, so Windows and electron-updater refuse it. The file was changed after it was signed: sign it again.`;
     return [{ text, requirement, isNew: true }];
   }
+  if (file.signatureProblem !== undefined) {
+    const text = `The signature of ${filename} cannot be verified: ${file.signatureProblem}. So nothing proves who signed the file. Check where it comes from, and sign it again.`;
+    return [{ text, requirement, isNew: true }];
+  }
   if (publisher === undefined) {
     const text = `Nothing states who signed ${filename}: its signature cannot be read. Sign it again.`;
     return isProgram(file) ? [{ text, requirement, isNew: false }] : [];
@@ -174,6 +181,24 @@ function publisherFindings(
   );
   const text = `${filename} is signed by ${publisher}. The electron-updater in ${who} accepts only ${listed(first.accepted)}, so it refuses this update. Sign ${filename} as ${first.accepted[0]}. To change the publisher, first publish a release that is signed by the old publisher and has both names in its publisherName.`;
   return [{ text, requirement, isNew: true }];
+}
+
+/**
+ * Anyone can make a certificate with the name of another publisher: it is then signed with its own key, or its issuer is
+ * another one. Another issuer is never refused, because some signing services rotate issuers.
+ */
+function issuerFindings({ earlier }: Preflight, file: CheckedFile): readonly Finding[] {
+  const { filename, signing: { issuer, publisher } = {} } = file;
+  const issuerIn = (release: Release) => findArtifact(release, file)?.signing?.issuer;
+  const newest = earlier.find((release) => issuerIn(release) !== undefined);
+  const before = newest && issuerIn(newest);
+  if (issuer === undefined || before === undefined || issuer === before) return [];
+  if (issuer !== null) {
+    const text = `The certificate of ${filename} is signed by ${issuer}, and the certificate of ${newest?.version} by ${before ?? 'its own key'}. Anyone can make a certificate with the name ${publisher}: check that this one is yours.`;
+    return [warning(text)];
+  }
+  const text = `The certificate of ${filename} is signed with its own key, and the certificate of ${newest?.version} by ${before}. Anyone can make such a certificate with the name ${publisher}, and Windows does not trust it. Sign ${filename} with a certificate that an authority issued.`;
+  return [{ text, requirement: 'publisher', isNew: true }];
 }
 
 /**

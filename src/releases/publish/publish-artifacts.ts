@@ -97,6 +97,7 @@ export async function publishArtifacts(
     files: hashed.map((each) => ({
       ...withPlannedObjects(each),
       versionInside: each.built.versionInside,
+      signatureProblem: each.built.signatureProblem,
       hasBrokenSignature: each.hasBrokenSignature,
     })),
     earlier: earlier.older,

@@ -20,6 +20,8 @@ describe.skipIf(folder === undefined)('a program that its publisher signed', () 
     const facts = await readProgramFacts(file);
     expect(facts).toMatchObject({
       publisher: 'CN=OpenJS Foundation, O=OpenJS Foundation, L=San Francisco, S=California, C=US',
+      issuer: expect.any(String),
+      signatureProblem: undefined,
       productVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
     });
     const whole = facts.createSignatureCheck?.();

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Identity, makeIdentity, signProgram } from '../../support/authenticode.ts';
 import { makeMinisignKey, signMinisign } from '../../support/minisign-key.ts';
 import { makeTemporaryDirectory } from '../../support/release.ts';
 import { json, slipway } from '../support.ts';
@@ -15,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => directory.remove());
 
-const write = (name: string, content: string) =>
+const write = (name: string, content: string | Uint8Array) =>
   writeFile(path.join(directory.path, name), content);
 
 it('refuses a release that the application forbids, and stores nothing of it', async () => {
@@ -38,6 +39,50 @@ it('refuses a release that the application forbids, and stores nothing of it', a
   expect((await run('list', '--json')).stdout).not.toContain('2.0.0');
   await run('apps', 'set', '--require', 'none');
   expect((await publish('2.0.0')).code).toBe(0);
+});
+
+it('refuses a forged signature and a self-made certificate of the same name, and warns of another issuer', async () => {
+  const authority = makeIdentity('Example Authority', { serial: 1 });
+  const acme = makeIdentity('Acme GmbH', { issuer: authority });
+  const publish = async (version: string, program: Uint8Array, ...options: string[]) => {
+    await write('App.exe', program);
+    const file = `App.exe,os=windows,arch=x64,format=nsis,name=App-${version}.exe`;
+    return run('publish', version, file, '--json', ...options);
+  };
+  expect(json(await publish('1.0.0', signProgram(acme), '--create')).warnings).toEqual([]);
+  const impostor = makeIdentity('Acme GmbH');
+  const forged = signProgram({ ...acme, key: impostor.key });
+  const notMade =
+    'The signature of App-2.0.0.exe cannot be verified: the key of its certificate did not make it.';
+  // Without the rule, it is a warning, and nothing states who signed the file.
+  const warned = json(await publish('2.0.0', forged, '--draft'));
+  expect(warned.warnings).toEqual([expect.stringContaining(notMade)]);
+  await run('apps', 'set', '--require', 'publisher');
+  expect((await run('publish', '2.0.0')).stderr).toMatch(/Nothing states who signed App-2\.0\.0/);
+  const refused = await publish('2.0.0', forged);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain(notMade);
+  expect(refused.stderr).toContain('desktop requires \\"publisher\\"');
+  const selfMade = await publish('2.1.0', signProgram(impostor));
+  expect(selfMade.code).toBe(3);
+  expect(selfMade.stderr).toMatch(
+    /The certificate of App-2\.1\.0\.exe is signed with its own key, and the certificate of 1\.0\.0 by CN=Example Authority, O=Example Authority\./,
+  );
+  // The rule also counts for a draft that is older than the rule.
+  await run('apps', 'set', '--require', 'none');
+  await publish('2.1.0', signProgram(impostor), '--draft');
+  await run('apps', 'set', '--require', 'publisher');
+  expect((await run('publish', '2.1.0')).stderr).toMatch(
+    /is signed with its own key, and .* requires/,
+  );
+  const rotated: Identity = { ...authority, name: 'Example Authority 2' };
+  const other = await publish('2.2.0', signProgram(makeIdentity('Acme GmbH', { issuer: rotated })));
+  expect(json(other)).toMatchObject({
+    status: 'active',
+    warnings: [
+      expect.stringContaining('is signed by CN=Example Authority 2, O=Example Authority 2'),
+    ],
+  });
 });
 
 it('knows its rules', async () => {

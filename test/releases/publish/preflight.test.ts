@@ -107,6 +107,65 @@ describe('a signature', () => {
   });
 });
 
+describe('a signature that cannot be verified', () => {
+  it('is said, and refused by a rule', () => {
+    const file = windows({}, { signatureProblem: 'the key of its certificate did not make it' });
+    expect(compare(file, [])).toEqual([
+      {
+        requirement: 'publisher',
+        isNew: true,
+        text: expect.stringMatching(
+          /^The signature of App-Setup\.exe cannot be verified: the key of its certificate did not make it\./,
+        ),
+      },
+    ]);
+  });
+});
+
+describe('a certificate', () => {
+  const AUTHORITY = 'CN=Example Authority';
+  const by = (issuer: string | null | undefined) =>
+    windows({ publisher: ACME, ...(issuer === undefined ? {} : { issuer }) });
+  const found = (issuer: string | null | undefined, ...before: (string | null | undefined)[]) =>
+    compare(
+      by(issuer),
+      before.map((each, index) => release(`1.${9 - index}.0`, by(each))),
+    ).map(({ requirement, isNew, text }) => ({ requirement, isNew, text }));
+  const refused = { requirement: 'publisher', isNew: true };
+  const warned = { requirement: null, isNew: true };
+
+  it.each([
+    ['the same issuer', AUTHORITY, [AUTHORITY], []],
+    ['its own key, as before', null, [null], []],
+    ['its own key, and no earlier release', null, [], []],
+    ['its own key, and earlier releases that state no issuer', null, [undefined], []],
+    ['its own key', null, [AUTHORITY], [refused]],
+    [
+      'its own key, and the newest release states no issuer',
+      null,
+      [undefined, AUTHORITY],
+      [refused],
+    ],
+    ['its own key, as only the newest release', null, [null, AUTHORITY], []],
+    ['another issuer', 'CN=Other Authority', [AUTHORITY], [warned]],
+    ['an issuer in place of its own key', AUTHORITY, [null], [warned]],
+    ['an issuer that nothing states', undefined, [AUTHORITY], []],
+  ])('that is signed by %s', (_what, issuer, before, expected) => {
+    expect(found(issuer, ...before)).toEqual(
+      expected.map((each) => ({ ...each, text: expect.stringContaining('App-Setup.exe') })),
+    );
+  });
+
+  it('is compared in words that name both', () => {
+    expect(found(null, AUTHORITY)[0]?.text).toMatch(
+      /^The certificate of App-Setup\.exe is signed with its own key, and the certificate of 1\.9\.0 by CN=Example Authority\./,
+    );
+    expect(found('CN=Other', null)[0]?.text).toMatch(
+      /is signed by CN=Other, and the certificate of 1\.9\.0 by its own key\. Anyone can make a certificate with the name CN=Acme GmbH/,
+    );
+  });
+});
+
 describe('a publisher', () => {
   const earlier = (accepted?: readonly string[]) => [
     release(
