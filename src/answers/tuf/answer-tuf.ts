@@ -68,7 +68,7 @@ export function createTufAnswers(deps: TufDeps, etagOf: TagOf): TufAnswers {
       const { signed: state } = application.snapshot().revision;
       const asked = parseTufPath(name, path);
       if (asked?.kind === 'timestamp') {
-        const version = await metadata.newestTimestamp(state.revision);
+        const version = await metadata.newestTimestamp(state);
         const kind = 'timestamp';
         const found = version && (await metadata.find({ kind, version }, state));
         if (!found) throw unknown(path);
@@ -91,7 +91,7 @@ export function createTufAnswers(deps: TufDeps, etagOf: TagOf): TufAnswers {
       const { channel, version, digest, name: filename } = asked;
       const number = /^([1-9]\d{0,8})\.json$/.exec(filename)?.[1];
       if (number !== undefined && seen?.channel.offerOf(version) !== undefined) {
-        const manifest = { version, number: Number(number), sha256: digest };
+        const manifest = { channel, version, number: Number(number), sha256: digest };
         const found = await metadata.find({ kind: 'manifest', ...manifest }, state);
         if (found !== undefined) return document(found, lasting);
       }

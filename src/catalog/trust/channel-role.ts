@@ -197,7 +197,10 @@ function isSignedRole(metadata: Metadata<Targets>, channel: string, json: Metada
 export function targetPath(
   application: string,
   channel: string,
-  { version, manifest }: Pick<OfferJson, 'version' | 'manifest'>,
+  {
+    version,
+    manifest,
+  }: { readonly version: string; readonly manifest: Pick<OfferJson['manifest'], 'number'> },
 ): string {
   return `${application}/${channel}/${version}/${manifest.number}.json`;
 }

@@ -5,8 +5,8 @@ import { MANIFEST_BYTES_MAX } from '../documents/manifest-document.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
 import { delegationsKey, freshnessKey, manifestKey, roleVersionPrefix, rootKey } from '../keys.ts';
 import { parseManifest } from '../sequences.ts';
-import type { ApplicationTrust } from './application-trust.ts';
-import { parseDelegations, parseRole } from './channel-role.ts';
+import type { ApplicationTrust, Roles } from './application-trust.ts';
+import { parseDelegations, parseRole, targetPath, targetsOf } from './channel-role.ts';
 import { readFreshness } from './freshness.ts';
 import {
   digestOfSigned,
@@ -29,12 +29,13 @@ export interface PublishedMetadata {
   /**
    * The version of the newest timestamp; undefined when there is none.
    *
-   * @param revision the catalog revision that the process serves
    * @throws AppError `store_unavailable`, `store_denied`
    */
-  newestTimestamp(revision: number): Promise<number | undefined>;
+  newestTimestamp(state: ServedState): Promise<number | undefined>;
   /**
-   * Finds the bytes of metadata, which never change. Undefined when there is no such version.
+   * Finds the bytes of metadata, which never change. Undefined when there is no such version. A manifest is found when a
+   * role names it: the channel's role in this state, or in the state that the process served before, because a client may
+   * have read that role a moment ago.
    *
    * @throws AppError `store_unavailable`, `store_denied`, `document_corrupt`
    */
@@ -45,13 +46,16 @@ type MetadataName =
   | { readonly kind: 'root' | 'targets'; readonly version: number }
   | { readonly kind: 'snapshot' | 'timestamp'; readonly version: number }
   | { readonly kind: 'role'; readonly channel: string; readonly version: number }
-  /** The stored bytes of a manifest: the version of its release, its number, and its SHA-256 in hex. */
+  /** The stored bytes of a manifest: the channel that names it, the version of its release, its number, and its SHA-256. */
   | {
       readonly kind: 'manifest';
+      readonly channel: string;
       readonly version: string;
       readonly number: number;
       readonly sha256: string;
     };
+
+type ManifestName = Extract<MetadataName, { kind: 'manifest' }>;
 
 /** The state of the application that the process serves. */
 interface ServedState {
@@ -123,6 +127,28 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
     return looking;
   };
 
+  /** The states that the process serves now and served before, with their roles: the newest first. */
+  let served: readonly { readonly state: ServedState; roles?: Promise<Roles> | undefined }[] = [];
+
+  const note = (state: ServedState): void => {
+    const newest = served[0]?.state.revision ?? 0;
+    if (state.revision > newest) served = [{ state }, ...served].slice(0, 2);
+  };
+
+  /** Answers from memory: a client can ask for any number, and must not cause a request to the store with each. */
+  const isNamed = async ({ channel, version, number, sha256 }: ManifestName): Promise<boolean> => {
+    const path = targetPath(trust.application, channel, { version, manifest: { number } });
+    for (const each of served) {
+      each.roles ??= trust.rolesOf(each.state).catch((error) => {
+        each.roles = undefined;
+        throw error;
+      });
+      const role = (await each.roles)?.get(channel);
+      if (targetsOf(role)[path]?.hashes.sha256 === sha256) return true;
+    }
+    return false;
+  };
+
   const keep = (id: string, bytes: Uint8Array): void => {
     keptBytes += bytes.length - (kept.get(id)?.length ?? 0);
     kept.delete(id);
@@ -153,27 +179,28 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
   };
 
   return {
-    newestTimestamp: async (revision) => {
+    newestTimestamp: async (state) => {
+      note(state);
       const known = await look(false);
       // A publisher stores the revision first, and its timestamp a moment later.
-      const isBehind = (known?.revision.revision ?? 0) < revision;
+      const isBehind = (known?.revision.revision ?? 0) < state.revision;
       const now = clock.now();
       if (!isBehind || now - lookedAgainAt < LOOKED_AGAIN_AFTER_MS) return known?.version;
       lookedAgainAt = now;
       return (await look(true))?.version;
     },
     find: async (name, state) => {
+      note(state);
       // Another process has just published it: the caller looks for the newest revision first.
       // A client that began long ago gets the newest timestamp first.
       if (name.kind === 'role') {
         const behind = versionOf(state, name.channel) - name.version;
         if (behind < 0 || behind > VERSIONS_BEHIND_MAX) return undefined;
       }
-      // The digest is not a part of the id: a client could otherwise cause a request to the store with each digest.
-      const { sha256, ...named } = { sha256: undefined, ...name };
-      const id = JSON.stringify(named);
+      if (name.kind === 'manifest' && !(await isNamed(name))) return undefined;
+      const id = idOf(name);
       const isAsked = (bytes: Uint8Array | undefined): boolean =>
-        bytes !== undefined && (sha256 === undefined || sha256Of(bytes) === sha256);
+        bytes !== undefined && (name.kind !== 'manifest' || sha256Of(bytes) === name.sha256);
       const known = kept.get(id);
       if (isAsked(known)) return known;
       if (clock.now() - (readAt.get(id) ?? 0) < LOOKED_AGAIN_AFTER_MS) return undefined;
@@ -181,6 +208,13 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
       return isAsked(found) ? found : undefined;
     },
   };
+}
+
+/** Channels share a manifest. Its digest is no part of the id, so that each object is read once. */
+function idOf(name: MetadataName): string {
+  return name.kind === 'manifest'
+    ? `${name.kind} ${name.version} ${name.number}`
+    : JSON.stringify(name);
 }
 
 function findMetadata(
@@ -295,7 +329,7 @@ function versionOf({ trust }: ServedState, channel: string): number {
 
 async function findManifest(
   { store, trust }: PublishedMetadataDeps,
-  { version, number }: Extract<MetadataName, { kind: 'manifest' }>,
+  { version, number }: ManifestName,
 ): Promise<Uint8Array | undefined> {
   const { application } = trust;
   const key = manifestKey(application, version, number);

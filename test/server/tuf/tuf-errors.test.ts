@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { manifestKey } from '../../../src/catalog/keys.ts';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { systemClock } from '../../../src/core/system.ts';
+import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { signIn } from '../../features/accounts/routes/account-support.ts';
@@ -62,6 +63,26 @@ async function release(version: string, channel = 'stable'): Promise<void> {
 const produce = (status: number, code: ErrorCode, url: string, more: object = {}) =>
   ledger.produce(signed.service, ROUTE, status, code, { url: `/tuf/${url}`, ...more });
 
+/** The SHA-256 of a stored manifest. */
+async function digestOf(version: string, number = 1): Promise<string> {
+  const text = await readText(signed.service.store, manifestKey('desktop', version, number));
+  return createHash('sha256').update(String(text)).digest('hex');
+}
+
+/** Called for each request to the store. */
+function countRequests() {
+  const request = vi.fn();
+  const { store } = signed.service;
+  for (const name of ['get', 'read', 'open', 'head', 'list'] as const) {
+    const inner = store[name] as (...call: unknown[]) => unknown;
+    vi.spyOn(store, name).mockImplementation(((...call: unknown[]) => {
+      request(name, call[0]);
+      return inner(...call);
+    }) as never);
+  }
+  return request;
+}
+
 /** The address of the file of a release, below the name of the application. */
 async function fileOf(version: string, channel = 'stable'): Promise<string> {
   const text = await readText(signed.service.store, manifestKey('desktop', version, 1));
@@ -105,31 +126,70 @@ it('answers with each error that it documents', async () => {
   ledger.expectDocumented(body, ['feeds'], (operation) => operation === ROUTE);
 });
 
-it('reads the store once, however often and with whatever digest a client asks', async () => {
-  const { store } = signed.service;
-  const counting = vi.spyOn(store, 'get');
-  const listing = vi.spyOn(store, 'list');
-  const names = ['5.channel-stable.json', '2.root.json', '12.snapshot.json'];
-  const zeros = '0'.repeat(64);
-  const targets = [zeros, zeros.replaceAll('0', '1')].map(
-    (digest) => `targets/desktop/stable/1.0.0/${digest}.7.json`,
-  );
+it('reads no store, however often and whatever number or digest of a manifest a client asks for', async () => {
+  const requests = countRequests();
+  const ask = async (name: string) => {
+    const { statusCode } = await signed.service.app.http.inject({ url: `/tuf/desktop/${name}` });
+    return [name, statusCode];
+  };
+  const digest = await digestOf('1.0.0');
+  const own = `targets/desktop/stable/1.0.0/${digest}.1.json`;
+  expect(await ask(own)).toEqual([own, 200]);
+  requests.mockClear();
   for (let round = 0; round < 5; round += 1) {
-    for (const name of [...names, ...targets]) {
-      const { statusCode } = await signed.service.app.http.inject({ url: `/tuf/desktop/${name}` });
-      expect([name, statusCode]).toEqual([name, 404]);
+    for (const name of ['5.channel-stable.json', '2.root.json', '12.snapshot.json']) {
+      expect(await ask(name)).toEqual([name, 404]);
     }
   }
-  // The manifest is read once. Whether there is a newer list of a channel, the service knows from its catalog.
-  expect([counting.mock.calls.length, listing.mock.calls.length]).toEqual([1, 0]);
+  const zeros = '0'.repeat(64);
+  const wrong = [`targets/desktop/stable/1.0.0/${zeros}.1.json`];
+  for (let number = 2; number <= 1_001; number += 1) {
+    const asked = number % 2 === 0 ? digest : zeros;
+    wrong.push(`targets/desktop/stable/1.0.0/${asked}.${number}.json`);
+  }
+  for (const name of wrong) expect(await ask(name)).toEqual([name, 404]);
+  // Whether there is a newer list of a channel, the service knows from its catalog.
+  expect(requests).not.toHaveBeenCalled();
   vi.restoreAllMocks();
+});
+
+it('serves the manifests that the list of a channel names, and named before its last change', async () => {
+  await release('1.2.0');
+  const target = async (number: number) => {
+    const digest = await digestOf('1.2.0', number);
+    return `/tuf/desktop/targets/desktop/stable/1.2.0/${digest}.${number}.json`;
+  };
+  const correct = async (text: string) => {
+    const { service, trust } = signed;
+    const notes = {
+      application: 'desktop',
+      version: '1.2.0',
+      set: { en: text },
+      remove: [],
+      reason: 'a test',
+    };
+    await correctNotes({ ...service, trust, actor: 'test' }, notes);
+    await service.refresh();
+  };
+  const statuses = async (...numbers: number[]) => {
+    const found: number[] = [];
+    for (const number of numbers) {
+      found.push((await signed.service.app.http.inject({ url: await target(number) })).statusCode);
+    }
+    return found;
+  };
+  // The clients of the first list begin.
+  await signed.service.app.http.inject({ url: '/tuf/desktop/timestamp.json' });
+  await correct('Better notes');
+  expect(await statuses(1, 2)).toEqual([200, 200]);
+  await correct('The best notes');
+  expect(await statuses(1, 2, 3)).toEqual([404, 200, 200]);
 });
 
 it('gives what only some accounts may read to these accounts, and to no shared cache', async () => {
   const { access } = await signIn(signed.service);
   const headers = { authorization: `Bearer ${access}` };
-  const manifest = await readText(signed.service.store, manifestKey('desktop', '6.0.0', 1));
-  const digest = createHash('sha256').update(String(manifest)).digest('hex');
+  const digest = await digestOf('6.0.0');
   for (const name of ['1.channel-insider.json', `targets/desktop/insider/6.0.0/${digest}.1.json`]) {
     const url = `/tuf/desktop/${name}`;
     expect((await signed.service.app.http.inject({ url })).statusCode).toBe(403);
