@@ -11,6 +11,7 @@ import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
 import type { PublishResult } from '../../releases/publish/publish-request.ts';
+import { offerSigned } from '../../releases/trust/offer-signed.ts';
 import {
   readWaiting,
   type SignedRelease,
@@ -63,7 +64,7 @@ export async function sign(
     return;
   }
   const signed = await signWaiting(context, trust, waiting, await context.trust.signers());
-  const offered = signed.role && (await offer(context, waiting, signed.role));
+  const offered = signed.role && (await offerSigned(context, waiting, signed.role));
   await report(terminal, context, { waiting, signed, offered });
 }
 
@@ -133,27 +134,6 @@ function rehearse(context: Context, { application, channel, draft }: WaitingRele
     allowStranded: true,
     allowPrerelease: true,
   });
-}
-
-async function offer(
-  context: Context,
-  { application, channel, draft }: WaitingRelease,
-  role: NonNullable<SignedRelease['role']>,
-): Promise<PublishResult> {
-  // Only what people have seen and signed is offered, whatever keys this process has.
-  const deps = { ...context, signedRoles: { [channel]: role }, signsNoRole: true };
-  const result = await openDraft(deps, {
-    application,
-    channel,
-    version: draft.version,
-    allowStranded: true,
-    allowPrerelease: true,
-  });
-  if (result.held === null) return result;
-  throw new AppError(
-    'state_changed',
-    `Another release of ${channel} was signed at the same time, so the signatures of ${draft.version} are for an older state. Nothing is lost: run "slipway sign ${draft.version}" again; the others have to sign again, too.`,
-  );
 }
 
 async function report(
