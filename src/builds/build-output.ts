@@ -65,7 +65,8 @@ export interface BuiltArtifact extends BuiltFile {
   /**
    * Reads the facts that the file states inside. An import calls it only for a release that it publishes.
    *
-   * @throws the system's error when the file cannot be read
+   * @throws AppError `invalid_artifact` for an archive with two files of one name; the system's error when the file cannot
+   *   be read
    */
   readonly readInside: () => Promise<InsideFacts>;
   /** Set when the file was signed after the build tool stated its size and hash. */

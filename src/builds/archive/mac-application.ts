@@ -18,7 +18,7 @@ export function isMacProgram(name: string): boolean {
   return /\.app\/Contents\/MacOS\/[^/]+$/.test(name);
 }
 
-/** @throws the system's error when the file itself cannot be read */
+/** @throws as {@link readStarts} does */
 export async function readMacArch(
   path: string,
   format: 'zip' | 'tar.gz',

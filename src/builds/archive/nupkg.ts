@@ -22,11 +22,16 @@ const PROGRAMS_MAX = 8;
 const NUSPEC_BYTES_MAX = 64 * 1024;
 const ELEMENT_LENGTH_MAX = 128;
 
-/** @returns undefined for a file that is not a NuGet package */
+/**
+ * @returns undefined for a file that is not a NuGet package
+ * @throws as {@link readStarts} does
+ */
 export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
   let programs = 0;
+  let nuspecs = 0;
   const entries = await readStarts(path, 'zip', (name) => {
-    if (isNuspec(name)) return NUSPEC_BYTES_MAX;
+    // A package has one, and a hostile package may have any number.
+    if (isNuspec(name)) return nuspecs++ === 0 ? NUSPEC_BYTES_MAX : 0;
     return isProgram(name) && programs++ < PROGRAMS_MAX ? HEADER_BYTES : 0;
   });
   if ('problem' in entries) return undefined;

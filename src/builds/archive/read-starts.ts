@@ -12,7 +12,8 @@ interface ArchiveEntry {
  * @param bytesWanted returns the number of bytes to read from the beginning of the named file; 0: the file is not
  *   wanted; `stop`: no later file is wanted
  * @returns the beginnings of the wanted files, or the reason why the archive cannot be read
- * @throws the system's error when the file itself cannot be read
+ * @throws AppError `invalid_artifact` for two files with the name of a wanted file; the system's error when the file itself
+ *   cannot be read
  */
 export async function readStarts(
   path: string,

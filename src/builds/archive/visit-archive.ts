@@ -6,8 +6,9 @@ import { Parser } from 'tar';
 // Uses yauzl, because it reads zip64 and unpacks no more than the caller asks for. Archivers need zip64 above 4 GiB,
 // and some archivers also use zip64 for smaller files.
 import { fromFdPromise } from 'yauzl';
-import { systemCode } from '../../core/errors.ts';
+import { isAppError, systemCode } from '../../core/errors.ts';
 import { openPlainFile } from '../../core/plain-file.ts';
+import { brokenFile } from '../refusal.ts';
 
 /** Reads some files in an archive. Unpacks nothing else, so an archive that unpacks to any size takes no memory. */
 
@@ -16,7 +17,7 @@ export type EntryReader = (chunk: Buffer) => boolean;
 /** Returns the reader of the named file; undefined: its bytes are not needed; `stop`: no later file is needed. */
 export type Visit = (name: string) => EntryReader | 'stop' | undefined;
 
-/** A limit of unpacked bytes: a small archive may unpack to any size. */
+/** A limit of unpacked bytes in all files: a small archive may unpack to any size. */
 const SCAN_BYTES_MAX = 2 * 1024 ** 3;
 
 /** The first bytes of gzipped data. */
@@ -24,32 +25,57 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 
 /**
  * @returns the reason why the archive cannot be read; undefined when it can
- * @throws the system's error when the file itself cannot be read
+ * @throws AppError `invalid_artifact` when the archive has a second file with the name of a file that was read; the
+ *   system's error when the file itself cannot be read
  */
 export async function visitArchive(
   path: string,
   format: 'zip' | 'tar.gz',
   visit: Visit,
 ): Promise<string | undefined> {
+  const visitOnce = refuseRepeated(path, visit);
   try {
-    await (format === 'zip' ? visitZip(path, visit) : visitTar(path, visit));
+    await (format === 'zip' ? visitZip(path, visitOnce) : visitTar(path, visitOnce));
     return undefined;
   } catch (error) {
-    if (!(error instanceof Error) || systemCode(error) !== undefined) throw error;
+    const isOwn = isAppError(error) || systemCode(error) !== undefined;
+    if (!(error instanceof Error) || isOwn) throw error;
     const kind = format === 'zip' ? 'zip archive' : 'gzipped tar archive';
     return `it is not a ${kind} that can be read (${error.message})`;
   }
+}
+
+/**
+ * Refuses a second file with the name of a file that was read. It would say something else than the first, and clients may
+ * install either. A list of some megabytes can also name one file 60,000 times, and reading each takes minutes. Two names
+ * are one file on Windows and macOS when they differ only in case or in the form of Unicode.
+ */
+function refuseRepeated(path: string, visit: Visit): Visit {
+  const read = new Set<string>();
+  return (name) => {
+    const key = name.replace(/^\.\//, '').normalize('NFC').toLowerCase();
+    if (read.has(key)) {
+      throw brokenFile(
+        path,
+        `it has two files with the name ${JSON.stringify(name.slice(0, 120))}, and clients may install either of them`,
+      );
+    }
+    const reader = visit(name);
+    if (typeof reader === 'function') read.add(key);
+    return reader;
+  };
 }
 
 async function visitZip(path: string, visit: Visit): Promise<void> {
   const file = await openPlainFile(path);
   try {
     const zip = await fromFdPromise(file.fd, { autoClose: false });
+    const scanned = { bytes: 0 };
     for await (const entry of zip.eachEntry()) {
       const read = visit(entry.fileName);
       if (read === 'stop') return;
       if (read === undefined) continue;
-      for await (const chunk of limitScan(await zip.openReadStreamPromise(entry))) {
+      for await (const chunk of limitScan(await zip.openReadStreamPromise(entry), scanned)) {
         if (read(chunk)) break;
       }
     }
@@ -72,7 +98,12 @@ async function visitTar(path: string, visit: Visit): Promise<void> {
   });
   parser.on('entry', (entry) => {
     const isFile = entry.type === 'File' || entry.type === 'OldFile';
-    const read = isFile && !isStopped ? visit(entry.path) : undefined;
+    let read: ReturnType<Visit>;
+    try {
+      read = isFile && !isStopped ? visit(entry.path) : undefined;
+    } catch (error) {
+      failure ??= error as Error;
+    }
     if (read === 'stop') isStopped = true;
     if (typeof read !== 'function') {
       entry.resume();
@@ -109,12 +140,17 @@ async function* refuseGzip(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>
   }
 }
 
-/** @throws Error when the chunks have more bytes than any application */
-async function* limitScan(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let bytes = 0;
+/**
+ * @param scanned the bytes of the chunks so far, and of those that were read before them
+ * @throws Error when the chunks have more bytes than any application
+ */
+async function* limitScan(
+  chunks: AsyncIterable<Buffer>,
+  scanned = { bytes: 0 },
+): AsyncIterable<Buffer> {
   for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > SCAN_BYTES_MAX) throw new Error('it unpacks to more than 2 GiB');
+    scanned.bytes += chunk.length;
+    if (scanned.bytes > SCAN_BYTES_MAX) throw new Error('it unpacks to more than 2 GiB');
     yield chunk;
   }
 }

@@ -14,9 +14,14 @@ export async function readPackageNotes(
 ): Promise<string | null> {
   for (const { name, path } of files) {
     if (path === undefined || !/-full\.nupkg$/i.test(name)) continue;
-    const entries = await readStarts(path, 'zip', (entry) =>
-      /^[^/]+\.nuspec$/i.test(entry) ? NUSPEC_BYTES_MAX : 0,
-    );
+    let nuspecs = 0;
+    const entries = await readStarts(path, 'zip', (entry) => {
+      // A package has one, and a hostile package may have any number.
+      if (nuspecs > 0) return 'stop';
+      if (!/^[^/]+\.nuspec$/i.test(entry)) return 0;
+      nuspecs += 1;
+      return NUSPEC_BYTES_MAX;
+    });
     const nuspec = 'problem' in entries ? undefined : entries[0]?.start.toString();
     const notes = nuspec === undefined ? undefined : notesIn(nuspec);
     if (notes !== undefined) return notes;
