@@ -11,6 +11,7 @@ import {
   findNewestListed,
   findPresent,
   higher,
+  listNumbers,
   lostReason,
   type Position,
   readDocument,
@@ -136,6 +137,26 @@ export async function readSoundManifests(
     if (reference !== undefined) releases.push(reference.release);
   }
   return releases;
+}
+
+/**
+ * Reads the readable manifests of a version below a number, the newest first. It goes by a listing, because the number may
+ * be any number.
+ *
+ * @param above only manifests with a higher number
+ */
+export async function* readManifestsBelow(
+  deps: ReaderDeps,
+  application: string,
+  version: string,
+  { below, above }: { readonly below: number; readonly above: number },
+): AsyncGenerator<ManifestReference> {
+  const sequence = manifestSequence(application, version);
+  const numbers = await listNumbers(deps.store, sequence, above);
+  for (const number of numbers.filter((each) => each < below).reverse()) {
+    const reference = referenceTo(await readSoundDocument(deps.store, sequence, number));
+    if (reference !== undefined) yield reference;
+  }
 }
 
 /** Reads the newest readable manifest of a version; undefined when there is none. */

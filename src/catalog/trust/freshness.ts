@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import { createRetrying } from '../../store/sequence/create-settled.ts';
+import type { CreateDeps } from '../../store/sequence/create-settled.ts';
 import { digestSchema } from '../../store/sequence/envelope.ts';
 import { refuseExcess } from '../../store/sequence/json.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
 import { freshnessKey, freshnessPrefix } from '../keys.ts';
 import { roleName } from './channel-role.ts';
 import {
+  createMetadataObject,
   ignoreCorrupt,
   type MetadataJson,
   parseMetadata,
@@ -22,7 +23,6 @@ import {
 } from './metadata.ts';
 import type { TrustRoot } from './root.ts';
 import type { Signer } from './signer.ts';
-import type { SigningDeps } from './trust.ts';
 
 /**
  * TUF timestamp and snapshot metadata state how new the catalog of an application is. They name a catalog revision, and
@@ -223,7 +223,7 @@ const ATTEMPTS_MAX = 5;
  * @throws AppError `signer_failed`, `store_unavailable`, `store_denied`
  */
 export async function createFreshness(
-  { store, clock, application }: FreshnessDeps & Pick<SigningDeps, 'clock'>,
+  { store, clock, application }: FreshnessDeps & Pick<CreateDeps, 'clock'>,
   { state, signer, after, now, freshMs }: NewFreshness,
 ): Promise<Freshness> {
   let version = Math.max(after + 1, Math.floor(now / 1000));
@@ -232,7 +232,7 @@ export async function createFreshness(
     const key = freshnessKey(application, version);
     // When an answer was lost, the store has these very bytes.
     const isOwn =
-      (await createRetrying({ store, clock }, key, bytes)) === 'created' ||
+      (await createMetadataObject({ store, clock }, key, bytes)) === 'created' ||
       Buffer.from(bytes).equals((await store.get(key))?.body ?? Buffer.alloc(0));
     if (isOwn) {
       return {

@@ -1,6 +1,6 @@
 import type { DocumentSignature } from '../../store/sequence/envelope.ts';
-import { isDetachedBy, type Signed, signDetached } from './detached-jws.ts';
 import type { PublicKey } from './public-key.ts';
+import { isDetachedBy, type Signed, signDetached } from './revision-signature.ts';
 import type { Signer } from './signer.ts';
 
 /**

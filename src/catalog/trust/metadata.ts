@@ -6,6 +6,7 @@ import { AppError, isAppError } from '../../core/errors.ts';
 import { isRecord } from '../../core/json-record.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { canonicalForm } from '../../store/sequence/canonical.ts';
+import { type CreateDeps, createRetrying } from '../../store/sequence/create-settled.ts';
 import { type IsLong, refuseExcess } from '../../store/sequence/json.ts';
 import { tufSignature } from './public-key.ts';
 import { type Signer, signWith } from './signer.ts';
@@ -66,6 +67,19 @@ export async function readMetadataObject(
     if (isAppError(error, 'document_too_large')) throw corruptMetadata(key, error);
     throw error;
   }
+}
+
+/**
+ * Creates an object of trust; while the store does not answer, sends the identical bytes again.
+ *
+ * @throws AppError `store_unavailable`, `store_denied`, `store_full`
+ */
+export function createMetadataObject(
+  deps: Pick<CreateDeps, 'store' | 'clock'>,
+  key: string,
+  bytes: Uint8Array,
+): Promise<'created' | 'exists'> {
+  return createRetrying(deps, key, bytes);
 }
 
 /** For objects that an attacker may have stored, and that prove nothing when they are corrupt. */

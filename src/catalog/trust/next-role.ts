@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import { createRetrying } from '../../store/sequence/create-settled.ts';
 import type { DraftJson } from '../documents/draft-document.ts';
 import { MANIFEST_BYTES_MAX, releaseOf } from '../documents/manifest-document.ts';
 import { type OfferJson, offerJsonOf } from '../documents/revision-document.ts';
@@ -17,6 +16,7 @@ import {
   targetPath,
 } from './channel-role.ts';
 import {
+  createMetadataObject,
   digestOfSigned,
   ignoreCorrupt,
   METADATA_BYTES_MAX,
@@ -124,7 +124,8 @@ export async function storeRole(
     digest: digestOfSigned(metadata.signed),
   };
   const key = roleKey(application, channel, reference);
-  if ((await createRetrying(deps, key, renderMetadata(metadata))) === 'created') return reference;
+  if ((await createMetadataObject(deps, key, renderMetadata(metadata))) === 'created')
+    return reference;
   // Another process may have stored the same version, and its signatures count as well. An attacker may have, too.
   const { version, digest } = await trust.newestRoot();
   const named = { root: { version, digest }, channels: { [channel]: reference } };

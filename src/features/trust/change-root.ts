@@ -12,6 +12,7 @@ import { readApplications, readLastRevisionNumber, readRevision } from '../../ca
 import { coverageOf } from '../../catalog/trust/application-trust.ts';
 import { parseDelegations } from '../../catalog/trust/channel-role.ts';
 import {
+  createMetadataObject,
   digestOfSigned,
   parseMetadata,
   renderMetadata,
@@ -22,7 +23,6 @@ import type { Signer } from '../../catalog/trust/signer.ts';
 import type { Trust } from '../../catalog/trust/trust.ts';
 import { AppError, isAppError } from '../../core/errors.ts';
 import { findUncovered, type UncoveredOffer } from '../../releases/trust/find-uncovered.ts';
-import { createRetrying } from '../../store/sequence/create-settled.ts';
 import {
   describeRoot,
   operatorsOf,
@@ -203,7 +203,7 @@ function isSameContent(a: Uint8Array, b: Uint8Array, key: string): boolean {
 }
 
 async function createOnce(deps: WriterDeps, key: string, bytes: Uint8Array): Promise<void> {
-  if ((await createRetrying(deps, key, bytes)) === 'created') return;
+  if ((await createMetadataObject(deps, key, bytes)) === 'created') return;
   const stored = (await deps.store.get(key))?.body;
   // An earlier attempt may have stopped half way. Its signatures are other bytes; the process verifies them later.
   if (stored !== undefined && isSameContent(stored, bytes, key)) return;

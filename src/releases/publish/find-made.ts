@@ -1,11 +1,9 @@
 import type { Channels, WriterDeps } from '../../catalog/change.ts';
 import type { DraftJson } from '../../catalog/documents/draft-document.ts';
 import { artifactKey } from '../../catalog/keys.ts';
-import { type ManifestReference, referenceTo } from '../../catalog/read.ts';
-import { manifestSequence } from '../../catalog/sequences.ts';
+import { type ManifestReference, readManifestsBelow } from '../../catalog/read.ts';
 import type { OfferRight } from '../../catalog/trust/trust.ts';
 import type { Release } from '../../domain/release.ts';
-import { listNumbers, readSoundDocument } from '../../store/sequence/sequence.ts';
 import { discardedAt } from '../drafts/draft-rules.ts';
 
 /**
@@ -46,13 +44,10 @@ export async function findMade(
 ): Promise<ManifestReference | undefined> {
   if (named !== undefined && (await right.isMade(channel, named))) return named;
   const { version, manifest } = draft;
-  const sequence = manifestSequence(application, version);
   const oldest = discardedAt(channels, version);
-  const numbers = await listNumbers(deps.store, sequence);
-  const below = numbers.filter((number) => number < manifest.number && number > above);
-  for (const number of below.reverse()) {
-    const found = referenceTo(await readSoundDocument(deps.store, sequence, number));
-    if (found === undefined || found.catalogRevision < oldest) continue;
+  const range = { below: manifest.number, above };
+  for await (const found of readManifestsBelow(deps, application, version, range)) {
+    if (found.catalogRevision < oldest) continue;
     if ((await right.isMade(channel, found)) && (await hasFiles(deps, found.release))) return found;
   }
   return undefined;

@@ -20,6 +20,7 @@ import {
   targetsOf,
 } from '../../catalog/trust/channel-role.ts';
 import {
+  createMetadataObject,
   digestOfSigned,
   ignoreCorrupt,
   type MetadataJson,
@@ -36,7 +37,6 @@ import type { Trust } from '../../catalog/trust/trust.ts';
 import { unknownApplication } from '../../catalog/unknown-release.ts';
 import { AppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import { createRetrying } from '../../store/sequence/create-settled.ts';
 import { incomplete, noDraft } from '../drafts/draft-rules.ts';
 
 /**
@@ -227,7 +227,7 @@ export async function signWaiting(
   for (const signature of made.signatures) {
     const key = roleSignatureKey(application, digest, signature.keyid);
     const bytes = Buffer.from(`${JSON.stringify(signature)}\n`);
-    if ((await createRetrying(deps, key, bytes)) === 'created') continue;
+    if ((await createMetadataObject(deps, key, bytes)) === 'created') continue;
     // The answer to an earlier attempt was lost, or another process signs with the same key.
     const stored = await readSignatures(deps.store, application, { digest, next, keys });
     if (stored.every(({ keyid }) => keyid !== signature.keyid)) {

@@ -12,11 +12,15 @@ describe('a first root that is made again', () => {
   const at = (name: string): string => path.join(directory.path, name);
   const run = (...given: string[]) => slipway(given, { cwd: directory.path, env });
   const stored = (key: string): string => at(`data/objects/apps/desktop/${key}`);
-  const init = (key: string, out: string) =>
-    run(
+  /** Looks at the releases that the key would sign, and then makes the root. */
+  const init = async (key: string, out: string) => {
+    const command = [
       ...['trust', 'init', '--root', `${key}.pub`, '--channel', `stable=${key}.pub`],
       ...['--key', `${key}.key`, '--out', out],
-    );
+    ];
+    const seen = /--releases (\w{64})/.exec((await run(...command, '--dry-run')).stdout)?.[1];
+    return run(...command, ...(seen === undefined ? [] : ['--releases', seen]));
+  };
   const deleteRoot = async (): Promise<void> => {
     for (const role of ['root', 'targets']) await rm(stored(`trust/${role}/1.json`));
   };
