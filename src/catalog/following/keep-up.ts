@@ -8,7 +8,8 @@ import { type AnnouncedRevisions, readHints, readNewestHints } from './hints.ts'
 /**
  * Keeps the catalog up to date with the store by two polls. The poll of hints makes a change live within seconds. The
  * other poll reads the list of applications and then one application after the other, so a lost hint only delays a
- * change. The polls make no more requests when there are more applications.
+ * change. The polls make no more requests when there are more applications. A third poll reads the applications whose
+ * clients wait for a signed timestamp, which no hint announces; usually there are none.
  */
 interface KeepUp {
   /**
@@ -22,7 +23,7 @@ interface KeepUp {
   resumeAfter(hint: number): void;
   /** True when the store did not answer the last read of hints or of the list of applications. */
   isFailing(): boolean;
-  /** Starts both polls. @returns a function that stops both polls, and resolves when neither of them reads any more */
+  /** Starts the polls. @returns a function that stops them, and resolves when none of them reads any more */
   start(): () => Promise<void>;
 }
 
@@ -38,6 +39,8 @@ interface KeepUpDeps {
   readonly refreshList: () => Promise<void>;
   /** Reads the changes of an application. A call while a read is under way waits for that read. */
   readonly refreshApplication: (name: string) => Promise<void>;
+  /** True when an application must be read before its turn. */
+  readonly isUrgent: (name: string) => boolean;
   /** Repeats reads that failed during an outage. The state and the log already contain the error of a failure. */
   readonly refreshFailed: () => Promise<void>;
   /** Called with the revisions that hints announce, before their applications are read. */
@@ -94,6 +97,11 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
 
+  /** One after the other: all applications are urgent after a restore. */
+  const readUrgent = async (): Promise<void> => {
+    for (const name of deps.names()) if (deps.isUrgent(name)) await refreshApplication(name);
+  };
+
   /** Without applications, the list needs only one read in each interval. */
   const turnMs = (): number => (deps.names().length === 0 ? pollIntervalMs : pollIntervalMs / 2);
 
@@ -130,6 +138,8 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
       const stops = [
         startPolling(deps, turnMs, takeTurn),
         startPolling(deps, pollIntervalMs, followHints),
+        // Usually it only asks memory, so a short interval costs no request.
+        startPolling(deps, pollIntervalMs / 2, readUrgent),
       ];
       return async () => {
         await Promise.all(stops.map((stop) => stop()));

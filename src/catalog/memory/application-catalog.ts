@@ -11,6 +11,7 @@ import { createRefusals, type Refusals } from '../../store/sequence/read-checked
 import { type Announced, type Entry, higher, readDocument } from '../../store/sequence/sequence.ts';
 import { brokenChain, refuseRollback } from '../chain.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
+import type { Confirmation } from '../following/decide-freshness.ts';
 import { createFollower } from '../following/follow.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
 import type { ApplicationReport, FaultsReport } from '../following/relay.ts';
@@ -33,6 +34,7 @@ import {
   describeChange,
   EMPTY_STATE,
   faultsAfter,
+  hasOnlyDrafts,
   healthOf,
   isSwapDue,
   reduce,
@@ -66,6 +68,14 @@ export interface ReadyApplication {
   refusal(): string | undefined;
 }
 
+/** What an earlier process of this machine saved about the confirmations of a state. */
+interface SavedConfirmations {
+  /** The time at which the store last confirmed the state, in milliseconds since the epoch. */
+  readonly confirmedAt: number;
+  /** See `FreshnessWatch.confirmation`. */
+  readonly proven?: Confirmation | undefined;
+}
+
 /** Performs the reads for one application, and keeps the resulting state. */
 export interface ApplicationCatalog {
   readonly reader: ReadyApplication;
@@ -89,11 +99,12 @@ export interface ApplicationCatalog {
   hasAll(): boolean;
   /** True when `complete` verifies many releases, which may take minutes. */
   isVerifyingMany(): boolean;
-  /**
-   * Starts from the saved state, if the disk has a saved state. `confirmedAt`: the time at which the store last
-   * confirmed the state, in milliseconds since the epoch.
-   */
-  restore(confirmedAt: number): Promise<void>;
+  /** Starts from the saved state, if the disk has a saved state. */
+  restore(confirmations: SavedConfirmations): Promise<void>;
+  /** See `FreshnessWatch.confirmation`. */
+  confirmation(): Confirmation | undefined;
+  /** True when the application must be read before its turn: its clients wait for a signed timestamp. */
+  isUrgent(): boolean;
   /** Applies a report of the leader. Never throws. */
   follow(report: ApplicationReport | FaultsReport): Promise<void>;
 }
@@ -176,6 +187,7 @@ export function createApplicationCatalog(
     try {
       if (state.source !== 'live') return;
       await watch?.look();
+      report(parts);
       if (deps.leads()) await lookForNewest(parts);
       await verifyDue(parts);
       if (deps.leads()) await save();
@@ -203,10 +215,13 @@ export function createApplicationCatalog(
       retain,
       now: deps.clock.now,
     }),
-    restore: async (confirmedAt) => {
+    confirmation: () => watch?.confirmation(),
+    isUrgent: () => watch?.isUrgent() ?? false,
+    restore: async ({ confirmedAt, proven }) => {
       const saved = await savedState?.load(application, deps.trust);
       if (saved === undefined) return;
-      if (saved.freshness !== undefined) watch?.restore(saved.freshness);
+      const { revision } = saved.revision.signed;
+      watch?.restore(saved.freshness, { revision, confirmation: proven });
       const snapshot = await runInTurns(createSnapshotInSteps(saved.revision, new Set()));
       loader.restore(saved.manifests, snapshot.offers);
       parts.dispatch({ kind: 'restored', snapshot, confirmedAt });
@@ -246,6 +261,7 @@ function createReader(parts: Parts): ReadyApplication {
       ...healthOf(application, state(), watch?.problems()),
       expiries: watch?.expiries(),
       isUnverified: parts.trust?.withoutRoot(application)?.isUnverified() === true,
+      refusal: state().snapshot && watch?.refusal(),
     }),
     refusal: () => watch?.refusal(),
   };
@@ -261,11 +277,20 @@ async function refresh(parts: Parts): Promise<void> {
     if (newest !== undefined && isSwapDue(state())) await swap(parts, newest);
     if (failure !== undefined) throw failure;
     dispatch({ kind: 'confirmed', at: parts.clock.now() });
+    if (newest !== undefined) watch?.noteConfirmed(newest.signed.revision);
   } catch (error) {
     const known = asAppError(error);
     dispatch({ kind: 'failed', error: known });
     throw known;
+  } finally {
+    report(parts);
   }
+}
+
+/** Logs how new the signed state is, unless clients get nothing for another reason. */
+function report({ watch, state }: Parts): void {
+  const { snapshot } = state();
+  if (snapshot !== undefined && !hasOnlyDrafts(state())) watch?.report();
 }
 
 async function readRevisions(parts: Parts) {

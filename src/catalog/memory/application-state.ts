@@ -214,6 +214,8 @@ export interface ApplicationHealth {
   readonly expiries?: Expiries | undefined;
   /** See `RootlessApplication`. */
   readonly isUnverified?: boolean;
+  /** Why no client may get an answer, as a sentence that may be public; undefined when clients may. */
+  readonly refusal?: string | undefined;
 }
 
 /** @param trustProblems problems of the application's signatures, as sentences */

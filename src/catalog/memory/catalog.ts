@@ -138,7 +138,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
     if (leads()) relay.send({ kind: 'catalog_hint', number });
   };
   const names = (): string[] => [...byName.keys()];
-  const keepUp = createKeepUp({ ...deps, ...applications, names, onList, onHint });
+  const isUrgent = (name: string): boolean => byName.get(name)?.isUrgent() === true;
+  const keepUp = createKeepUp({ ...deps, ...applications, names, isUrgent, onList, onHint });
   const lookedAt = new Map<string, number>();
   let stopPolls: (() => Promise<void>) | undefined;
   let phase: 'new' | 'started' | 'stopped' = 'new';

@@ -117,7 +117,13 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     const confirmedAt = Object.fromEntries(
       [...byName].map(([name, catalog]) => [name, catalog.state().confirmedAt ?? 0]),
     );
-    await savedState?.saveApplications({ names, confirmedAt });
+    const proven = Object.fromEntries(
+      [...byName].flatMap(([name, catalog]) => {
+        const confirmation = catalog.confirmation();
+        return confirmation === undefined ? [] : [[name, confirmation]];
+      }),
+    );
+    await savedState?.saveApplications({ names, confirmedAt, proven });
   };
 
   /** Reads an application that was not read yet. While a read waits or runs, further calls share it. */
@@ -171,7 +177,8 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       names.forEach(getOrCreate);
       list.noteRestored();
       for (const name of names) {
-        await byName.get(name)?.restore(saved.confirmedAt[name] ?? 0);
+        const confirmedAt = saved.confirmedAt[name] ?? 0;
+        await byName.get(name)?.restore({ confirmedAt, proven: saved.proven?.[name] });
       }
     },
     refreshFailed: async () => {

@@ -9,6 +9,7 @@ import { runInTurns } from '../../core/run-in-turns.ts';
 import { parseStateFile, renderStateFile, stateDirectoryOf } from '../../core/state-file.ts';
 import { ITEMS_PER_STEP, mapInSteps, type Steps } from '../../core/steps.ts';
 import { unpackRevision } from '../documents/packed-document.ts';
+import type { Confirmation } from '../following/decide-freshness.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
 import type { Freshness } from '../trust/freshness.ts';
 import type { Trust } from '../trust/trust.ts';
@@ -79,11 +80,17 @@ interface SavedApplications {
   readonly names: readonly string[];
   /** The time at which the store last confirmed each catalog; milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
+  /**
+   * The same for the signed catalogs, as far as the process knew that the state is new. The store confirms to a process
+   * that answers no client, too. Absent in files by earlier versions of Slipway, which did not tell these apart.
+   */
+  readonly proven?: Readonly<Record<string, Confirmation>> | undefined;
 }
 
 const applicationsSchema = z.object({
   names: z.array(z.string()),
   confirmedAt: z.record(z.string(), z.number()),
+  proven: z.record(z.string(), z.object({ at: z.number(), revision: z.int() })).optional(),
 });
 
 /** @param deps.location the location of the store: each store has a separate state */

@@ -82,8 +82,14 @@ export interface ApplicationTrust {
   distrust(keyIds: ReadonlySet<string>): void;
   /** True when the process believes no timestamp of some keys: see {@link distrust}. */
   distrusts(): boolean;
-  /** The newest timestamp. Reads the timestamps of the store when that is due, or when `again` is true. */
-  freshness(options?: { readonly again?: boolean }): Promise<Freshness | undefined>;
+  /**
+   * The newest timestamp. Reads the timestamps of the store when the last read is older than `afterMs` (default: a
+   * minute), or when `again` is true.
+   */
+  freshness(options?: {
+    readonly again?: boolean;
+    readonly afterMs?: number;
+  }): Promise<Freshness | undefined>;
   /** Notes a timestamp that this process has signed, or has saved. */
   noteFreshness(newest: Freshness): void;
   /** The lowest number that the newest revision may have, with the key of the document that says so. */
@@ -241,9 +247,12 @@ export function createApplicationTrust({
     if (found.version > (fresh?.version ?? 0)) fresh = found;
   };
 
-  const freshness: ApplicationTrust['freshness'] = async ({ again = false } = {}) => {
+  const freshness: ApplicationTrust['freshness'] = async ({
+    again = false,
+    afterMs = LOOKED_AGAIN_AFTER_MS,
+  } = {}) => {
     const now = clock.now();
-    const isDue = freshLookedAt === undefined || now - freshLookedAt >= LOOKED_AGAIN_AFTER_MS;
+    const isDue = freshLookedAt === undefined || now - freshLookedAt >= afterMs;
     if (!again && !isDue) return fresh;
     const root = await lookForRoots();
     const found = await findFreshness({ store, application }, root, { now, freshMs, distrusted });

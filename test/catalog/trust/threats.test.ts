@@ -131,6 +131,28 @@ describe('an attacker with the bucket', () => {
     await expect(offeredCold()).rejects.toThrow(/not known to be new.*trust renew/);
   });
 
+  it('keeps a restarted process at its saved state, if that state was confirmed within TRUST_FRESH', async () => {
+    const state = await makeTemporaryDirectory();
+    const old = await newestNumber();
+    const before = await listKeys(world.memory, freshnessPrefix('desktop'));
+    await world.clock.advance(FRESH_MS - DAY_MS);
+    const first = await start(state.path);
+    await untilSavedRevision(world, state.path, old);
+    await first.stop();
+    await yank();
+    await world.memory.delete(revisionKey('desktop', old + 1));
+    await deleteUnder('changes/');
+    await deleteUnder(freshnessPrefix('desktop'), before);
+    await world.clock.advance(2 * DAY_MS);
+    await expect(offeredCold()).rejects.toThrow('not known to be new');
+    const second = await start(state.path);
+    expect(await offered(second)).toBe('1.1.0');
+    await second.stop();
+    await world.clock.advance(FRESH_MS);
+    await expect(offered(await start(state.path))).rejects.toThrow('not known to be new');
+    await state.remove();
+  });
+
   it('makes no old state new: only an operator who has seen the state signs another timestamp', async () => {
     await world.clock.advance(FRESH_MS + 1);
     await expect(offeredCold()).rejects.toThrow('slipway trust renew');

@@ -6,7 +6,7 @@ import type {
   OfferJson,
   RevisionJson,
 } from '../../../src/catalog/documents/revision-document.ts';
-import { revisionKey } from '../../../src/catalog/keys.ts';
+import { freshnessPrefix, revisionKey } from '../../../src/catalog/keys.ts';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import { readRevision } from '../../../src/catalog/read.ts';
 import type { FreshRevision } from '../../../src/catalog/trust/freshness.ts';
@@ -14,6 +14,7 @@ import { signRevision } from '../../../src/catalog/trust/revision-signature.ts';
 import type { TrustRoot } from '../../../src/catalog/trust/root.ts';
 import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../../src/catalog/trust/trust.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { commitRoot, type RootChange, signRoot } from '../../../src/features/trust/change-root.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import type { PublishResult } from '../../../src/releases/publish/publish-request.ts';
@@ -23,6 +24,7 @@ import {
   type WaitingRelease,
 } from '../../../src/releases/trust/sign-draft.ts';
 import { changeStatus, type StatusChanged } from '../../../src/releases/withdraw/change-status.ts';
+import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { digestOf } from '../../../src/store/sequence/envelope.ts';
 import { listKeys, readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
@@ -121,6 +123,8 @@ export interface TrustedWorld {
   signDraft(version: string, ...people: readonly Signer[]): Promise<boolean>;
   /** Yanks a version. Absent: 1.1.0, with the key of CI. */
   yank(version?: string, ...signers: readonly Signer[]): Promise<StatusChanged>;
+  /** Yanks 1.1.0 with the key of CI, and dies before it stores the timestamp. */
+  yankAndDie(): Promise<StatusChanged>;
   /** Replaces root 1 by root 2. The signers sign both, and the first revision under root 2. */
   changeRoot(
     before: RootOptions,
@@ -189,6 +193,13 @@ export async function useTrustedWorld(): Promise<TrustedWorld> {
     expect((await publishTo('stable', version, ci)).status).toBe('draft');
     for (const person of people) await signDraft(version, person);
   };
+  const yankWith = (deps: WriterDeps, version: string): Promise<StatusChanged> =>
+    changeStatus(deps, 'yank', {
+      application: 'desktop',
+      version,
+      channel: undefined,
+      reason: 'x',
+    });
   const init: TrustedWorld['init'] = async (options, ...signers) => {
     installed = await initTrust(world.parts, options, ...signers);
   };
@@ -241,12 +252,17 @@ export async function useTrustedWorld(): Promise<TrustedWorld> {
     readDraft,
     signDraft,
     yank: (version = '1.1.0', ...signers) =>
-      changeStatus(publisher(...(signers.length === 0 ? [ci] : signers)), 'yank', {
-        application: 'desktop',
-        version,
-        channel: undefined,
-        reason: 'x',
-      }),
+      yankWith(publisher(...(signers.length === 0 ? [ci] : signers)), version),
+    yankAndDie: () => {
+      const { memory } = world;
+      const create: ObjectStore['create'] = async (key, ...given) => {
+        if (key.startsWith(freshnessPrefix('desktop'))) {
+          throw new AppError('store_unavailable', 'The publisher is dead.');
+        }
+        return memory.create(key, ...given);
+      };
+      return yankWith({ ...publisher(ci), store: { ...memory, create } }, '1.1.0');
+    },
     changeRoot: async (before, after, ...signers) => {
       const firstRevision = (await newestNumber()) + 1;
       const previous = contentOfRoot(world.parts, before);
