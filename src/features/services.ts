@@ -33,7 +33,11 @@ export async function openParts(
   open: Readonly<Record<'desktop' | 'usage' | 'captcha', Part>>,
 ) {
   const { clock, releaseStore, trust } = deps;
-  const metadataOf = openPublishedMetadata({ store: releaseStore, clock }, trust);
+  const stopping = new AbortController();
+  const metadataOf = openPublishedMetadata(
+    { store: releaseStore, clock, stopping: stopping.signal },
+    trust,
+  );
   const { legacy } = deps.config;
   const accounts = await openAccounts(deps);
   const parts: readonly Part[] = [
@@ -42,7 +46,10 @@ export async function openParts(
     await openWebsite(deps),
     open.desktop,
     { routes: (shared) => feedRoutes({ ...shared, legacy }) },
-    { routes: (shared) => tufRoutes({ ...shared, metadataOf }) },
+    {
+      routes: (shared) => tufRoutes({ ...shared, metadataOf }),
+      background: [{ start: () => undefined, stop: async () => stopping.abort() }],
+    },
     open.usage,
     openContact(deps),
     { routes: publicRoutes },

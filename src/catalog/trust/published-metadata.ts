@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, waitAtMost } from '../../core/clock.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { MANIFEST_BYTES_MAX } from '../documents/manifest-document.ts';
 import type { TrustJson } from '../documents/trust-document.ts';
@@ -7,7 +7,7 @@ import { delegationsKey, freshnessKey, manifestKey, roleVersionPrefix, rootKey }
 import { parseManifest } from '../sequences.ts';
 import type { ApplicationTrust, Roles } from './application-trust.ts';
 import { parseDelegations, parseRole, targetPath, targetsOf } from './channel-role.ts';
-import { readFreshness } from './freshness.ts';
+import { type Freshness, readFreshness } from './freshness.ts';
 import {
   digestOfSigned,
   ignoreCorrupt,
@@ -27,7 +27,9 @@ import type { Trust } from './trust.ts';
  */
 export interface PublishedMetadata {
   /**
-   * The version of the newest timestamp; undefined when there is none.
+   * The version of the newest timestamp; undefined when there is none. Waits up to three seconds for a timestamp of the
+   * served revision: a client that verifies refuses a release that its timestamp does not cover. Only this answer waits:
+   * a withdrawal counts at once.
    *
    * @throws AppError `store_unavailable`, `store_denied`
    */
@@ -65,7 +67,9 @@ interface ServedState {
 
 interface StoreDeps {
   readonly store: Pick<ObjectStore, 'get' | 'list'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Clock;
+  /** Aborts when the process stops: no request waits any longer. */
+  readonly stopping: AbortSignal;
 }
 
 interface PublishedMetadataDeps extends StoreDeps {
@@ -79,6 +83,13 @@ const ROLES_LOOKED_AT_MAX = 8;
  * again for metadata that it did not find as often, too.
  */
 const LOOKED_AGAIN_AFTER_MS = 1_000;
+/** The longest time for which a request waits for the timestamp of the served revision. */
+const WAITED_MS = 3_000;
+/**
+ * Requests wait only while the process looks this often for the timestamp of a revision, once a second. A publisher signs
+ * within seconds, and a service with a key takes over after ten. Later, waiting would only delay every client.
+ */
+const LOOKS_MAX = 15;
 /** A client asks for the snapshot of a timestamp that it has just read, so older snapshots are not read. */
 const SNAPSHOT_AGE_MAX_SECONDS = 3_600;
 /** Older versions of a role are not read: no client asks for them. */
@@ -118,6 +129,8 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
   const readAt = new Map<string, number>();
 
   let looking: ReturnType<typeof trust.freshness> | undefined;
+  /** The search for the timestamp of a revision, which requests share. */
+  let searched: { readonly revision: number; readonly search: Promise<void> } | undefined;
 
   /** Requests share one look at the timestamps of the store. */
   const look = (again: boolean): ReturnType<typeof trust.freshness> => {
@@ -147,6 +160,22 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
       if (targetsOf(role)[path]?.hashes.sha256 === sha256) return true;
     }
     return false;
+  };
+
+  const lookAgain = (): ReturnType<typeof trust.freshness> => {
+    const now = clock.now();
+    if (now - lookedAgainAt < LOOKED_AGAIN_AFTER_MS) return look(false);
+    lookedAgainAt = now;
+    return look(true);
+  };
+
+  /** Never rejects: a request that waits gets the error of the store when it looks itself. */
+  const searchTimestamp = async (revision: number): Promise<void> => {
+    for (let looks = 1; looks <= LOOKS_MAX && !deps.stopping.aborted; looks += 1) {
+      const found = await lookAgain().catch(() => undefined);
+      if (covers(found, revision)) return;
+      await clock.sleep(LOOKED_AGAIN_AFTER_MS, deps.stopping).catch(() => undefined);
+    }
   };
 
   const keep = (id: string, bytes: Uint8Array): void => {
@@ -181,13 +210,15 @@ function createPublishedMetadata(deps: PublishedMetadataDeps): PublishedMetadata
   return {
     newestTimestamp: async (state) => {
       note(state);
+      const { revision } = state;
       const known = await look(false);
+      if (covers(known, revision)) return known?.version;
       // A publisher stores the revision first, and its timestamp a moment later.
-      const isBehind = (known?.revision.revision ?? 0) < state.revision;
-      const now = clock.now();
-      if (!isBehind || now - lookedAgainAt < LOOKED_AGAIN_AFTER_MS) return known?.version;
-      lookedAgainAt = now;
-      return (await look(true))?.version;
+      if (searched?.revision !== revision) {
+        searched = { revision, search: searchTimestamp(revision) };
+      }
+      await waitAtMost(clock, WAITED_MS, searched.search);
+      return (await lookAgain())?.version;
     },
     find: async (name, state) => {
       note(state);
@@ -215,6 +246,11 @@ function idOf(name: MetadataName): string {
   return name.kind === 'manifest'
     ? `${name.kind} ${name.version} ${name.number}`
     : JSON.stringify(name);
+}
+
+/** True when a timestamp names this catalog revision, or a later one. */
+function covers(timestamp: Freshness | undefined, revision: number): boolean {
+  return (timestamp?.revision.revision ?? 0) >= revision;
 }
 
 function findMetadata(
