@@ -63,8 +63,8 @@ export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<re
 
 /** The part of a command's context with which {@link Diagnose} tests a store. */
 export interface DiagnosedStore extends Publisher {
-  readonly trust?: Trust | undefined;
   readonly config: CommandConfig;
+  readonly trust?: Trust | undefined;
 }
 
 /**

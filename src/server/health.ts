@@ -66,13 +66,15 @@ function publicReadiness(deps: HealthDeps): {
 type Readable = ReturnType<typeof detailedReadiness>['document']['catalogs'][string];
 
 /**
- * Selects the worst catalogs: first catalogs without a state, then catalogs from disk, then live catalogs. Within each
- * group, catalogs with problems come first, and equally bad catalogs are in the order of their names.
+ * Selects the worst catalogs: first catalogs from which no client gets an answer, then catalogs from disk, then live
+ * catalogs. Within each group, catalogs with problems come first, and equally bad catalogs are in the order of their
+ * names.
  */
 function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
   if (catalogs.length <= APPLICATIONS_SHOWN_MAX) return catalogs;
-  const rank = ({ source, problems }: Readable): number =>
-    2 * ['none', 'saved', 'live'].indexOf(source) + (problems.length > 0 ? 0 : 1);
+  const rank = ({ source, problems, refusal }: Readable): number =>
+    2 * ['none', 'saved', 'live'].indexOf(refusal === undefined ? source : 'none') +
+    (problems.length > 0 ? 0 : 1);
   return catalogs
     .toSorted(([a, one], [b, other]) => rank(one) - rank(other) || (a < b ? -1 : 1))
     .slice(0, APPLICATIONS_SHOWN_MAX);
@@ -82,19 +84,19 @@ function worstOf(catalogs: readonly (readonly [string, Readable])[]) {
 export function detailedReadiness({ catalog, clock }: HealthDeps) {
   const { ready, problems, applications } = catalog.health();
   const catalogs = Object.fromEntries(
-    Object.entries(applications).map(
-      ([name, { revision, source, confirmedAt, problems, isUnverified }]) => [
-        name,
-        {
-          revision,
-          source,
-          age_seconds:
-            confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
-          problems,
-          ...(isUnverified === true ? { signatures: 'not_verified' as const } : {}),
-        },
-      ],
-    ),
+    Object.entries(applications).map(([name, { revision, source, confirmedAt, ...health }]) => [
+      name,
+      {
+        revision,
+        source,
+        age_seconds:
+          confirmedAt === undefined ? null : Math.round((clock.now() - confirmedAt) / 1000),
+        problems: health.problems,
+        // Every client that is refused reads the same sentence.
+        refusal: health.refusal,
+        ...(health.isUnverified === true ? { signatures: 'not_verified' as const } : {}),
+      },
+    ]),
   );
   return {
     isReady: ready,

@@ -49,6 +49,7 @@ const verify = (world: World) =>
 const doctor = (world: World) =>
   diagnose({
     ...world.parts,
+    storeClock: world.clock,
     privateStore: world.memory,
     probe: async () => '',
     versions: '',

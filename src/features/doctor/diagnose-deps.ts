@@ -49,6 +49,7 @@ async function depsOf(terminal: Terminal, store: DiagnosedStore): Promise<Diagno
     ...store,
     // The clock of commands follows the clock of the store, so it would hide a difference.
     clock: systemClock,
+    storeClock: store.clock,
     misspelled: misspelledIn(terminal.environment(), facts),
     versions: `Slipway ${readVersion()}, Node ${process.versions.node}, ${platform()} ${arch()}.`,
     probe: async () => {

@@ -93,7 +93,7 @@ export function measureCatalog(registry: Registry, deps: CatalogMetricsDeps): vo
   });
   new Gauge({
     name: 'slipway_trust_expiry_timestamp_seconds',
-    help: 'When the newest root of trust and the newest signed timestamp expire; Unix time.',
+    help: 'When the newest root of trust and the newest signed timestamp expire; Unix time. 0: there is no timestamp.',
     aggregator: 'min',
     labelNames: ['app', 'what'],
     registers,

@@ -64,6 +64,8 @@ export interface ObservedApplication {
   readonly storeFailing: boolean;
   /** See `ApplicationHealth`. */
   readonly isUnverified?: boolean;
+  /** Why no client gets an answer; undefined when clients do. */
+  readonly refusal?: string | undefined;
 }
 
 type State = Pick<ComponentReading, 'status' | 'description' | 'impact'>;
@@ -128,7 +130,7 @@ function stateOfAll(health: ObservedCatalog, each: readonly ComponentReading[]):
 }
 
 function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: number): State {
-  const { revision, source, problems, storeFailing } = observed;
+  const { revision, source, problems, storeFailing, refusal } = observed;
   if (source === 'none') {
     // An application without revisions is not an outage. An application with only corrupt revisions is an outage.
     return age === null || problems.length > 0
@@ -137,6 +139,9 @@ function stateOf(observed: ObservedApplication, age: number | null, staleMaxMs: 
   }
   if (age === null || age > staleMaxMs) {
     return out(`Revision ${revision} was last confirmed too long ago: nothing is offered.`);
+  }
+  if (refusal !== undefined) {
+    return out(`Revision ${revision} is not known to be new: nothing is offered; see the log.`);
   }
   const confirmed = `revision ${revision}, confirmed ${spanText(age)} ago`;
   if (source === 'saved') {

@@ -26,7 +26,7 @@ beforeEach(async () => {
   stopping = new AbortController();
   const deps = { store: world.memory, clock: world.clock, stopping: stopping.signal };
   metadata = must(openPublishedMetadata(deps, trusted.publisher().trust)('desktop'));
-  old = must(await metadata.newestTimestamp(await trusted.newestNumber()));
+  old = must(await metadata.newestTimestamp({ revision: await trusted.newestNumber() }));
   await world.clock.advance(5_000);
   await trusted.yankAndDie();
   served = await trusted.newestNumber();
@@ -35,7 +35,7 @@ beforeEach(async () => {
 /** Asks, and tells what the answer is; undefined: the request still waits. */
 async function ask() {
   const asked: { version?: number | undefined } = {};
-  void metadata.newestTimestamp(served).then((version) => {
+  void metadata.newestTimestamp({ revision: served }).then((version) => {
     asked.version = version;
   });
   await world.clock.advance(0);

@@ -21,6 +21,7 @@ import {
   checkStore,
 } from './served-answers.ts';
 import { checkServedRoots } from './signatures.ts';
+import { checkServedStates } from './signed-states.ts';
 
 /** Checks a running service from outside, through the proxies in front of it. */
 
@@ -50,6 +51,7 @@ export async function diagnoseAddress(deps: AddressDeps): Promise<readonly Check
       'default application': () => checkDefaultApplication(deps),
       'same store': () => checkStore(deps),
       'root of trust': () => checkServedRoots(deps),
+      'signed states': () => checkServedStates(deps),
       'status of the service': () => checkStatus(deps),
     },
     { stopsAfter: 'address' },

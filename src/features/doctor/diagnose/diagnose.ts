@@ -1,12 +1,7 @@
 import { readStoreTime } from '../../../catalog/artifact-upload.ts';
 import { FULLNESS_REMEDY, fullnessSentence } from '../../../catalog/fullness-text.ts';
 import { clockKey } from '../../../catalog/keys.ts';
-import {
-  findRevisionProblems,
-  type ReaderDeps,
-  readApplications,
-  readRevision,
-} from '../../../catalog/read.ts';
+import { findRevisionProblems, readApplications, readRevision } from '../../../catalog/read.ts';
 import type { Check, Finding } from '../../../core/check.ts';
 import { CLOCK_DIFFERENCE_MAX_MS } from '../../../core/clock.ts';
 import { counted } from '../../../core/counted.ts';
@@ -24,6 +19,7 @@ import { failed, ok, runChecks, skipped, warning } from './finding.ts';
 import { checkPublicFiles } from './public-files.ts';
 import { type RightsDeps, rightToCleanUp, rightToPublish, rightToServe } from './rights.ts';
 import { checkSignatures, readingWithoutRoot } from './signatures.ts';
+import { checkSignedStates, type SignedStatesDeps } from './signed-states.ts';
 import { withProbe } from './with-probe.ts';
 
 /** Free space, in bytes. */
@@ -32,7 +28,7 @@ export interface Space {
   readonly total: number;
 }
 
-export interface DiagnoseDeps extends AppendDeps, RightsDeps, Pick<ReaderDeps, 'trust'> {
+export interface DiagnoseDeps extends AppendDeps, RightsDeps, SignedStatesDeps {
   /** Names in the environment that look like misspelled settings, as sentences. */
   readonly misspelled: readonly string[];
   /** The versions of Slipway and Node, for the first line. */
@@ -92,6 +88,7 @@ export async function diagnose(given: DiagnoseDeps): Promise<readonly Check[]> {
       'public files': () => checkPublicFiles(deps),
       catalogs: () => checkCatalogs(deps),
       signatures: () => checkSignatures(given),
+      'signed states': () => checkSignedStates(deps),
       'new visitors': () => checkVisitors(deps),
       'private data': () => checkPrivate(deps),
       erasure: () => checkErasure(deps),
@@ -176,6 +173,8 @@ async function checkCatalogs(deps: DiagnoseDeps): Promise<Finding> {
       );
     }
     const revision = await readRevision(deps, name);
+    const gap = deps.trust?.of(name)?.gapProblem();
+    if (gap !== undefined) throw new AppError('document_corrupt', gap);
     states.push(`${name} at revision ${revision?.signed.revision ?? 0}`);
     const sentence =
       revision &&

@@ -22,7 +22,7 @@ const ALL_OK = [
   ...['address', 'encryption', 'public address', 'caching', 'equal processes', 'client address'],
   ...['access tokens', 'long headers', 'request bodies', 'conditional requests', 'ranges'],
   ...['private metrics', 'clock of the service', 'version of the service', 'default application'],
-  ...['same store', 'root of trust', 'status of the service'],
+  ...['same store', 'root of trust', 'signed states', 'status of the service'],
 ];
 
 /** What the proxy does with a request. */
@@ -170,7 +170,7 @@ describe('diagnoseAddress', () => {
     [
       'keeps /readyz for itself',
       { answer: (path) => (path.endsWith('/readyz') ? { status: 404, body: '' } : undefined) },
-      ['same store: failed'],
+      ['same store: failed', 'signed states: skipped'],
     ],
   ])('the proxy %s', async (_what, made, expected) => {
     fault = made;

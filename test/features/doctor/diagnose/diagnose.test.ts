@@ -35,6 +35,7 @@ function setUp(
     store: withUrls,
     privateStore: withUrls,
     clock,
+    storeClock: clock,
     randomness: createSeededRandomness(3),
     probe: async () => 'fine',
     versions: 'Slipway 0',
