@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createFreshnessWatch } from '../../../src/catalog/following/watch-freshness.ts';
 import { freshnessPrefix } from '../../../src/catalog/keys.ts';
 import type { Catalog } from '../../../src/catalog/memory/catalog.ts';
 import { createTrust } from '../../../src/catalog/trust/create-trust.ts';
@@ -39,6 +40,10 @@ beforeEach(async () => {
 afterEach(() => directory.remove());
 
 const timestamps = () => listKeys(world.memory, freshnessPrefix('desktop'));
+const QUIET = {
+  application: 'desktop',
+  log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+};
 const REFUSED = 'not known to be new';
 
 /** What a client gets from a service with the saved state; the service stops afterwards. */
@@ -120,6 +125,20 @@ describe('a service for which TRUST_FRESH passes without a change', () => {
     expect(await offeredAfterRestart()).toBe('1.1.0');
   });
 
+  it('is not proven by a wrong clock of its machine, once the store has told the time', async () => {
+    const at = world.clock.now();
+    await world.clock.advance(365 * DAY_MS);
+    let now = at + DAY_MS;
+    const clock = { ...world.clock, now: () => now };
+    const watch = must(createFreshnessWatch({ ...trusted.publisher(), ...QUIET, clock }));
+    const revision = await trusted.newestNumber();
+    watch.restore(undefined, { revision, confirmation: { at, revision } });
+    expect(watch.refusal()).toBeUndefined();
+    now = world.clock.now();
+    await watch.look();
+    expect(watch.refusal()).toContain(REFUSED);
+  });
+
   it('signs no timestamp when it starts from a state whose timestamp is older than a day', async () => {
     expect(await offeredAfterRestart()).toBe('1.1.0');
     await world.clock.advance(FRESH_MS - DAY_MS);
@@ -184,6 +203,8 @@ describe('a refused service', () => {
     );
     const trust = trusting(world, [...roots, trusted.root()]);
     const catalog = await catalogs.start(world, { trust });
+    // The poll of all applications has just read the last one, and begins again.
+    await world.clock.advance(35_000);
     await renew();
     await world.clock.advance(SOON_MS);
     expect(await offered(catalog)).toBe('1.1.0');
@@ -217,14 +238,19 @@ describe('a publisher that dies between its revision and its timestamp', () => {
     expect([await offered(catalog), await timestamps()]).toEqual(['1.0.0', before]);
   });
 
-  it('is followed by one timestamp only when it was slow', async () => {
-    await trusted.start(undefined, ci);
+  it('is followed by no second timestamp when it was only slow', async () => {
+    const deps = { ...trusted.publisher(ci), ...QUIET, clock: world.clock };
+    const watch = must(createFreshnessWatch(deps));
+    await watch.look();
     await trusted.yankAndDie();
-    await world.clock.advance(5_000);
     const state = await trusted.presentState();
+    await watch.renew(state);
+    await world.clock.advance(9_000);
     await renewFreshness(trusted.publisher(ci), 'desktop', state);
     const before = await timestamps();
-    await world.clock.advance(60_000);
+    await world.clock.advance(2_000);
+    await watch.renew(state);
     expect(await timestamps()).toEqual(before);
+    expect(must(watch.newest()).revision.revision).toBe(state.revision);
   });
 });
