@@ -75,5 +75,14 @@ it('fails the check of doctor --url', async () => {
     detail: expect.stringMatching(REFUSAL),
     remedy: expect.stringContaining('slipway trust renew'),
   });
+  // A proxy may keep /readyz for itself.
+  const behindProxy: typeof ask = (url, question) =>
+    ask(url.endsWith('/readyz') ? `${url}/nothing` : url, question);
+  const url = await service.listen();
+  const behind = { ...deps, ask: behindProxy, url, application: 'desktop' };
+  expect(await checkServedStates(behind)).toMatchObject({
+    outcome: 'failed',
+    detail: expect.stringMatching(REFUSAL),
+  });
   expect(await asked(await original.service.listen())).toMatchObject({ outcome: 'ok' });
 });

@@ -78,15 +78,26 @@ async function describeTimestamp(
 }
 
 /** Asks the service whether it refuses the clients of an application. */
-export async function checkServedStates({ ask, url }: AddressDeps): Promise<Finding> {
-  const reply = await ask(`${url}/readyz`);
-  type Readiness = {
-    catalogs?: Readonly<Record<string, { refusal?: string } | undefined>> | null;
-  };
-  const catalogs = parse<Readiness>(reply.text)?.catalogs ?? undefined;
-  if (catalogs === undefined) return skipped('The readiness of the service cannot be read here.');
-  const refusals = Object.values(catalogs).flatMap((catalog) => catalog?.refusal ?? []);
+export async function checkServedStates(deps: AddressDeps): Promise<Finding> {
+  const refusals = (await readRefusals(deps)) ?? (await askForRefusal(deps));
   return refusals.length === 0
     ? ok('The service refuses no application because its signed state may be old.')
     : failed(refusals.join(' '), REMEDY);
+}
+
+/** @returns undefined when a proxy keeps /readyz for itself */
+async function readRefusals({ ask, url }: AddressDeps): Promise<readonly string[] | undefined> {
+  type Readiness = {
+    catalogs?: Readonly<Record<string, { refusal?: string } | undefined>> | null;
+  };
+  const { catalogs } = parse<Readiness>((await ask(`${url}/readyz`)).text) ?? {};
+  if (catalogs === undefined || catalogs === null) return undefined;
+  return Object.values(catalogs).flatMap((catalog) => catalog?.refusal ?? []);
+}
+
+/** Asks for the default application as a visitor does. */
+async function askForRefusal({ ask, url, application }: AddressDeps): Promise<readonly string[]> {
+  const reply = await ask(`${url}/api/v1/desktop/latest-version?app=${application}`);
+  const { code, detail } = parse<{ code?: string; detail?: string }>(reply.text) ?? {};
+  return code === 'catalog_unavailable' && detail !== undefined ? [detail] : [];
 }

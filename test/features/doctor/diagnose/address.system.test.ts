@@ -170,7 +170,7 @@ describe('diagnoseAddress', () => {
     [
       'keeps /readyz for itself',
       { answer: (path) => (path.endsWith('/readyz') ? { status: 404, body: '' } : undefined) },
-      ['same store: failed', 'signed states: skipped'],
+      ['same store: failed'],
     ],
   ])('the proxy %s', async (_what, made, expected) => {
     fault = made;
