@@ -56,7 +56,17 @@ export interface Roles {
   readonly facts: () => Promise<Facts>;
   /** Tests stores, for the console. Undefined: this program cannot test stores. */
   readonly diagnose?: () => Promise<Diagnose>;
+  /**
+   * Shows a draft that waits for signatures, asks, and signs it with the keys of the command, as `slipway sign` does.
+   * Undefined: this program signs nothing.
+   */
+  readonly signDraft?: () => Promise<SignDraft>;
 }
+
+export type SignDraft = (
+  terminal: Terminal,
+  draft: { readonly app: string; readonly channel: string; readonly version: string },
+) => Promise<void>;
 
 /** Tests a store as `slipway doctor` does. */
 export type Diagnose = (terminal: Terminal, store: DiagnosedStore) => Promise<readonly Check[]>;

@@ -49,4 +49,5 @@ export const LAST_COMMANDS: readonly AddCommands[] = [
 
 export const ROLES: Roles = {
   facts: async () => (await import('./command-facts.ts')).COMMAND_FACTS,
+  signDraft: async () => (await import('./trust/run-sign.ts')).signDraft,
 };

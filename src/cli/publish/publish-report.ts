@@ -55,7 +55,7 @@ export function reportJson(result: PublishResult, build: BuildOutput): object {
     manifest: result.manifest,
     changed: result.changed,
     newer_version: result.newerVersion,
-    left_out: result.leftOut,
+    ...(result.leftOut === null ? {} : { left_out: result.leftOut }),
     left_behind: result.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
     warnings: warningsOf(result, build),
     signatures: signaturesJson(result),

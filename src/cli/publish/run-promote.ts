@@ -1,14 +1,15 @@
 import { optionOf } from '../../catalog/draft-text.ts';
+import { readManifest } from '../../catalog/read.ts';
 import { offersReleases } from '../../releases/channels/channel-rules.ts';
 import { promoteRelease } from '../../releases/publish/promote-release.ts';
 import { otherKeyLines, otherKeysJson } from '../apps/other-keys-report.ts';
 import type { ChangeOptions } from '../arguments.ts';
 import { droppedSentence } from '../channels/channel-report.ts';
-import { requireConsent, runWithConsent } from '../consent.ts';
-import { openContext } from '../context.ts';
+import { isInteractive, requireConsent, runWithConsent } from '../consent.ts';
+import { type Context, openContext } from '../context.ts';
 import { differenceJson, printDifference } from '../forecast/difference-report.ts';
 import { wideQuestion } from '../forecast/wide-change.ts';
-import { printJson, printWhenLive, staysPaused } from '../output.ts';
+import { alignColumns, indented, printJson, printWhenLive, staysPaused } from '../output.ts';
 import { print, type Terminal } from '../terminal.ts';
 import { leftBehindSentences } from './left-behind.ts';
 import { requestedRollout } from './rollout-report.ts';
@@ -36,7 +37,8 @@ export async function promote(
   const allowed = { allowOlder, allowStranded, releasePartial };
   const promoted = await runWithConsent(terminal, allowed, async (given) => {
     const rollout = requestedRollout(options);
-    const request = { application, version, to, create, allowPrerelease, rollout, ...given };
+    const asked = { application, version, to, create, allowPrerelease, rollout };
+    const request = { ...asked, isUnseen: true, ...given };
     await requireConsent(terminal, async () => {
       const would = await promoteRelease({ ...context, ...context.rehearse() }, request);
       const isWide =
@@ -47,7 +49,8 @@ export async function promote(
     });
     return promoteRelease(context, request);
   });
-  const { channel, revision, changed, announced, status } = promoted;
+  const { channel, revision, changed, announced, status, manifest } = promoted;
+  const signedFiles = await readSigned(context, application, version, promoted);
   if (options.json) {
     printJson(terminal, {
       app: application,
@@ -56,6 +59,8 @@ export async function promote(
       status,
       catalog_revision: revision,
       changed,
+      manifest,
+      ...(signedFiles === undefined ? {} : { files: signedFiles }),
       dropped: promoted.dropped,
       ...otherKeysJson(promoted),
       left_behind: promoted.leftBehind.map(({ platform, arch }) => ({ os: platform, arch })),
@@ -74,6 +79,14 @@ export async function promote(
       `Promoted ${application} ${version} to ${channel} in ${context.place.text} (catalog revision ${revision}).`,
     );
     if (status === 'paused') print(terminal, staysPaused(version, channel));
+    if (signedFiles !== undefined) {
+      print(
+        terminal,
+        `The keys signed manifest ${manifest.number}, SHA-256 ${manifest.digest}, with:`,
+      );
+      const rows = signedFiles.map(({ filename, sha256 }) => [filename, sha256]);
+      for (const line of indented(2, alignColumns(rows))) print(terminal, line);
+    }
     for (const sentence of leftBehindSentences({ version, ...promoted })) print(terminal, sentence);
     if (promoted.dropped.length > 0) print(terminal, droppedSentence(channel, promoted.dropped));
     printWhenLive(terminal, context, announced);
@@ -91,4 +104,22 @@ export async function promote(
   }
   for (const line of otherKeyLines(promoted)) print(terminal, line);
   await printDifference(terminal, context, application, promoted);
+  const isAsked = isInteractive(terminal) && terminal.session?.isDryRun !== true;
+  if (!changed || !promoted.hasKeys || !isAsked) return;
+  // A person can look at the release now, so the same command goes on as `slipway sign` does.
+  const sign = await terminal.signDraft?.();
+  await sign?.(terminal, { app: application, channel, version });
+}
+
+/** The files that the keys of the command signed with a promotion; undefined when they signed none. */
+async function readSigned(
+  context: Context,
+  application: string,
+  version: string,
+  { changed, status, manifest }: Awaited<ReturnType<typeof promoteRelease>>,
+) {
+  const trust = context.trust.of(application);
+  if (trust === undefined || !changed || status === 'draft') return undefined;
+  const { release } = await readManifest(context, application, version, manifest);
+  return release.artifacts.map(({ filename, sha256 }) => ({ filename, sha256 }));
 }

@@ -24,7 +24,7 @@ export async function notes(
   const context = await openContext(terminal);
   const application = options.app ?? context.config.defaultApplication;
   const done = await correctNotes(context, { application, version, set, remove, reason });
-  const { changed, channels, manifest, revision, waiting } = done;
+  const { changed, channels, manifest, revision, waiting, leftOut } = done;
   if (options.json) {
     printJson(terminal, {
       app: application,
@@ -34,6 +34,7 @@ export async function notes(
       catalog_revision: revision,
       changed,
       ...(waiting.length === 0 ? {} : { waiting }),
+      ...(leftOut.length === 0 ? {} : { left_out: leftOut }),
       notes: done.notes,
       ...(await differenceJson(terminal, context, application, done)),
     });
@@ -51,6 +52,12 @@ export async function notes(
     print(
       terminal,
       `On ${channel}, clients see the notes once people with its keys have signed them: slipway sign ${version}${optionOf(channel)} --key FILE.`,
+    );
+  }
+  for (const { channel, manifest: number } of leftOut) {
+    print(
+      terminal,
+      `The draft of ${version} on ${channel} (manifest ${number}) plays no part here and stays a draft: no key of ${channel} made it.`,
     );
   }
   if (!changed) return;

@@ -23,6 +23,8 @@ import type { ReleaseFile } from './named-files.ts';
 /** A release that waits for signatures, with its files. */
 export interface ShownRelease {
   readonly waiting: WaitingRelease;
+  /** The keys of the channel that made the manifest; undefined: none of them did. */
+  readonly maker: string | undefined;
   readonly release: Release;
   readonly files: readonly ReleaseFile[];
 }
@@ -73,7 +75,7 @@ function notesRows(notes: ReleaseNotes): readonly string[] {
   ]);
 }
 
-function factsOf({ waiting, release }: ShownRelease): readonly (readonly string[])[] {
+function factsOf({ waiting, maker, release }: ShownRelease): readonly (readonly string[])[] {
   const { keys, next, signatures } = waiting;
   const { provenance } = release;
   // One row for each target: a row that is cut must not hide one.
@@ -87,7 +89,7 @@ function factsOf({ waiting, release }: ShownRelease): readonly (readonly string[
     ...(ended.length === 0 ? [['ends builds for', 'no machine']] : ended),
     ['channel inherits', String(next.x_slipway_inherits ?? 'nothing')],
     ['downgrades', next.x_slipway_allow_downgrade === true ? 'allowed' : 'not allowed'],
-    ['made by', waiting.maker ?? 'unknown: this manifest has no signature'],
+    ['made by', maker ?? `no key of ${waiting.channel}`],
     ['signatures', `${signatures.length} of ${keys.threshold}`],
   ];
 }

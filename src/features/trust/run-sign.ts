@@ -1,12 +1,14 @@
 import { optionOf } from '../../catalog/draft-text.ts';
 import { readManifest } from '../../catalog/read.ts';
+import { findMakers } from '../../catalog/trust/manifest-signature.ts';
+import { keyList } from '../../catalog/trust/root.ts';
 import { appOption } from '../../cli/arguments.ts';
 import { isInteractive, requireConsent } from '../../cli/consent.ts';
 import { type Context, openContext } from '../../cli/context.ts';
 import { differenceJson, printDifference } from '../../cli/forecast/difference-report.ts';
 import { wideQuestion } from '../../cli/forecast/wide-change.ts';
 import { printJson, printWhenLive } from '../../cli/output.ts';
-import { print, type Terminal } from '../../cli/terminal.ts';
+import { print, type SignDraft, type Terminal } from '../../cli/terminal.ts';
 import { counted } from '../../core/counted.ts';
 import { AppError } from '../../core/errors.ts';
 import { openDraft } from '../../releases/drafts/open-draft.ts';
@@ -68,10 +70,21 @@ export async function sign(
   await report(terminal, context, { waiting, signed, offered });
 }
 
+/** Fills the role `signDraft` of commands. */
+export const signDraft: SignDraft = ({ session, ...terminal }, { app, channel, version }) => {
+  // An answer to another question of the command is no answer to this one.
+  const own = session === undefined ? {} : { session: { ...session, hasConsented: false } };
+  return sign({ ...terminal, ...own }, version, { app, channel, json: false, dryRun: false });
+};
+
 async function readShown(context: Context, waiting: WaitingRelease): Promise<ShownRelease> {
   const { application, draft } = waiting;
-  const { release } = await readManifest(context, application, draft.version, draft.manifest);
-  return { waiting, release, files: filesOf(release) };
+  const { channel, keys, root } = waiting;
+  const manifest = await readManifest(context, application, draft.version, draft.manifest);
+  const makers = await findMakers(keys.keys, channel, manifest);
+  const maker = makers.length === 0 ? undefined : keyList(root, makers);
+  const { release } = manifest;
+  return { waiting, maker, release, files: filesOf(release) };
 }
 
 /**
@@ -98,10 +111,10 @@ function signedSentence({ waiting: { draft }, files }: ShownRelease): string {
 async function reportDryRun(
   terminal: Terminal,
   context: Context,
-  { waiting, files }: ShownRelease,
+  { waiting, maker, files }: ShownRelease,
   would: PublishResult,
 ): Promise<void> {
-  const { application, channel, draft, maker } = waiting;
+  const { application, channel, draft } = waiting;
   const { version, manifest } = draft;
   if (terminal.session?.printsJson === true) {
     printJson(terminal, {

@@ -6,11 +6,17 @@ import {
   refuseUnseen,
   type WriterDeps,
 } from '../../catalog/change.ts';
-import type { ChannelJson, OfferJson } from '../../catalog/documents/revision-document.ts';
+import type { DraftJson } from '../../catalog/documents/draft-document.ts';
+import type {
+  ChannelJson,
+  OfferJson,
+  RevisionJson,
+} from '../../catalog/documents/revision-document.ts';
 import { optionOf } from '../../catalog/draft-text.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
 import { openOfferRight } from '../../catalog/trust/offer-right.ts';
+import type { OfferRight } from '../../catalog/trust/trust.ts';
 import { AppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
 import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';
@@ -36,6 +42,8 @@ export interface NotesCorrected extends Committed {
   readonly channels: readonly string[];
   /** The channels whose keys have to sign the notes before clients see them. */
   readonly waiting: readonly string[];
+  /** The drafts of the version that play no part, because no key of their channels made them. */
+  readonly leftOut: readonly { readonly channel: string; readonly manifest: number }[];
   /** The number of the newest manifest that these channels name. */
   readonly manifest: number;
   readonly notes: readonly NoteChange[];
@@ -61,8 +69,7 @@ export async function correctNotes(deps: WriterDeps, asked: NotesRequest): Promi
     // store.
     refuseUnseen(deps, request.application, revision);
     const listing = await correctable(deps, revision?.channels ?? {}, request);
-    const catalogRevision = revision?.revision ?? 0;
-    const corrections = await correctManifests(deps, listing, request, catalogRevision);
+    const corrections = await correctManifests(deps, listing, request, revision);
     const committed = await commitCorrections(deps, request, corrections);
     if (committed !== 'overtaken') return { ...committed, notes: changesOf(corrections, request) };
   }
@@ -114,13 +121,37 @@ function visibleOffer(
   return offers.find((offer) => offer.version === version && offer.status !== 'yanked');
 }
 
-/** The manifest to correct: a draft of the release may have more builds, which wait for signatures. */
-function manifestIn(
-  channel: ChannelJson,
-  request: Pick<ListedRequest, 'version'>,
-): OfferJson['manifest'] | undefined {
-  const offer = visibleOffer(channel, request);
-  return offer && (draftIn(channel, request.version)?.manifest ?? offer.manifest);
+/** What a correction of the notes on a channel starts from. */
+interface Source {
+  readonly manifest: OfferJson['manifest'];
+  /** The draft that the correction continues: it may have more builds, which wait for signatures. Absent: none. */
+  readonly draft?: DraftJson | undefined;
+}
+
+/**
+ * Finds what the correction of the notes on each channel starts from. A command that signs for the channel itself
+ * continues no draft that another party made: an operator may have put other files into it.
+ *
+ * @returns by the names of the channels
+ */
+async function findSources(
+  deps: WriterDeps,
+  listing: ListedChannels,
+  { application, version }: ListedRequest,
+  right: OfferRight | undefined,
+): Promise<ReadonlyMap<string, Source>> {
+  const sources = new Map<string, Source>();
+  for (const [name, channel] of listing) {
+    const offer = visibleOffer(channel, { version });
+    if (offer === undefined) continue;
+    const draft = draftIn(channel, version);
+    const isContinued =
+      draft !== undefined &&
+      (right?.signsFor(name, true) !== true ||
+        (await right.isMade(name, await readManifest(deps, application, version, draft.manifest))));
+    sources.set(name, isContinued ? { manifest: draft.manifest, draft } : offer);
+  }
+  return sources;
 }
 
 /** A listed manifest, and the manifest that replaces it; both are the same when the notes are right already. */
@@ -132,16 +163,18 @@ interface Correction {
 async function correctManifests(
   deps: WriterDeps,
   listing: ListedChannels,
-  request: NotesRequest,
-  catalogRevision: number,
+  request: ListedRequest & NotesRequest,
+  revision: RevisionJson | undefined,
 ): Promise<readonly Correction[]> {
   const { application, version } = request;
-  const named = listing
-    .map(([, channel]) => manifestIn(channel, request))
-    .filter((manifest) => manifest !== undefined);
-  const distinct = [...new Map(named.map((manifest) => [manifest.number, manifest])).values()];
+  const catalogRevision = revision?.revision ?? 0;
+  const right = await openOfferRight(deps, application, catalogRevision + 1, revision?.trust);
+  const sources = await findSources(deps, listing, request, right);
+  const byNumber = new Map(
+    [...sources.values()].map(({ manifest }) => [manifest.number, manifest]),
+  );
   const listed = await Promise.all(
-    distinct.map((manifest) => readManifest(deps, application, version, manifest)),
+    [...byNumber.values()].map((manifest) => readManifest(deps, application, version, manifest)),
   );
   refuseUnknownLocale(listed, request);
   const corrections: Correction[] = [];
@@ -150,6 +183,9 @@ async function correctManifests(
   for (const from of listed.sort((a, b) => a.number - b.number)) {
     const wanted = withNotes(from.release, request);
     const isRight = isSameRelease(from.release, wanted);
+    const channels = [...sources].flatMap(([name, { manifest }]) =>
+      manifest.number === from.number ? [name] : [],
+    );
     const to = isRight
       ? from
       : await changeManifest(
@@ -158,13 +194,28 @@ async function correctManifests(
           version,
           async (newest) => {
             const isStored = newest !== undefined && isSameRelease(newest.release, wanted);
-            return { release: wanted, kept: isStored ? newest : undefined };
+            const kept =
+              isStored && (await isMadeFor(right, channels, newest)) ? newest : undefined;
+            return { release: wanted, kept };
           },
-          { catalogRevision },
+          { catalogRevision, channels },
         );
     corrections.push({ from, to });
   }
   return corrections;
+}
+
+/** True when the command may use a stored manifest for these channels: see `OfferRight.signsFor`. */
+async function isMadeFor(
+  right: OfferRight | undefined,
+  channels: readonly string[],
+  manifest: ManifestReference,
+): Promise<boolean> {
+  for (const channel of channels) {
+    if (right?.signsFor(channel, false) !== true) continue;
+    if (!(await right.isMade(channel, manifest))) return false;
+  }
+  return true;
 }
 
 function withNotes(release: Release, { set, remove }: NotesRequest): Release {
@@ -209,12 +260,13 @@ async function commitCorrections(
     const now = deps.clock.now();
     const waiting: string[] = [];
     const listing = await correctable(deps, before, request);
+    const sources = await findSources(deps, listing, request, right);
     const edited: Record<string, ChannelJson> = {};
     for (const [name, channel] of listing) {
       const offer = visibleOffer(channel, request);
-      const to = byNumber.get(manifestIn(channel, request)?.number ?? 0);
+      const { manifest: from, draft } = sources.get(name) ?? {};
+      const to = byNumber.get(from?.number ?? 0);
       if (offer === undefined || to === undefined) return { edit: undefined, plan: undefined };
-      const draft = draftIn(channel, version);
       if (to.number === (draft ?? offer).manifest.number) continue;
       const manifest = { number: to.number, digest: to.digest };
       const corrected = { ...offer, ...(draft && statementOf(draft)), manifest };
@@ -230,12 +282,18 @@ async function commitCorrections(
         continue;
       }
       const others = channel.offers.filter((each) => each !== offer);
-      const rest = withoutDraft(channel, version);
+      // A draft that plays no part stays: a person can look at it with "slipway sign".
+      const rest = draft === undefined ? channel : withoutDraft(channel, version);
       edited[name] = { ...rest, offers: [...others, corrected] };
     }
     const listed = listing.map(([name]) => name);
     const channels = Object.keys(edited);
-    const plan = { listed, waiting };
+    const leftOut = listing.flatMap(([channel, each]) => {
+      const draft = draftIn(each, version);
+      if (draft === undefined || sources.get(channel)?.draft !== undefined) return [];
+      return [{ channel, manifest: draft.manifest.number }];
+    });
+    const plan = { listed, waiting, leftOut };
     if (channels.length === 0) return { edit: undefined, plan };
     const change = {
       kind: 'notes' as const,
@@ -247,7 +305,8 @@ async function commitCorrections(
     return { edit: { change, channels: { ...before, ...edited } }, plan };
   });
   if (plan === undefined) return 'overtaken';
-  return { ...committed, channels: plan.listed, waiting: plan.waiting, manifest };
+  const { listed: channels, waiting, leftOut } = plan;
+  return { ...committed, channels, waiting, leftOut, manifest };
 }
 
 /** `de, und; removes fr` */

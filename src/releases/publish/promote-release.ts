@@ -44,6 +44,11 @@ interface PromoteRequest {
   readonly allowStranded?: boolean;
   /** True to accept that the release lacks builds that the channel expects. */
   readonly releasePartial?: boolean;
+  /**
+   * True when no person has seen the files of the release in this command. Where several people sign, it becomes a draft,
+   * which `slipway sign` shows.
+   */
+  readonly isUnseen?: boolean;
   /** The rollout on this channel; undefined: every client is offered the release at once. */
   readonly rollout?: Admission['rollout'];
 }
@@ -56,6 +61,10 @@ interface Promoted extends Committed, OtherKeys {
   readonly builds: readonly Pick<ArtifactIdentity, 'platform' | 'arch'>[];
   /** Machines that stay on an older release of the channel, because it has native builds for them. */
   readonly leftBehind: readonly Target[];
+  /** The number and the digest of the manifest that the channel names. */
+  readonly manifest: OfferJson['manifest'];
+  /** True when people have to sign the release, and the keys of the command reach the threshold of the channel. */
+  readonly hasKeys: boolean;
   /** The status of the offer on the channel: a paused offer stays paused. `draft`: people have to sign it first. */
   readonly status: OfferJson['status'] | 'draft';
   /** Older versions that the channel dropped, because it keeps only its newest offers; newest first. */
@@ -123,11 +132,13 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         tauriKeyId: tauriPubkey?.keyId ?? null,
         dropped,
         status: offer.status,
+        manifest: offer.manifest,
+        hasKeys: false,
         builds: buildsOf(offer),
         leftBehind: leftBehindOn(after, channel, version),
       };
       if (isThere) return { edit: undefined, plan };
-      const isHeld = own === undefined && right?.mayOffer(channel, offer) === false;
+      const isHeld = right?.mayOffer(channel, offer, request.isUnseen) === false;
       // A second promotion adds builds, so the rules count for it too.
       await refuseRequiredOf(deps, { application, channel }, source, {
         channels: { ...channels, [channel]: admitted },
@@ -144,7 +155,7 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
         reason: null,
         summary: own === undefined ? request.rollout?.text : undefined,
       };
-      if (isHeld) {
+      if (isHeld && right !== undefined) {
         const held = signedDraftOf(offer, undefined, {
           now: start.now,
           rollout: request.rollout,
@@ -156,7 +167,13 @@ export async function promoteRelease(deps: WriterDeps, request: PromoteRequest):
             change: { ...change, kind: 'draft' },
             channels: { ...channels, [channel]: holding },
           },
-          plan: { ...plan, status: 'draft', leftBehind: [], dropped: [] },
+          plan: {
+            ...plan,
+            status: 'draft',
+            hasKeys: right.signsFor(channel, false),
+            leftBehind: [],
+            dropped: [],
+          },
         };
       }
       return { edit: { change, channels: after }, plan };

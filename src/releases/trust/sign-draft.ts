@@ -58,8 +58,6 @@ export interface WaitingRelease {
   readonly digest: string;
   /** The valid signatures that the store has. */
   readonly signatures: MetadataJson['signatures'];
-  /** The key that made the draft's manifest, as messages name it; absent: no signature says so. */
-  readonly maker?: string | undefined;
 }
 
 type SignDeps = Pick<WriterDeps, 'store' | 'clock' | 'newestKnown' | 'skipCorrupt'> & {

@@ -29,7 +29,8 @@ const CORRUPTIONS: Readonly<Record<string, Corruption>> = {
   truncated: (text) => text.slice(0, text.length / 2),
   emptied: () => '',
   'of a newer schema': resigned((signed) => {
-    signed.schema_version = 2;
+    // Signed revisions have schema version 2, and a service reads them.
+    signed.schema_version = 3;
   }),
   "another application's": resigned((signed) => {
     signed.application = 'other';

@@ -39,7 +39,7 @@ function shownOf({ notes, text = 'text', filename = 'App.exe' }: Texts): ShownRe
     next: { x_slipway_inherits: null, x_slipway_allow_downgrade: false },
     signatures: [],
   } as unknown as ShownRelease['waiting'];
-  return { waiting, release, files: filesOf(release) };
+  return { waiting, maker: undefined, release, files: filesOf(release) };
 }
 
 /** The rows that a terminal shows: before the first row of notes, the rows of notes, and from the facts on. */
@@ -157,10 +157,10 @@ describe('a draft before it is signed', () => {
 
   it('names the key that made the manifest, or says that no signature names one', () => {
     const shown = shownOf({ notes: {} });
-    const made = (maker?: string) =>
-      rowsOf({ notes: {} }, 80, { ...shown, waiting: { ...shown.waiting, maker } }).facts;
+    const made = (maker: string | undefined = undefined) =>
+      rowsOf({ notes: {} }, 80, { ...shown, maker }).facts;
     expect(made('ci (0123456789ab)')).toContain('  made by           ci (0123456789ab)');
-    expect(made()).toContain('  made by           unknown: this manifest has no signature');
+    expect(made()).toContain('  made by           no key of stable');
   });
 
   it('says how many rows of the notes are left out, and how to see them', () => {

@@ -83,7 +83,7 @@ describe('slipway sign', () => {
   it('gives a program the digests to compare, and a person the command for a script', async () => {
     expect(json(await run('sign', '1.4.0', '--dry-run', '--json'))).toMatchObject({
       manifest: { number: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
-      made_by: null,
+      made_by: expect.stringMatching(/^\w+ \([0-9a-f]{12}\)$/),
       files: expect.arrayContaining([
         {
           name: 'App-1.4.0-arm64.AppImage',
