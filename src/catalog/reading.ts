@@ -97,7 +97,7 @@ export function problemsOf<T>(
 
 /** Every visitor can read the service's health, so hosts, buckets and directories must appear only in the log. */
 function publicSentence(error: AppError): string {
-  return error.kind === 'corrupt' || isUnusable(error)
+  return error.kind === 'corrupt' || error.code === 'state_changed' || isUnusable(error)
     ? error.message
     : `The object store cannot be read (${error.code}).`;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Announced } from '../../store/sequence/sequence.ts';
+import { missingRootSentence } from '../trust/application-trust.ts';
 import type { Freshness, FreshRevision } from '../trust/freshness.ts';
 import type { SigningDeps, Trust } from '../trust/trust.ts';
 import {
@@ -160,10 +161,8 @@ export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefine
       if (rootProblem !== undefined) found.push(rootProblem);
       const gap = verifying.gapProblem();
       if (gap !== undefined) found.push(gap);
-      if (verifying.isRootMissing()) {
-        found.push(
-          `Root ${newest?.rootVersion} of ${application} is missing: it was deleted from the store. Restore it from a backup.`,
-        );
+      if (newest !== undefined && verifying.isRootMissing()) {
+        found.push(missingRootSentence(application, newest, verifying.knownRoot().version));
       }
       const expiry = expirySentence(application, standing(), newest);
       if (expiry !== undefined) found.push(expiry);

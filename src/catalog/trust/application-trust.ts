@@ -98,7 +98,10 @@ export interface ApplicationTrust {
   isRootMissing(): boolean;
   /** Allows the newest revision to be below the first revision of this root: the process is about to commit it. */
   beginRoot(root: TrustRoot): void;
-  /** @throws AppError `document_corrupt` when the revision is not signed as the rules say */
+  /**
+   * @throws AppError `document_corrupt` when the revision is not signed as the rules say; `state_changed` while the store
+   *   lacks the root that the newest timestamp names
+   */
   verify(revision: Sealed<TrustedFields>): Promise<void>;
   /** The channels that the application delegates, for a revision with this number. */
   delegationsAt(revision: number): Promise<Delegations>;
@@ -433,7 +436,8 @@ export function createApplicationTrust({
       new AppError('document_corrupt', `Revision ${revision} of ${application} ${why}.`);
     const named = fresh?.revision;
     if (named?.revision === revision && named.digest !== digest) {
-      throw refuse('is not the one that the signed timestamp names');
+      const key = freshnessKey(application, fresh?.version ?? 0);
+      throw refuse(`is not the one that the signed timestamp names (${key})`);
     }
     if (named !== undefined && previous?.revision === named.revision) {
       if (previous.digest !== named.digest) {
@@ -446,6 +450,10 @@ export function createApplicationTrust({
     const wanted = Math.max(trust.root.version, fresh?.rootVersion ?? 0);
     if (wanted > last.version) last = await lookForRoots();
     const root = roots.get(trust.root.version);
+    // Says nothing about this revision, so no command may skip it.
+    if (fresh !== undefined && fresh.rootVersion > last.version) {
+      throw new AppError('state_changed', missingRootSentence(application, fresh, last.version));
+    }
     if (wanted > last.version || root === undefined) {
       const isOld = trust.root.version < anchor.version;
       throw refuse(
@@ -514,6 +522,16 @@ export function createApplicationTrust({
 
 function ignoreUnavailable(error: unknown): undefined {
   if (!isAppError(error, 'store_unavailable')) throw error;
+}
+
+/** A thief of an operator's key can sign such a timestamp, too. */
+export function missingRootSentence(
+  application: string,
+  { version, rootVersion }: Pick<Freshness, 'version' | 'rootVersion'>,
+  last: number,
+): string {
+  const key = freshnessKey(application, version);
+  return `Root ${rootVersion} of ${application} is missing, and the signed timestamp names it: the store has no trusted root after root ${last}. Restore it from a backup. If no person made that root, delete this object: ${key}.`;
 }
 
 function missing(key: string): AppError {
