@@ -240,8 +240,7 @@ export async function changeCatalog<P>(
       const { trust, channels: after } = prepared ?? { trust: undefined, channels: edit.channels };
       // For a first revision, `announceChange` looks for the newest hint later.
       const { hint: known = 0 } = previous?.signed ?? {};
-      const hint =
-        previous === undefined ? 0 : Math.max(known, base?.hint ?? (await findHint(deps, known)));
+      const hint = previous === undefined ? 0 : await findHint(deps, known, base?.hint);
       const unsigned: Revision = seal({
         schema_version: trust === undefined ? SCHEMA_VERSION : SIGNED_REVISION_VERSION,
         type: 'catalog_revision' as const,
@@ -355,8 +354,13 @@ export async function refuseWithoutRoot(
   await trust?.withoutRoot(application)?.refuseChange(newest);
 }
 
-/** A failure with hints must not prevent the commit of a change. */
-async function findHint(deps: WriterDeps, from: number): Promise<number> {
+/**
+ * A failure with hints must not prevent the commit of a change.
+ *
+ * @param found the newest hint that the process has seen; absent: none
+ */
+async function findHint(deps: WriterDeps, from: number, found = -1): Promise<number> {
+  if (found >= from) return found;
   return findLastHint(deps.store, from).catch((error: unknown) => {
     if (!isAppError(error)) throw error;
     return from;

@@ -365,6 +365,18 @@ describe('a newest revision that was deleted', () => {
   });
 });
 
+it('a revision that states a hint far above the newest one does not hide later hints', async () => {
+  const world = await setUp();
+  await world.tamper(revisionKey('desktop', 4), (text) => {
+    const signed = { ...JSON.parse(text).signed, hint: Number.MAX_SAFE_INTEGER };
+    return JSON.stringify({ signed, digest: digestOf(signed), signatures: [] });
+  });
+  const { announced } = await publish(world.parts, { version: '5.0.0', artifacts: [setup] });
+  expect(announced).toBe(true);
+  expect((await readRevision(world.parts, 'desktop'))?.signed.hint).toBe(4);
+  expect(await readText(world.memory, 'changes/5.json')).toContain('"revision":5');
+});
+
 describe('a file of an offered release', () => {
   it('is missed by a running service within ten minutes of its deletion', async () => {
     const world = await setUp();

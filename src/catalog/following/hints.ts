@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import { isAppError } from '../../core/errors.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import { isPresent } from '../../store/presence.ts';
 import type { AppendDeps } from '../../store/sequence/append.ts';
 import { SCHEMA_VERSION } from '../../store/sequence/envelope.ts';
 import { defineSequence, seal } from '../../store/sequence/sealed.ts';
@@ -101,9 +102,10 @@ export async function announceChange(
   return false;
 }
 
-/** The number of the newest hint. @param from the number of a hint that exists, or 0 */
-export function findLastHint(store: ObjectStore, from: number): Promise<number> {
-  return findLast(store, hintSequence, from);
+/** The number of the newest hint. @param from see {@link readNewestHints} */
+export async function findLastHint(store: ObjectStore, from: number): Promise<number> {
+  const exists = from === 0 || (await isPresent(store, hintKey(from)));
+  return findLast(store, hintSequence, exists ? from : 0);
 }
 
 /** The highest revision that hints announce for each application, by name. */
@@ -144,7 +146,8 @@ export async function readHints(store: ObjectStore, after: number): Promise<Hint
 /**
  * Reads the newest hints, {@link NEWEST_MAX} of them at most unless the caller states another limit.
  *
- * @param from the number of a hint that exists, or 0: the function does not read hints up to this number
+ * @param from the number of a hint, or 0: the function does not read hints up to this number. When the hint does not
+ *   exist, it counts as 0: a revision states this number, and a thief of an operator's key may have made the revision
  * @throws AppError `store_unavailable`, `store_denied`
  */
 export async function readNewestHints(
@@ -153,7 +156,12 @@ export async function readNewestHints(
   countMax: number = NEWEST_MAX,
 ): Promise<Pick<Hints, 'announced' | 'last'>> {
   // Usually there is only one new hint. Reading it together with the next one shows the end in one round trip.
-  const near = await Promise.all([from + 1, from + 2].map((number) => readHint(store, number)));
+  const [own, ...near] = await Promise.all([
+    from === 0 ? undefined : readHint(store, from),
+    readHint(store, from + 1),
+    readHint(store, from + 2),
+  ]);
+  if (own === 'missing') return readNewestHints(store, 0, countMax);
   const end = near.indexOf('missing');
   if (end >= 0) return announcedBy(near.slice(0, end), from + end);
   const last = await findLastHint(store, from + near.length);
