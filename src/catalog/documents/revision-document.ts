@@ -121,7 +121,7 @@ export const revisionSchema = z.object({
   schema_version: z
     .literal([SCHEMA_VERSION, SIGNED_REVISION_VERSION])
     .describe(
-      'Of a signed revision: 2. Version 1 with `trust` is from a development version, and is still read.',
+      '2: a signed revision. 1: any other. A revision with `trust` and version 1 is from a development version: it is read, and never written.',
     ),
   type: z.literal('catalog_revision'),
   application: z.string(),

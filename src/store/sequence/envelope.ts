@@ -23,10 +23,12 @@ const signatureSchema = z
     key_id: z.string().describe('The TUF key id of the key that signed.'),
     jws: z
       .string()
-      .describe('Detached JWS (RFC 7515, appendix F). Its payload is the text of `digest`.'),
+      .describe(
+        'Detached JWS (RFC 7515, appendix F). Its payload is the text of `digest`; of a release manifest, the name of a channel, a space, and the text of `digest`.',
+      ),
   })
   .describe(
-    'A signature by one person or machine. A document of an unsigned application has none.',
+    'A signature by one key. Only catalog revisions and release manifests of an application with a root of trust have signatures.',
   );
 
 /** The signature of a document by one key. */
