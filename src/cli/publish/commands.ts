@@ -169,7 +169,7 @@ function addRollout(program: Command, run: Runner): void {
 function addPromote(program: Command, run: Runner): void {
   const promote = describeCommand(program.command('promote'), {
     summary: 'offer a release on another channel',
-    does: 'Offers a release on another channel too. It uploads nothing.',
+    does: 'Offers a release on another channel too. It uploads nothing. Where several people sign for the other channel, it makes a draft. On a terminal, it then shows the draft, asks, and signs it with the given keys, as slipway sign does.',
     effect:
       'every client of the other channel is offered the release within seconds, unless you give --rollout. The rollout of the first channel is not copied. The first channel still offers the release.',
     examples: ['promote 1.4.0 --to stable', 'promote 1.4.0 --to internal --create --dry-run'],
