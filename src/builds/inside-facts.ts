@@ -5,7 +5,7 @@ import type { InsideFacts } from './build-output.ts';
 import { readAcceptedPublishers } from './electron/app-update.ts';
 import type { Package } from './identify.ts';
 
-/** @throws AppError `invalid_artifact` as {@link readMacFacts} does; the system's error when the file cannot be read */
+/** @throws AppError `invalid_artifact`; the system's error when the file cannot be read */
 export async function readInsideFacts(found: Package): Promise<InsideFacts> {
   const { file, platform, format } = found;
   if (platform === 'windows' && /\.exe$/i.test(file.name)) return readProgram(found);

@@ -140,8 +140,8 @@ export async function readSoundManifests(
 }
 
 /**
- * Reads the readable manifests of a version below a number, the newest first. It goes by a listing, because the number may
- * be any number.
+ * Reads the readable manifests of a version below a number, the newest first. It lists them instead of counting down,
+ * because an operator can name any number.
  *
  * @param above only manifests with a higher number
  */

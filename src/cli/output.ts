@@ -118,8 +118,8 @@ export function fitRow(text: string, width: number): string {
 }
 
 /**
- * The columns that any terminal gives a character, or more. An exact width is not known: terminals differ in emoji,
- * marks and letters that join. Every wide character of Unicode is at U+1100 or above.
+ * The maximum number of columns that a terminal gives a character. Terminals differ in emoji, marks and letters that join.
+ * Every wide character of Unicode is at U+1100 or above.
  */
 function columnsAtMost(character: string): number {
   return /[\u1100-\u1dff\u2000-\u{10ffff}]/u.test(character) ? 2 : 1;

@@ -159,7 +159,7 @@ export function decideLimit(file: DownloadedFile, range: string | undefined): Li
     const [, from, to] = /^(\d+)-(\d+)$/.exec(part) ?? [];
     const start = Number(from ?? size);
     const end = Number(to) + 1;
-    // Also for a number that is missing.
+    // A missing number is NaN, so no comparison with it is true.
     if (!(start < end && end <= size)) return { bytesMax: 0, map: undefined };
     if (parts.length === 1 && end === size && size - start - TRAILER_BYTES === file.mapSize) {
       return { bytesMax: end - start, map: { place: 'inside', covers: start } };

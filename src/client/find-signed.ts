@@ -84,7 +84,10 @@ async function loadRole(
   // People signed it with the root, and an operator's key alone must not take a client behind it.
   const floor = delegations.roles?.get(channel);
   if (floor !== undefined && version < floor.version) {
-    throw refused(channel, `version ${version} is older than version ${floor.version} of the root`);
+    throw refused(
+      channel,
+      `version ${version} is older than version ${floor.version}, which the root states`,
+    );
   }
   const known = verified.get(channel);
   const expired = (role: ChannelRole): boolean => role.expiresAt <= now();

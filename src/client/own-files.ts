@@ -3,8 +3,8 @@ import { type FileHandle, lstat, mkdir, open, rm } from 'node:fs/promises';
 import { ignoreMissing } from './file-errors.ts';
 
 /**
- * Files and folders of the cache that are really there. Another program of the user, or another user of a shared
- * folder, may plant a link under a name that the client uses. The client would then write, or delete, where it points.
+ * Opens files and folders of the cache, and never what a link points to. Another program of the user, or another user of a
+ * shared folder, may plant a link under a name that the client uses. The client would then write, or delete, elsewhere.
  */
 
 /**
@@ -35,7 +35,11 @@ export async function sizeOfOwnFile(file: string): Promise<number | undefined> {
   return undefined;
 }
 
-/** Opens a file to write into it, and creates it when there is none. @throws as `openOwnFile` */
+/**
+ * Opens a file to write into it, and creates it when there is none.
+ *
+ * @throws Error with the code of the system, such as ELOOP for a link
+ */
 export async function openOwnFileToWrite(file: string): Promise<FileHandle> {
   await sizeOfOwnFile(file);
   return openOwnFile(file, constants.O_CREAT | constants.O_RDWR);

@@ -13,8 +13,8 @@ type Request = RequestInit & { readonly headers: Readonly<Record<string, string>
 const REDIRECTS_MAX = 10;
 
 /**
- * @param own the headers of the application. They go to the origin of the first address only, and not even there after
- *   a redirect to another one.
+ * @param own the headers of the application. They go to the origin of the first address only, and not even to this origin
+ *   once a redirect has led elsewhere.
  */
 export function createFollower(
   fetch: Fetch,
@@ -98,7 +98,7 @@ function withoutType(headers: Request['headers']): Request['headers'] {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-type'));
 }
 
-/** A `fetch` like that of browsers hides where the redirect leads. */
+/** The `fetch` of browsers hides where a redirect leads. */
 function isOpaque({ type, status }: Response): boolean {
   return type === 'opaqueredirect' || status === 0;
 }

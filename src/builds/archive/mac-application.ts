@@ -18,7 +18,7 @@ export function isMacProgram(name: string): boolean {
   return /\.app\/Contents\/MacOS\/[^/]+$/.test(name);
 }
 
-/** @throws as {@link readStarts} does */
+/** @throws AppError `invalid_artifact`; the system's error when the file itself cannot be read */
 export async function readMacArch(
   path: string,
   format: 'zip' | 'tar.gz',

@@ -31,7 +31,7 @@ interface Application {
  * Reads the application in a `.zip` or `.tar.gz`; undefined for an archive that cannot be read, or does not have exactly
  * one application.
  *
- * @throws as {@link visitArchive} does
+ * @throws AppError `invalid_artifact`; the system's error when the file itself cannot be read
  */
 export async function readMacFacts(
   path: string,

@@ -18,7 +18,7 @@ export function isBundle(name: string): boolean {
  * The architecture of a package; `universal` for a bundle of several packages, and for a package that runs on every
  * processor.
  *
- * @throws as {@link readStarts} does
+ * @throws AppError `invalid_artifact`; the system's error when the file itself cannot be read
  */
 export async function readMsix(path: string): Promise<ApplicationArch> {
   const wanted = isBundle(path) ? BUNDLE : PACKAGE;

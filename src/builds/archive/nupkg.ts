@@ -24,13 +24,13 @@ const ELEMENT_LENGTH_MAX = 128;
 
 /**
  * @returns undefined for a file that is not a NuGet package
- * @throws as {@link readStarts} does
+ * @throws AppError `invalid_artifact`; the system's error when the file itself cannot be read
  */
 export async function readNupkg(path: string): Promise<NupkgClues | undefined> {
   let programs = 0;
   let nuspecs = 0;
   const entries = await readStarts(path, 'zip', (name) => {
-    // A package has one, and a hostile package may have any number.
+    // A package has one .nuspec, and a hostile package may have any number.
     if (isNuspec(name)) return nuspecs++ === 0 ? NUSPEC_BYTES_MAX : 0;
     return isProgram(name) && programs++ < PROGRAMS_MAX ? HEADER_BYTES : 0;
   });

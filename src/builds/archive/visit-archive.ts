@@ -17,7 +17,7 @@ export type EntryReader = (chunk: Buffer) => boolean;
 /** Returns the reader of the named file; undefined: its bytes are not needed; `stop`: no later file is needed. */
 export type Visit = (name: string) => EntryReader | 'stop' | undefined;
 
-/** A limit of unpacked bytes in all files: a small archive may unpack to any size. */
+/** The limit of the unpacked bytes of all files together: a small archive may unpack to any size. */
 const SCAN_BYTES_MAX = 2 * 1024 ** 3;
 
 /** The first bytes of gzipped data. */
@@ -46,9 +46,9 @@ export async function visitArchive(
 }
 
 /**
- * Refuses a second file with the name of a file that was read. It would say something else than the first, and clients may
- * install either. A list of some megabytes can also name one file 60,000 times, and reading each takes minutes. Two names
- * are one file on Windows and macOS when they differ only in case or in the form of Unicode.
+ * Refuses a second file with the name of a file that was read. The two may say different things, and clients may install
+ * either. Also, a list of some megabytes can name one file 60,000 times, and to read the file each time takes minutes. On
+ * Windows and macOS, two names are one file when they differ only in case or in the form of Unicode.
  */
 function refuseRepeated(path: string, visit: Visit): Visit {
   const read = new Set<string>();
@@ -141,7 +141,7 @@ async function* refuseGzip(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>
 }
 
 /**
- * @param scanned the bytes of the chunks so far, and of those that were read before them
+ * @param scanned counts the bytes of these chunks, and of the files before them
  * @throws Error when the chunks have more bytes than any application
  */
 async function* limitScan(

@@ -30,7 +30,7 @@ const RSA_PSS: SignatureAlgorithm = {
 };
 const ECDSA: SignatureAlgorithm = { keys: ['ec'] };
 
-/** Some names contain a hash. The hash that counts is the digest algorithm of the `SignerInfo`. */
+/** Some of these names stand for a hash too. Only the digest algorithm of the `SignerInfo` decides about the hash. */
 const SIGNATURE_ALGORITHMS: Readonly<Record<string, SignatureAlgorithm>> = {
   '1.2.840.113549.1.1.1': RSA,
   '1.2.840.113549.1.1.5': RSA,
@@ -67,7 +67,7 @@ export function findSignerProblem(signed: SignedContent): string | undefined {
   const [algorithm, value] = fields.filter((each) => tagOf(each) === undefined);
   if (certificate === undefined) return 'it does not contain the certificate of its signer';
   if (!(content instanceof Sequence) || !(value instanceof OctetString)) {
-    return 'its structure is not that of Authenticode';
+    return 'it does not have the structure of an Authenticode signature';
   }
   const hash = HASHES[oidOf(childrenOf(digestAlgorithm)[0]) ?? ''];
   const scheme = SIGNATURE_ALGORITHMS[oidOf(childrenOf(algorithm)[0]) ?? ''];
@@ -88,7 +88,7 @@ function unknownAlgorithm(block: BaseBlock | undefined): string {
   return `it uses the algorithm ${name}, which Slipway does not know`;
 }
 
-/** The attributes lead from the signature to the content: RFC 5652, section 5.3. */
+/** The signature covers the attributes, and the attributes state the digest of the content: RFC 5652, section 5.3. */
 function findAttributeProblem(
   attributes: BaseBlock,
   contentType: string,

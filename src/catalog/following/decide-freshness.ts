@@ -33,8 +33,8 @@ interface ProofFacts {
 
 /**
  * Says whether a process may answer clients from the state that it has: a timestamp is valid, or the process restarted
- * from a state that it knew to be new a short time ago. A restart is then no worse than having run on. An image of a disk
- * of last year proves nothing: it would offer releases that were yanked since then.
+ * from a state that it knew to be new a short time ago. A restart is then no worse than having run on. A disk image of last
+ * year proves nothing: it would offer releases that were yanked since then.
  */
 export function decideProof({ now, freshMs, expiresAt, saved }: ProofFacts): boolean {
   if (expiresAt !== undefined && now < expiresAt) return true;
@@ -44,7 +44,7 @@ export function decideProof({ now, freshMs, expiresAt, saved }: ProofFacts): boo
   // The disk may have refused the newer state that the store confirmed.
   if (confirmation === undefined || confirmation.revision > revision) return false;
   const ageMs = now - confirmation.at;
-  // A clock was wrong when a confirmation is from the future. It must not count as young until that time comes.
+  // A confirmation from the future was made with a wrong clock. It must not count as young until that time comes.
   return ageMs < freshMs && ageMs >= -CLOCK_DIFFERENCE_MAX_MS;
 }
 
@@ -80,7 +80,7 @@ interface RenewalFacts {
   readonly signedAt: number;
   /** Since when the live revision is later than the revision that the newest timestamp names; undefined: it is not. */
   readonly behindSince: number | undefined;
-  /** When the signer was asked, and has not signed since; undefined: it signed, or was not asked. */
+  /** When the signer was last asked; undefined: it has signed, or was not asked. */
   readonly triedAt: number | undefined;
 }
 

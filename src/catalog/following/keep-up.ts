@@ -97,7 +97,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
     if (deps.clock.now() < recoversUntil) await deps.refreshFailed().catch(() => undefined);
   };
 
-  /** One after the other: all applications are urgent after a restore. */
+  /** Reads one after the other: after a restore, all applications may be urgent. */
   const readUrgent = async (): Promise<void> => {
     for (const name of deps.names()) if (deps.isUrgent(name)) await refreshApplication(name);
   };
@@ -138,7 +138,7 @@ export function createKeepUp(deps: KeepUpDeps): KeepUp {
       const stops = [
         startPolling(deps, turnMs, takeTurn),
         startPolling(deps, pollIntervalMs, followHints),
-        // Usually it only asks memory, so a short interval costs no request.
+        // It sends requests only for urgent applications, so a short interval costs nothing in most cases.
         startPolling(deps, pollIntervalMs / 2, readUrgent),
       ];
       return async () => {

@@ -12,7 +12,7 @@ export interface TimestampRenewal {
   allow(): void;
   /** True when the newest timestamp names an older revision than the live one. */
   isBehind(): boolean;
-  /** True when the process must take over the timestamp of a publisher. */
+  /** True when the publisher of the live revision signed no timestamp in time, and this process has to sign it. */
   isTakeOverDue(): boolean;
   /** Signs the next timestamp when one is due. Never throws: the log has the failure. */
   renew(state: FreshRevision): Promise<void>;
@@ -34,7 +34,7 @@ export function createTimestampRenewal(deps: RenewalDeps): TimestampRenewal {
   const { application, clock, log, trust, isProven, newest } = deps;
   let isAllowed = false;
   let hasNoKey = false;
-  /** When the signer was asked, and has not signed since. */
+  /** When the signer was last asked; undefined: it has signed, or was not asked. */
   let triedAt: number | undefined;
   /** The live revision, while no timestamp names it. */
   let behind: { readonly revision: number; readonly since: number } | undefined;

@@ -146,7 +146,7 @@ export function createFreshnessWatch(deps: WatchDeps): FreshnessWatch | undefine
     },
     newest: () => newest,
     noteConfirmed: (revision) => {
-      // Otherwise a second restart would take a state for new that the first one could not prove.
+      // Otherwise a second restart would believe a state that the first one could not prove.
       if (wasProven) confirmation = { at: clock.now(), revision };
     },
     confirmation: () => confirmation,

@@ -81,8 +81,8 @@ interface SavedApplications {
   /** The time at which the store last confirmed each catalog; milliseconds since the epoch. */
   readonly confirmedAt: Readonly<Record<string, number>>;
   /**
-   * The same for the signed catalogs, as far as the process knew that the state is new. The store confirms to a process
-   * that answers no client, too. Absent in files by earlier versions of Slipway, which did not tell these apart.
+   * By application: the last confirmation of a signed state that the process knew to be new. The store confirms states to
+   * processes that answer no client, too, and `confirmedAt` has those. Absent in files by earlier versions of Slipway.
    */
   readonly proven?: Readonly<Record<string, Confirmation>> | undefined;
 }

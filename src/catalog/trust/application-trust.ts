@@ -400,8 +400,8 @@ export function createApplicationTrust({
   ];
 
   /**
-   * Whoever reads the roles refuses a role that is missing or altered, and names it. Here such a role says nothing about
-   * the revision.
+   * Refuses a revision for the roles that it names. A role that is missing or altered says nothing about the revision: the
+   * reader of the roles refuses that role, and names it.
    *
    * @throws AppError `document_corrupt` for roles that the revision must not name
    */

@@ -84,7 +84,7 @@ export function parseDelegations(root: TrustRoot, bytes: Uint8Array, key: string
     channels.set(channel, { keys, threshold });
   }
   const stated = z.record(z.string(), referenceSchema).optional().safeParse(own.x_slipway_roles);
-  if (!stated.success) throw corrupt('its x_slipway_roles are no versions of roles');
+  if (!stated.success) throw corrupt('its x_slipway_roles do not name versions of roles');
   const roles = stated.data && new Map(Object.entries(stated.data));
   return { channels, roles, metadata };
 }

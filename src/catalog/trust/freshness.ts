@@ -118,7 +118,7 @@ export async function findFreshness(
   return undefined;
 }
 
-/** TRUST_FRESH is at most this. */
+/** The maximum of TRUST_FRESH. */
 const FRESH_MS_MAX = 90 * 86_400_000;
 
 /**

@@ -22,7 +22,8 @@ export interface NamedRoles {
  *   not use up the versions.
  * - No role is older than the ruling root states, and no other role has the stated version. People signed the statement.
  * - Enough keys signed each role, unless the ruling root states this very role: when people remove keys, a role may lose
- *   its signatures. A root of before roots stated roles says nothing about that, so such a role only offers nothing.
+ *   its signatures. A root of a development version states no roles. Under it, such a role offers nothing, and the revision
+ *   counts.
  */
 export function findRoleProblem({
   revision,

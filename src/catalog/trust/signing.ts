@@ -99,7 +99,7 @@ export async function prepareTrust(
     const role = roles.get(name);
     const present = previous?.channels[name];
     // Where no channel had keys, operators alone offered releases. A channel without keys beside others offered nothing,
-    // so whatever an operator listed there is not signed.
+    // so the keys do not sign what an operator listed there.
     const isNew = isRootChange && (before === undefined || before.channels.size === 0);
     // A release that had no signatures before this change needs none for it. So one operator can yank.
     const known = isNew ? [] : uncovered(name, present, covers).map(statementDigest);

@@ -102,7 +102,7 @@ export function createRootlessTrust(settings: RootlessSettings): Trust {
   return trust;
 }
 
-/** Requests to a service may name any number of applications. The process then looks again for the root of each. */
+/** Requests to a service may name any number of applications. Above this limit, the process forgets what it found out. */
 const ROOTLESS_MAX = 10_000;
 
 /** @returns a function that keeps what it found out about each application */

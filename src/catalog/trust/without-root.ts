@@ -34,7 +34,7 @@ export interface RootlessApplication {
    * Refuses a change of a signed application, also when the operator wants no verification: no service with the root
    * accepts an unsigned revision, and a service without it would take the application for unsigned from then on.
    *
-   * @throws AppError as {@link look}
+   * @throws AppError `root_missing`, `store_unavailable`, `store_denied`
    */
   refuseChange(newest: MaybeSigned | undefined): Promise<void>;
   /** True when the process uses a signed application without verification, because TRUST_UNSIGNED names it. */

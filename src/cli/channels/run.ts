@@ -169,7 +169,7 @@ const DEFAULTS = settingsOf({ inherits: null, offers: [], retired: [] });
 
 const PARTICIPLES = { create: 'Created', set: 'Changed', remove: 'Removed' } as const;
 
-/** Who has an operator's key and the bucket can show the former settings to a process that remembers nothing. */
+/** An attacker with the bucket and an operator's key can show the former settings to a process that remembers nothing. */
 const FINAL =
   'To make this final against an attacker with the bucket and the key of an operator: slipway trust rotate, then replace TRUST_ROOT on each machine.';
 

@@ -289,13 +289,13 @@ function channelWarnings({ channel, version, changed, held, before }: PublishRes
   return [`Warning: ${mistyped} If that is wrong, run ${undo}.`];
 }
 
-/** An operator may have put files and statements into the draft that nobody should sign unseen. */
+/** An operator may have put files and statements into the draft, and no key must sign them unseen. */
 function leftOutWarnings({ channel, version, leftOut }: PublishResult): readonly string[] {
   if (leftOut === null) return [];
   const { manifest, filenames } = leftOut;
   const files = filenames.length === 0 ? 'nothing' : filenames.join(', ');
   return [
-    `Warning: no key of ${channel} made manifest ${manifest}, which the draft ${version} named. Its files and notes play no part here. Left out: ${files}. If they belong to the release, a person publishes them with a key of ${channel}.`,
+    `Warning: no key of ${channel} made manifest ${manifest}, which the draft ${version} named. Its files and notes play no part here. Left out: ${files}. If they belong to the release, publish them with a key of ${channel}.`,
   ];
 }
 

@@ -47,7 +47,7 @@ export function printRelease(
   print(terminal, `  ${draft.manifest.digest}`);
 }
 
-/** At most so many rows of notes, so that the beginning stays on the screen. */
+/** The maximum number of rows of notes, so that their beginning stays on the screen. */
 const NOTES_ROWS_MAX = 40;
 const MARK = '| ';
 

@@ -7,11 +7,11 @@ import type { Release } from '../../domain/release.ts';
 import { discardedAt } from '../drafts/draft-rules.ts';
 
 /**
- * Finds the manifest from which a command continues that signs for the channel with its own keys. An operator may have
+ * Finds the manifest from which a command continues when it signs for the channel with its own keys. An operator may have
  * put any file into a draft, and the command would sign this file. So it takes over only what a key of the channel made.
  */
 
-/** Parts of a draft that play no part, because no key of the channel made them. */
+/** What a command did not take over from a draft, because no key of the channel made it. */
 export interface LeftOut {
   /** The number of the manifest that the draft names. */
   readonly manifest: number;

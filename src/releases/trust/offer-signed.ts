@@ -8,7 +8,7 @@ import type { PublishResult } from '../publish/publish-request.ts';
 import type { SignedRelease, WaitingRelease } from './sign-draft.ts';
 
 /**
- * Offers a draft that enough people have seen and signed, and nothing else, whatever keys this process has.
+ * Offers a draft that enough people have seen and signed. It signs nothing else with the keys of this process.
  *
  * @throws AppError `state_changed` when the signatures do not count for the present state; the codes of {@link openDraft}
  */

@@ -273,7 +273,7 @@ const LOST_MAX = 200;
 
 /**
  * Adds the deleted documents at the end of a position, up to a number that another document names. An attacker can name
- * any number. So nobody is asked to skip more than {@link LOST_MAX} documents.
+ * any number, so no message asks an operator to skip more than {@link LOST_MAX} documents.
  */
 export function withLost<T>(
   sequence: ReadableSequence<T>,
