@@ -1,13 +1,15 @@
 import { formatTime } from '../core/time-text.ts';
 import { DEFAULT_CHANNEL } from '../domain/channel.ts';
+import type { DraftJson } from './documents/draft-document.ts';
 import { type ListedDraft, targetNames } from './list-drafts.ts';
 
 /** Drafts in words, with the commands that act on them. */
 
 /** `1.5.0 is a draft on stable: …`, with the next commands. */
-export function draftSentence(version: string, channel: string): string {
+export function draftSentence({ version, opens }: DraftJson, channel: string): string {
   const on = optionOf(channel);
-  return `${version} is a draft on ${channel}: no client sees it yet. To offer it, run slipway publish ${version}${on}. To discard it, run slipway retire ${version}${on}.`;
+  const verb = opens === 'when_signed' ? 'sign' : 'publish';
+  return `${version} is a draft on ${channel}: no client sees it yet. To offer it, run slipway ${verb} ${version}${on}. To discard it, run slipway retire ${version}${on}.`;
 }
 
 /** The option that commands need for a channel; empty for the default channel. */

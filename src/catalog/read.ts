@@ -253,6 +253,7 @@ async function readStored<T, K>(
   const numbers = await findEvery(deps.store, sequence);
   const limit = pLimit(READS_AT_ONCE);
   const problems: string[] = [];
+  const missing: number[] = [];
   let done = 0;
   const read = async (number: number): Promise<{ number: number; of: K } | undefined> => {
     const document = await readDocument(deps.store, sequence, number).catch((error: unknown) => {
@@ -261,7 +262,7 @@ async function readStored<T, K>(
       return 'corrupt' as const;
     });
     onProgress(++done, numbers.length);
-    if (document === undefined) problems.push(`${sequence.key(number)} is missing.`);
+    if (document === undefined) missing.push(number);
     return document === undefined || document === 'corrupt'
       ? undefined
       : { number, of: keep(document) };
@@ -271,6 +272,9 @@ async function readStored<T, K>(
   const number = kept.at(-1)?.number;
   const newest =
     number === undefined ? undefined : await readDocument(deps.store, sequence, number);
+  // Above the newest document, a missing number says nothing: an attacker can store garbage at the highest number.
+  const holes = missing.filter((each) => each < (number ?? 0));
+  problems.push(...holes.map((each) => `${sequence.key(each)} is missing.`));
   return { newest, readCount: kept.length, kept, problems: problems.sort() };
 }
 

@@ -48,9 +48,12 @@ export function unknownVersion(
   channels: Channels,
   only?: string,
 ): AppError {
-  const drafting = channelsDrafting(channels, version).map(([name]) => name);
-  const [draft] = only === undefined ? drafting : drafting.filter((name) => name === only);
-  if (draft !== undefined) return new AppError('status_forbids', draftSentence(version, draft));
+  const drafting = channelsDrafting(channels, version);
+  const [found] = drafting.filter(([name]) => only === undefined || name === only);
+  if (found !== undefined) {
+    const [name, draft] = found;
+    return new AppError('status_forbids', draftSentence(draft, name));
+  }
   const who =
     only === undefined
       ? `No channel of ${application} lists`
@@ -66,8 +69,11 @@ function elsewhere(channels: Channels, version: string): string {
   }
   const retired = entries.filter(([, channel]) => channel.retired.includes(version));
   if (retired.length > 0) return `It was retired from ${retired.map(([name]) => name).join(', ')}.`;
-  const [draft] = channelsDrafting(channels, version)[0] ?? [];
-  if (draft !== undefined) return draftSentence(version, draft);
+  const [found] = channelsDrafting(channels, version);
+  if (found !== undefined) {
+    const [name, draft] = found;
+    return draftSentence(draft, name);
+  }
   const versions = entries.flatMap(([, { offers, drafts = [] }]) =>
     [...offers, ...drafts].map((listed) => listed.version),
   );

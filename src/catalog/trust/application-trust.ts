@@ -400,29 +400,26 @@ export function createApplicationTrust({
   ];
 
   /**
-   * Refuses a revision for the roles that it names. A role that is missing or altered says nothing about the revision: the
-   * reader of the roles refuses that role, and names it.
+   * Refuses a revision for the roles that it names. Delegations that are missing or altered say nothing about the
+   * revision: whoever reads the roles refuses them, and names them.
    *
-   * @throws AppError `document_corrupt` for roles that the revision must not name
+   * @throws AppError `document_corrupt` for roles that the revision must not name, and for a role that is missing or
+   *   altered
    */
   const refuseRoles = async ({ revision, trust }: TrustedFields): Promise<void> => {
     const root = await rulingRoot(revision);
     const parent = await delegationsUnder(root).catch(ignoreCorrupt);
     if (parent === undefined) return;
     const named = new Map(Object.entries(trust?.channels ?? {}));
-    const refused = new Set<string>();
-    const look = async ([channel, reference]: readonly [string, MetadataReference]) => {
-      const isRead = await readRole(channel, reference, root).then(
-        (role) => role !== undefined,
-        (error: unknown) => {
-          ignoreCorrupt(error);
-          return true;
-        },
-      );
-      if (!isRead) refused.add(channel);
+    const facts = { revision, named, stated: parent.roles };
+    const readRefused = async (): Promise<ReadonlySet<string>> => {
+      const signed = await rolesUnder(root, trust);
+      return new Set([...named.keys()].filter((channel) => !signed.has(channel)));
     };
-    await Promise.all([...named].map(look));
-    const why = findRoleProblem({ revision, named, refused, stated: parent.roles });
+    // The numbers come first: they need no request.
+    const why =
+      findRoleProblem({ ...facts, refused: new Set() }) ??
+      findRoleProblem({ ...facts, refused: await readRefused() });
     if (why === undefined) return;
     throw new AppError('document_corrupt', `Revision ${revision} of ${application} ${why}.`);
   };

@@ -197,7 +197,7 @@ function foreignSettings(name: string, channel: ChannelJson): AppError {
   ].join(' and ');
   return new AppError(
     'key_required',
-    `${name} ${what}, and its keys have not signed that yet. If it is right, sign the release with "slipway sign", which shows it. If not, change it first: slipway channels set ${name}. Nothing was changed.`,
+    `${name} ${what}, and its keys have not signed that yet. If it is right, publish the release as a draft (--draft), and sign it with "slipway sign", which shows the settings. If not, change it first: slipway channels set ${name}. Nothing was changed.`,
   );
 }
 

@@ -179,7 +179,7 @@ async function showRollout(
   if (shown.length === 0) {
     const draft = drafts.find((item) => only === undefined || item.channel === only);
     if (draft !== undefined) {
-      throw new AppError('status_forbids', draftSentence(version, draft.channel));
+      throw new AppError('status_forbids', draftSentence(draft.draft, draft.channel));
     }
     const names = listed.map((item) => item.channel).join(', ');
     throw new AppError(

@@ -61,14 +61,14 @@ export function addTrustCommands(program: Command, run: Runner): void {
     'public keys of more people who may change the keys; a number after ":" replaces the threshold',
   );
   addReleases(addKeys(add)).action(run(async () => (await load()).add));
-  addReleases(rootChange(trust, 'remove', REMOVE))
+  const remove = addReleases(rootChange(trust, 'remove', REMOVE))
     .argument('<keys...>', 'the public key files, names or ids of the keys')
     .option(
       '--threshold <count>',
       'the new threshold where the present one becomes too high',
       parseCount,
-    )
-    .action(run(async () => (await load()).remove));
+    );
+  addKeys(remove).action(run(async () => (await load()).remove));
   addExpiry(rootChange(trust, 'rotate', ROTATE)).action(run(async () => (await load()).rotate));
   const renew = describeCommand(trust.command('renew'), {
     summary: 'state that the present catalog is the newest one',
@@ -158,10 +158,13 @@ const ADD: Description = {
 
 const REMOVE: Description = {
   summary: 'remove keys that were lost or stolen',
-  does: 'Removes keys from every role, and believes no timestamp that they signed. It shows the releases that the other keys sign again, with the digests of their manifests, and asks. It names the releases that are not offered any more.',
+  does: 'Removes keys from every role, adds the keys that take their place (--channel, --operators), and believes no timestamp that they signed. It shows the releases that the other keys sign again, with the digests of their manifests, and asks. It names the releases that are not offered any more.',
   effect:
     'the keys sign nothing more. Releases that lose their signatures are not offered until others sign them; give --key for those others, too.',
-  examples: ['trust remove k3.pub --key k1.key --key k2.key --dry-run'],
+  examples: [
+    'trust remove k3.pub --key k1.key --key k2.key --dry-run',
+    'trust remove ci.pub --channel beta=new-ci.pub --key k1.key --key k2.key --key new-ci.key',
+  ],
 };
 
 const ROTATE: Description = {

@@ -78,7 +78,7 @@ export function refuseUnreachable(what: string, threshold: number, count: number
   if (threshold >= 1 && threshold <= count) return;
   throw refuse(
     count === 0
-      ? `${what} would have no key. Add another key first.`
+      ? `${what} would have no key. Add another key in the same command, or first.`
       : `${what} would have ${counted(count, 'key')} and the threshold ${threshold}. The threshold must be at least 1, and at most the number of keys.`,
   );
 }

@@ -169,9 +169,13 @@ export async function add(
 export async function remove(
   terminal: Terminal,
   keys: readonly string[],
-  options: RootOptions & { readonly threshold?: number },
+  options: RootOptions & KeyOptions & { readonly threshold?: number },
 ): Promise<void> {
-  await changeRoot(terminal, options, (content) => removedFrom(content, keys, options.threshold));
+  // A key may be the only one of a channel. A thief of it could make a separate addition fail.
+  const additions = await readAdditions(options);
+  await changeRoot(terminal, options, (content) =>
+    removedFrom(addedTo(content, additions), keys, options.threshold),
+  );
 }
 
 export async function rotate(
@@ -208,7 +212,7 @@ async function changeRoot(
   const signed = await signRoot(content, previous, signers);
   const change = (deps: WriterDeps, seen?: Channels): Promise<RootChange> => {
     const trust = context.trust.signingWith(signers, deps.store);
-    trust.of(application)?.distrust(removed);
+    for (const each of [deps.trust, trust]) each?.of(application)?.distrust(removed);
     const reason = `root ${content.version}`;
     return commitRoot(deps, signed, { trust, reason, ...(seen === undefined ? {} : { seen }) });
   };

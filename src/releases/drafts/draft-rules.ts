@@ -33,8 +33,8 @@ export interface Holding {
 
 /** @throws AppError `status_forbids` when the channel has a draft of the version */
 export function refuseDraft(channel: ChannelJson, name: string, version: string): void {
-  if (draftIn(channel, version) === undefined) return;
-  throw new AppError('status_forbids', draftSentence(version, name));
+  const draft = draftIn(channel, version);
+  if (draft !== undefined) throw new AppError('status_forbids', draftSentence(draft, name));
 }
 
 /** The error for a command that opens a version which is no draft on the channel. */
