@@ -7,6 +7,7 @@ import type { Artifact, Release } from '../domain/release.ts';
 import type { SignatureScheme } from '../domain/signature.ts';
 import type { UpdateQuery } from '../domain/update-query.ts';
 import type { Version } from '../domain/version.ts';
+import type { DialectAddress } from './dialect-address.ts';
 import type { ChannelFeed, SetUp } from './set-up.ts';
 import type { StaticAddress, StaticChannel } from './static-address.ts';
 
@@ -75,13 +76,8 @@ interface Dialect {
   readonly keepsRedirects?: boolean;
   /** True when clients may send their question by POST. Every dialect answers GET and HEAD. */
   readonly takesPost: boolean;
-  /** A request by POST, for the OpenAPI document. */
-  readonly postExample?: {
-    readonly path: string;
-    /** The documentation page sends the first type. */
-    readonly contentTypes: readonly string[];
-    readonly body: string;
-  };
+  /** The addresses that clients ask, for the OpenAPI document. Every dialect has the addresses of files as well. */
+  readonly addresses: readonly DialectAddress[];
   /**
    * The request headers that the answer depends on, in lower case. The service names them in `Vary`. A dialect sees no
    * other headers. The route itself reads the installation's id.

@@ -11,6 +11,44 @@ import {
   watchErrors,
 } from './website-page.ts';
 
+/** The only release has an installer for Windows, without a signature for Tauri. */
+const FEED_STATUSES = Object.fromEntries(
+  Object.entries({
+    'electron/{document}': '200',
+    'squirrel-mac/{platform}/{arch}/{version}': '204',
+    'squirrel-mac/releases.json': '200',
+    'squirrel-mac/{platform}/{arch}/releases.json': '200',
+    'squirrel-windows/RELEASES': '200',
+    'squirrel-windows/{arch}/RELEASES': '200',
+    'msix/{version}': '204',
+    'tauri/latest.json': '204',
+    'tauri/{target}/{arch}/{current_version}': '204',
+    'tauri/{target}/{arch}/{current_version}/{bundle_type}': '204',
+    'velopack/releases.{name}.json': '200',
+    'velopack/RELEASES': '200',
+    'velopack/RELEASES-{name}': '200',
+    'sparkle/appcast.xml': '200',
+    'winsparkle/appcast.xml': '200',
+    'netsparkle/appcast.xml': '200',
+    'netsparkle/appcast.xml.signature': '404',
+    'zsync/{name}.AppImage.zsync': '404',
+    'zsync/{name}.AppImage': '404',
+    'omaha/v1/update': '200',
+    // The release has another version than the examples.
+    '{protocol}/{version}/{filename}': '404',
+    '{protocol}/{filename}': '404',
+  }).map(([path, status]) => [`/feeds/{app}/{channel}/${path}`, status]),
+);
+const METADATA = [
+  'timestamp.json',
+  '{version}.root.json',
+  '{version}.targets.json',
+  '{version}.snapshot.json',
+  '{version}.channel-{channel}.json',
+  'targets/{target_app}/{channel}/{version}/{sha256}.{number}.json',
+  'targets/{target_app}/{channel}/{version}/{sha256}.{filename}',
+];
+
 describe.skipIf(skipsBrowser)('the API documentation page', () => {
   let service: TestService;
   let browser: Browser;
@@ -45,7 +83,7 @@ describe.skipIf(skipsBrowser)('the API documentation page', () => {
       });
       page.on('pageerror', (error) => errors.push(error.message));
       await page.goto(`${url}/docs`);
-      const operation = page.locator('#operations-desktop-get_api_v1_desktop_latest_version');
+      const operation = page.locator('#operations-desktop-getLatestVersion');
       await operation.locator('.opblock-summary-control').focus();
       await page.keyboard.press('Enter');
       await operation.locator('button.execute').focus();
@@ -79,10 +117,11 @@ describe.skipIf(skipsBrowser)('the API documentation page', () => {
       '/api/v1/desktop/check-update': '200',
       '/api/v1/desktop/latest-version': '200',
       '/api/v1/desktop/download/{platform}': '200',
-      '/feeds/{app}/{channel}/{protocol}/{*}': '200',
-      '/feeds/{app}/{channel}/omaha/{*}': '200',
+      ...FEED_STATUSES,
       // The application has no root of trust.
-      '/tuf/{app}/{*}': '404',
+      ...Object.fromEntries(METADATA.map((name) => [`/tuf/{app}/${name}`, '404'])),
+      // The example of a signature is none.
+      '/files/apps/{app}/artifacts/{object}/{filename}': '403',
       '/api/v1/system/request': '200',
       '/api/v1/system/status': '200',
       '/api/v1/metrics/public/live': '200',
@@ -126,8 +165,8 @@ describe.skipIf(skipsBrowser)('the page to try the interface with an account', (
     await service?.close();
   });
 
-  const LOGIN = '#operations-auth-post_api_v1_auth_login';
-  const ACCOUNT = '#operations-account-get_api_v1_account';
+  const LOGIN = '#operations-auth-signIn';
+  const ACCOUNT = '#operations-account-getAccount';
 
   /** Opens an operation, executes it, and resolves to the text of its answer. */
   const execute = async (page: Page, selector: string, body?: object): Promise<string> => {

@@ -186,6 +186,28 @@ export function createErrorLedger() {
     },
 
     /**
+     * Expects that the operations of a route together document exactly the errors that were produced of the route. A
+     * route that answers many addresses has an operation for each.
+     *
+     * @param route as it was produced
+     * @param belongs whether an operation, such as `GET /tuf/{app}/timestamp.json`, is answered by the route
+     */
+    expectDocumentedTogether: (
+      document: OpenapiDocument,
+      route: string,
+      belongs: (operation: string) => boolean,
+    ): void => {
+      const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods)
+          .filter(([method]) => belongs(`${method.toUpperCase()} ${path}`))
+          .map(([, operation]) => operation),
+      );
+      expect(operations.length).toBeGreaterThan(0);
+      const documented = [...new Set(operations.flatMap(documentedErrors))].sort();
+      expect([...(produced.get(route) ?? [])].sort(), route).toEqual(documented);
+    },
+
+    /**
      * Expects that every operation with one of the tags documents exactly the errors that were produced.
      *
      * @param covers by default every operation with the tags

@@ -4,7 +4,7 @@ import { renderMetadata } from '../../src/catalog/trust/metadata.ts';
 import type { TrustRoot } from '../../src/catalog/trust/root.ts';
 import type { Signer } from '../../src/catalog/trust/signer.ts';
 import type { Trust } from '../../src/catalog/trust/trust.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock, Randomness } from '../../src/core/clock.ts';
 import { systemRandomness } from '../../src/core/system.ts';
 import type { Load } from '../../src/server/limits/load.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
@@ -34,6 +34,7 @@ export async function createSignedService({
   signers = [makeSigner('one')],
   env = {},
   clock = createHastyClock(),
+  randomness = systemRandomness,
   store,
   load,
 }: {
@@ -41,6 +42,7 @@ export async function createSignedService({
   readonly signers?: readonly Signer[];
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  readonly randomness?: Randomness;
   /** Default: a directory store. */
   readonly store?: ObjectStore;
   readonly load?: Load;
@@ -50,7 +52,7 @@ export async function createSignedService({
   const parts = {
     store: store ?? (await openDirectoryStore(path.join(directory, 'objects'))),
     clock,
-    randomness: systemRandomness,
+    randomness,
   };
   const all = keysOf(1, ...signers);
   const options = given?.(signers) ?? {
@@ -63,6 +65,7 @@ export async function createSignedService({
   await writeFile(rootFile, renderMetadata(root.json));
   const service = await createTestService({
     clock,
+    randomness,
     env: { ...(store === undefined ? { DATA_DIR: directory } : {}), TRUST_ROOT: rootFile, ...env },
     ...(store === undefined ? {} : { store }),
     ...(load === undefined ? {} : { load }),

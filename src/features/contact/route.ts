@@ -82,6 +82,7 @@ export const contactAnswerSchema = z.strictObject({
 });
 
 const schema = {
+  operationId: 'sendMessage',
   summary: 'Send a message to the team',
   tags: ['contact'],
   headers: headersSchema,

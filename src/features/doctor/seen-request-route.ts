@@ -31,6 +31,7 @@ const seenRequestSchema: z.ZodType<SeenRequest> = z.strictObject({
 });
 
 const schema = {
+  operationId: 'getSeenRequest',
   summary: 'Read what the service sees of this request',
   description: 'For operators, to check the proxies in front of the service.',
   tags: ['status'],

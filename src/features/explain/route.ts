@@ -10,6 +10,7 @@ import { forbidCaching } from '../../server/http/conditional.ts';
 import { errorResponses } from '../../server/http/error-responses.ts';
 
 const schema = {
+  operationId: 'explainUpdate',
   summary: 'Explain which update a client gets, and why',
   description:
     'For accounts whose tier includes explain, and for their developer keys with access to the application. Makes the decision of check-update for a client whose account has the same tier, and says what each rule compared. A channel that is closed to the tier is answered with `not_entitled`, as in check-update. No client is counted. The answer tells what a client of the tier could find out with many requests: no draft, no release whose rollout is at 0 %, nothing that is planned, and no reason of a publisher. Those fields are null or empty here; `slipway explain --json` has them.',

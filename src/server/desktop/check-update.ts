@@ -52,6 +52,7 @@ const EXAMPLE = { current_version: '1.0.0', platform: 'windows', arch: 'x64' };
 type Body = z.output<typeof bodySchema>;
 
 const schema = {
+  operationId: 'checkUpdate',
   summary: 'Is there an update for this installation?',
   description: 'Answers 200 to every valid request; "no" is an answer as well, with its reason.',
   tags: ['desktop'],

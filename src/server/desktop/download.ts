@@ -23,6 +23,7 @@ const querySchema = z.object({
 });
 
 const schema = {
+  operationId: 'getDownload',
   summary: 'The file behind a download button',
   description:
     'Redirects to a presigned URL. With `Accept: application/json` it answers with the link and the hashes instead.',

@@ -6,6 +6,7 @@ import type { ObjectReader, ObjectStore } from '../../store/object-store.ts';
 import type { ByteAnswers } from '../bytes/byte-answers.ts';
 import type { Offload } from '../bytes/offload.ts';
 import type { App } from '../deps.ts';
+import { fileOperations } from './file-operations.ts';
 
 /**
  * Serves the files of a directory store under signed links. A bucket needs no such route: it serves its presigned URLs
@@ -36,7 +37,6 @@ export interface FileRouteDeps {
 
 const EXPIRING = 'private, max-age=0, must-revalidate';
 
-/** The API documentation leaves these routes out, because clients get the links from other answers. */
 const hide = true;
 /** The routes name HEAD, because the HEAD route that Fastify derives from GET would say Content-Length: 0. */
 const method = ['GET', 'HEAD'];
@@ -48,6 +48,7 @@ export function registerFiles(app: App, deps: FileRouteDeps): void {
     url: '/files/*',
     schema: {
       hide,
+      operations: fileOperations(verifyPublicLink !== undefined),
       params: z.object({ '*': z.string() }),
       querystring: z.record(z.string(), z.unknown()),
     },

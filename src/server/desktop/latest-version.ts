@@ -26,6 +26,7 @@ const querySchema = z.object({
 });
 
 const schema = {
+  operationId: 'getLatestVersion',
   summary: 'The latest version, and a download for every platform',
   tags: ['desktop'],
   querystring: querySchema,

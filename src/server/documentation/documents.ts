@@ -1,6 +1,8 @@
 import swagger, { type SwaggerTransform } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { addExamples } from './examples.ts';
+import { describeOperation, type Operation } from './operation.ts';
 
 /** The OpenAPI 3.1 documents, made from the schemas of the routes. A route's tag selects its document. */
 
@@ -30,6 +32,7 @@ export interface DocumentSettings {
 const PUBLIC: readonly Tag[] = [
   { name: 'desktop', description: 'Checks for updates, and downloads.' },
   { name: 'feeds', description: 'Updater dialects.' },
+  { name: 'files', description: 'Links that the service of a directory store answers itself.' },
   { name: 'status', description: 'The status of the service.' },
   { name: 'metrics', description: 'Public metrics, aggregated.' },
   { name: 'monitoring', description: 'For dashboards.' },
@@ -111,6 +114,10 @@ export async function collectDocuments(
         ...(needsToken ? REQUIRES_TOKEN : {}),
       },
       transform: only(tags, needsToken ? signInTags : undefined),
+      transformObject: (document) => {
+        if ('openapiObject' in document) addExamples(document.openapiObject);
+        return 'openapiObject' in document ? document.openapiObject : document.swaggerObject;
+      },
     });
   }
 }
@@ -128,14 +135,18 @@ const namesOf = (tags: readonly Tag[]): readonly string[] => tags.map(({ name })
 const decoratorOf = (name: string): string => (name === 'public' ? 'swagger' : `${name}Document`);
 
 /**
- * Leaves out a route that has none of the tags.
+ * Leaves out a route that has none of the tags. Describes the operations of a route that has operations.
  *
  * @param signIn in a document that needs a token: the tags of its routes that need no token
  */
 function only(tags: readonly Tag[], signIn: ReadonlySet<string> | undefined): SwaggerTransform {
   const names = new Set(namesOf(tags));
   return (route) => {
-    const own = route.schema?.tags ?? [];
+    const { operations, tags: own = [] } = route.schema ?? {};
+    if (operations !== undefined && 'openapiObject' in route) {
+      const named = operations.filter(({ tag }) => names.has(tag));
+      addOperations(route.openapiObject, named);
+    }
     if (!own.some((tag) => names.has(tag))) return { schema: { hide: true }, url: route.url };
     const { schema, url } = jsonSchemaTransform(route);
     return {
@@ -143,6 +154,15 @@ function only(tags: readonly Tag[], signIn: ReadonlySet<string> | undefined): Sw
       url,
     };
   };
+}
+
+/** Adds operations that are no routes of their own, in the place of the route that answers them. */
+function addOperations(document: { paths?: object }, operations: readonly Operation[]): void {
+  const paths = (document.paths ?? {}) as Record<string, Record<string, object>>;
+  for (const operation of operations) {
+    const { method, path } = operation;
+    paths[path] = { ...paths[path], [method]: describeOperation(operation) };
+  }
 }
 
 export const DOCUMENT_TYPES = {

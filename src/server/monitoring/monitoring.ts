@@ -38,8 +38,9 @@ const passedOnSchema = z
   .custom<Buffer>()
   .meta({ type: 'string', description: 'The text of an upstream that does not answer with JSON.' });
 
-function schemaOf<T extends z.ZodType>(summary: string, answer: T) {
+function schemaOf<T extends z.ZodType>(operationId: string, summary: string, answer: T) {
   return {
+    operationId,
     summary,
     description:
       'With an upstream monitoring service, its JSON or text is passed on unchanged. While the upstream does not answer, its last good answer is sent with its Age.',
@@ -57,8 +58,13 @@ function schemaOf<T extends z.ZodType>(summary: string, answer: T) {
   };
 }
 
-const healthSchema = schemaOf('Read whether the service is healthy', healthAnswerSchema);
+const healthSchema = schemaOf(
+  'getHealth',
+  'Read whether the service is healthy',
+  healthAnswerSchema,
+);
 const overviewSchema = schemaOf(
+  'getOverview',
   'Read status, live activity and the published applications',
   overviewAnswerSchema,
 );

@@ -14,6 +14,7 @@ export interface StatusRouteDeps {
 }
 
 const schema = {
+  operationId: 'getStatus',
   summary: 'Read the status of the service and of its components',
   description:
     'The result of background checks, at most one second old. The HTTP status is always 200, even when components are down.',

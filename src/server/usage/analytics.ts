@@ -32,6 +32,7 @@ const rowSchema = z.strictObject({
 });
 
 const schema = {
+  operationId: 'getReleaseAnalytics',
   summary: 'Read release analytics',
   description:
     'For accounts whose tier includes analytics, and for their developer keys with access to the application. Counts of other processes appear after their next flush.',

@@ -24,6 +24,7 @@ const HEADERS = {
 };
 
 const schema = {
+  operationId: 'getLiveMetrics',
   summary: 'Read live metrics: links issued, rates and shares',
   description: 'Aggregated over all servers. Small groups are suppressed.',
   tags: ['metrics'],

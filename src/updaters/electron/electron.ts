@@ -8,6 +8,7 @@ import {
   type Question,
 } from '../protocol.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { ELECTRON_ADDRESSES } from './electron-addresses.ts';
 import {
   ELECTRON_ABSOLUTE,
   ELECTRON_RELATIVE,
@@ -38,6 +39,7 @@ export const electron: FeedProtocol = {
   name: 'electron',
   title: 'electron-updater (generic provider)',
   takesPost: false,
+  addresses: ELECTRON_ADDRESSES,
   varyHeaders: ['x-current-version'],
   ignoresPersonal: true,
   olderReleasesMax: 0,

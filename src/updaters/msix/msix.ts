@@ -9,6 +9,7 @@ import {
   type Question,
 } from '../protocol.ts';
 import { describeSquirrelUpdate, squirrelJson } from '../squirrel-json.ts';
+import { MSIX_ADDRESSES } from './msix-addresses.ts';
 import { describeMsixSetUp } from './msix-set-up.ts';
 
 /**
@@ -27,6 +28,7 @@ export const msix: PollProtocol = {
   name: 'msix',
   title: 'MSIX (Electron autoUpdater on Windows)',
   takesPost: false,
+  addresses: MSIX_ADDRESSES,
   varyHeaders: [],
   formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
   signatureScheme: null,

@@ -24,6 +24,7 @@ import {
   edSignatureOf,
   renderAppcast,
 } from '../appcast/appcast.ts';
+import { NETSPARKLE_ADDRESSES } from '../appcast/appcast-addresses.ts';
 import {
   appcastQuery,
   listAppcastAddresses,
@@ -54,6 +55,7 @@ export const netsparkle: FeedProtocol = {
   name: 'netsparkle',
   title: 'NetSparkle (.NET on Windows, macOS and Linux)',
   takesPost: false,
+  addresses: NETSPARKLE_ADDRESSES,
   varyHeaders: [],
   olderReleasesMax: 0,
   formatsFor: (platform) => USUAL[platform],

@@ -18,6 +18,7 @@ import {
   type ProtocolResponse,
   type Question,
 } from '../protocol.ts';
+import { OMAHA_ADDRESSES } from './omaha-addresses.ts';
 import {
   type CheckAnswer,
   type OmahaApp,
@@ -47,12 +48,7 @@ export const omaha: PollProtocol = {
   name: 'omaha',
   title: 'Omaha 3 (Google Update and updaters derived from it)',
   takesPost: true,
-  postExample: {
-    path: 'v1/update',
-    // The first type is text/plain, because the documentation page would wrap a text/xml body into an element.
-    contentTypes: ['text/plain', 'text/xml', 'application/json'],
-    body: '<request protocol="3.0"><os platform="win" arch="x64" version="10.0"/><app appid="desktop" version="1.0.0"><updatecheck/></app></request>',
-  },
+  addresses: OMAHA_ADDRESSES,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
   takesAnyInstaller: true,

@@ -1,6 +1,7 @@
 import { SPARKLE_APPCAST, SPARKLE_FORMATS } from '../../domain/carried-document.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
 import { APPCAST, chooseFile } from '../appcast/appcast.ts';
+import { appcastAddress } from '../appcast/appcast-addresses.ts';
 import { listAppcastAddresses, listedAppcast } from '../appcast/appcast-feed.ts';
 import type { FeedProtocol } from '../protocol.ts';
 import { describeSparkleSetUp } from './sparkle-set-up.ts';
@@ -25,6 +26,7 @@ export const sparkle: FeedProtocol = {
   name: 'sparkle',
   title: 'Sparkle 2 (macOS)',
   takesPost: false,
+  addresses: [appcastAddress('getSparkleAppcast', 'Sparkle')],
   varyHeaders: [],
   formatsFor: (platform) => (platform === 'macos' ? SPARKLE_FORMATS.macos : []),
   expectedSignature: SPARKLE_ED25519,

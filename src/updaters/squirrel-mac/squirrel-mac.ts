@@ -21,6 +21,7 @@ import {
 } from '../protocol.ts';
 import { describeSquirrelUpdate, squirrelJson } from '../squirrel-json.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { SQUIRREL_MAC_ADDRESSES } from './squirrel-mac-addresses.ts';
 import { describeSquirrelMacSetUp } from './squirrel-mac-set-up.ts';
 
 /**
@@ -40,6 +41,7 @@ export const squirrelMac: PollProtocol = {
   name: 'squirrel-mac',
   title: 'Squirrel.Mac (Electron autoUpdater on macOS)',
   takesPost: false,
+  addresses: SQUIRREL_MAC_ADDRESSES,
   varyHeaders: ['user-agent'],
   formatsFor: (platform) => (platform === 'macos' ? FORMATS : []),
   signatureScheme: null,

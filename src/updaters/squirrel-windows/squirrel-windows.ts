@@ -14,6 +14,7 @@ import {
   type Question,
 } from '../protocol.ts';
 import type { StaticAddress } from '../static-address.ts';
+import { SQUIRREL_ADDRESSES } from './squirrel-addresses.ts';
 import {
   documentOf,
   renderOwnRelease,
@@ -44,6 +45,7 @@ export const squirrelWindows: FeedProtocol = {
   name: 'squirrel-windows',
   title: 'Squirrel.Windows',
   takesPost: false,
+  addresses: SQUIRREL_ADDRESSES,
   varyHeaders: [],
   olderReleasesMax: 20,
   formatsFor: (platform) => (platform === 'windows' ? ['squirrel'] : []),

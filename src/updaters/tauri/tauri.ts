@@ -17,6 +17,7 @@ import {
   type Question,
 } from '../protocol.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { TAURI_ADDRESSES } from './tauri-addresses.ts';
 import { describeTauriSetUp } from './tauri-set-up.ts';
 
 /**
@@ -48,6 +49,7 @@ export const tauri: PollProtocol = {
   name: 'tauri',
   title: 'Tauri 2 updater (dynamic server and latest.json)',
   takesPost: false,
+  addresses: TAURI_ADDRESSES,
   varyHeaders: [],
   formatsFor: (platform) => FORMATS_BY_PLATFORM[platform],
   everyFormatFor: (platform) => INSTALLABLE[platform],

@@ -21,6 +21,7 @@ import {
 } from '../squirrel-windows/squirrel-releases.ts';
 import { lowerCaseNames, parseLocalVersion } from '../squirrel-windows/squirrel-windows.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { VELOPACK_ADDRESSES } from './velopack-addresses.ts';
 import { assetsDocument, channelInName, renderAssets, renderNoAssets } from './velopack-feed.ts';
 import { describeVelopackSetUp } from './velopack-set-up.ts';
 
@@ -46,6 +47,7 @@ export const velopack: FeedProtocol = {
   name: 'velopack',
   title: 'Velopack',
   takesPost: false,
+  addresses: VELOPACK_ADDRESSES,
   varyHeaders: [],
   ignoresPersonal: true,
   olderReleasesMax: 20,

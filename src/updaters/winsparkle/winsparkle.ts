@@ -3,6 +3,7 @@ import type { Arch, Format } from '../../domain/platform.ts';
 import type { Artifact, Release } from '../../domain/release.ts';
 import { SPARKLE_ED25519 } from '../../domain/signature.ts';
 import { type AppcastItem, chooseFile } from '../appcast/appcast.ts';
+import { appcastAddress } from '../appcast/appcast-addresses.ts';
 import { listAppcastAddresses, listedAppcast } from '../appcast/appcast-feed.ts';
 import type { FeedProtocol, OlderReleases } from '../protocol.ts';
 import { describeWinSparkleSetUp } from '../sparkle/sparkle-set-up.ts';
@@ -23,6 +24,7 @@ export const winsparkle: FeedProtocol = {
   name: 'winsparkle',
   title: 'WinSparkle (Windows)',
   takesPost: false,
+  addresses: [appcastAddress('getWinSparkleAppcast', 'WinSparkle')],
   varyHeaders: [],
   formatsFor: (platform) => (platform === 'windows' ? FORMATS : []),
   expectedSignature: SPARKLE_ED25519,

@@ -14,6 +14,7 @@ import {
   type Question,
 } from '../protocol.ts';
 import type { StaticAddress, StaticChannel } from '../static-address.ts';
+import { ZSYNC_ADDRESSES } from './zsync-addresses.ts';
 import { describeZsyncSetUp, ZSYNC_ARCHES } from './zsync-set-up.ts';
 
 /**
@@ -39,6 +40,7 @@ export const zsync: PollProtocol = {
   name: 'zsync',
   title: 'AppImage zsync (AppImageUpdate, zsync)',
   takesPost: false,
+  addresses: ZSYNC_ADDRESSES,
   // zsync also reads each header into 512 bytes, and a presigned address may be longer.
   keepsRedirects: true,
   varyHeaders: [],

@@ -10,6 +10,39 @@ interface Operation {
   >;
 }
 
+/** The documents of the dialects, below the address of a channel's feeds. */
+const FEEDS = [
+  'electron/{document}',
+  'squirrel-mac/{platform}/{arch}/{version}',
+  'squirrel-mac/releases.json',
+  'squirrel-mac/{platform}/{arch}/releases.json',
+  'squirrel-windows/RELEASES',
+  'squirrel-windows/{arch}/RELEASES',
+  'msix/{version}',
+  'tauri/latest.json',
+  'tauri/{target}/{arch}/{current_version}',
+  'tauri/{target}/{arch}/{current_version}/{bundle_type}',
+  'velopack/releases.{name}.json',
+  'velopack/RELEASES',
+  'velopack/RELEASES-{name}',
+  'sparkle/appcast.xml',
+  'winsparkle/appcast.xml',
+  'netsparkle/appcast.xml',
+  'netsparkle/appcast.xml.signature',
+  'zsync/{name}.AppImage.zsync',
+  'zsync/{name}.AppImage',
+];
+/** The signed metadata, below the address of an application. */
+const METADATA = [
+  'timestamp.json',
+  '{version}.root.json',
+  '{version}.targets.json',
+  '{version}.snapshot.json',
+  '{version}.channel-{channel}.json',
+  'targets/{target_app}/{channel}/{version}/{sha256}.{number}.json',
+  'targets/{target_app}/{channel}/{version}/{sha256}.{filename}',
+];
+
 describe('the public OpenAPI document', () => {
   let service: TestService;
   let document: { openapi: string; paths: Record<string, Record<string, Operation>> };
@@ -41,12 +74,15 @@ describe('the public OpenAPI document', () => {
   it('is OpenAPI 3.1 and has only the anonymous routes', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(operations().map(({ path, method }) => `${method} ${path}`)).toEqual([
+      'get /files/apps/{app}/artifacts/{object}/{filename}',
       'post /api/v1/desktop/check-update',
       'get /api/v1/desktop/latest-version',
       'get /api/v1/desktop/download/{platform}',
-      'get /feeds/{app}/{channel}/{protocol}/{*}',
-      'post /feeds/{app}/{channel}/omaha/{*}',
-      'get /tuf/{app}/{*}',
+      ...FEEDS.map((path) => `get /feeds/{app}/{channel}/${path}`),
+      'post /feeds/{app}/{channel}/omaha/v1/update',
+      'get /feeds/{app}/{channel}/{protocol}/{version}/{filename}',
+      'get /feeds/{app}/{channel}/{protocol}/{filename}',
+      ...METADATA.map((path) => `get /tuf/{app}/${path}`),
       'post /api/v1/contact',
       'get /api/v1/system/status',
       'get /api/v1/metrics/public/live',
@@ -60,7 +96,7 @@ describe('the public OpenAPI document', () => {
       'get /monitoring/health',
       'get /monitoring/overview',
     ]);
-    expect(JSON.stringify(document)).not.toMatch(/"security|\/files\//);
+    expect(JSON.stringify(document)).not.toMatch(/"security|\{\*\}/);
   });
 
   it('documents every error as a problem document', () => {
@@ -106,9 +142,13 @@ describe('the public OpenAPI document', () => {
     expect(refusing.map(({ path }) => path)).toEqual([
       LATEST_VERSION,
       `${DOWNLOAD}/{platform}`,
-      '/feeds/{app}/{channel}/{protocol}/{*}',
-      '/feeds/{app}/{channel}/omaha/{*}',
-      '/tuf/{app}/{*}',
+      ...[
+        ...FEEDS,
+        'omaha/v1/update',
+        '{protocol}/{version}/{filename}',
+        '{protocol}/{filename}',
+      ].map((path) => `/feeds/{app}/{channel}/${path}`),
+      ...METADATA.filter((path) => path.includes('{channel}')).map((path) => `/tuf/{app}/${path}`),
     ]);
     const answer = document.paths['/api/v1/desktop/check-update']?.post?.responses['200'];
     expect(JSON.stringify(answer)).toContain('"not_entitled"');

@@ -5,7 +5,7 @@ import { createTestService, type TestService } from '../../support/service.ts';
 
 /** As `test/server/error-codes.test.ts`, for the questions of Omaha. */
 
-const OMAHA = 'POST /feeds/{app}/{channel}/omaha/{*}';
+const OMAHA = 'POST /feeds/{app}/{channel}/omaha/v1/update';
 const OMAHA_URL = '/feeds/desktop/stable/omaha/v1/update';
 
 const ledger = createErrorLedger();

@@ -27,6 +27,7 @@ const sessionSchema = z.strictObject({
 });
 
 const listSchema = {
+  operationId: 'listSessions',
   summary: 'List your sessions',
   tags: ['account'],
   response: {
@@ -36,6 +37,7 @@ const listSchema = {
 };
 
 const endOneSchema = {
+  operationId: 'endSession',
   summary: 'End one of your sessions',
   tags: ['account'],
   params: z.object({ session: word }),
@@ -46,6 +48,7 @@ const endOneSchema = {
 };
 
 const endAllSchema = {
+  operationId: 'endAllSessions',
   summary: 'End all your sessions, this one included',
   tags: ['account'],
   response: { 204: z.null(), ...errorResponses(...SIGNED_IN_CHANGE) },

@@ -28,12 +28,14 @@ const answerSchema = z.strictObject({
 });
 
 const readSchema = {
+  operationId: 'getAccount',
   summary: 'Read your account',
   tags: ['account'],
   response: { 200: answerSchema, ...errorResponses(...SIGNED_IN, 'document_newer') },
 };
 
 const changeSchema = {
+  operationId: 'changeAccount',
   summary: 'Change your name',
   tags: ['account'],
   body: z.object({ name: nameSchema.nullable() }),
@@ -41,6 +43,7 @@ const changeSchema = {
 };
 
 const eraseSchema = {
+  operationId: 'deleteAccount',
   summary: 'Delete your account',
   description:
     'Requires the password. Ends every session and deletes the account, its sessions and its developer keys permanently. The mail address can register again after two hours. Data at an external identity provider is not deleted, nor are messages sent with the contact form.',

@@ -22,6 +22,7 @@ const opensSchema = z
   .describe('`developer_keys`, `analytics`, `explain`, `channel:{app}/{channel}`.');
 
 const billingSchema = {
+  operationId: 'getBilling',
   summary: 'Read your tier and what it includes',
   tags: ['billing'],
   response: {
@@ -36,6 +37,7 @@ const billingSchema = {
 };
 
 const portalSchema = {
+  operationId: 'openBillingPortal',
   summary: 'Open the billing portal',
   description:
     'Answers with an address that contains a token for the portal. The token identifies the account and is signed with the keys of /.well-known/jwks.json: `typ` is portal+jwt, `aud` is the portal. It is valid for one minute. The portal must accept each `jti` only once.',

@@ -40,6 +40,7 @@ const keySchema = z.strictObject({
 });
 
 const listSchema = {
+  operationId: 'listDeveloperKeys',
   summary: 'List your developer keys',
   tags: ['developer keys'],
   response: {
@@ -49,6 +50,7 @@ const listSchema = {
 };
 
 const createSchema = {
+  operationId: 'createDeveloperKey',
   summary: 'Create a developer key',
   description: 'Only this answer contains the key: the service does not store it.',
   tags: ['developer keys'],
@@ -64,6 +66,7 @@ const createSchema = {
 };
 
 const revokeSchema = {
+  operationId: 'revokeDeveloperKey',
   summary: 'Revoke a developer key',
   tags: ['developer keys'],
   params: z.object({

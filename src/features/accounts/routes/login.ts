@@ -31,6 +31,7 @@ const EXAMPLE = {
 };
 
 const schema = {
+  operationId: 'signIn',
   summary: 'Sign in',
   tags: ['auth'],
   body: z

@@ -16,6 +16,7 @@ import { WITH_BODY, WRITING } from './error-codes.ts';
 import { clearSessionCookie, requireOwnScript, sessionCookieOf } from './session-cookie.ts';
 
 const schema = {
+  operationId: 'signOut',
   summary: 'Sign out',
   description:
     'Ends this session, or every session of the account. The client proves the session with an access token, a refresh token or the cookie; a request without any of them succeeds and ends nothing. Scope `global` requires an access token that expired at most an hour ago, or one of the two newest refresh tokens of the session.',

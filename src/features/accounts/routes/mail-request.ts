@@ -28,18 +28,28 @@ const ROUTES = [
   {
     path: 'resend-verification',
     kind: 'verification',
+    operationId: 'resendVerification',
     summary: 'Send the verification mail again',
   },
-  { path: 'request-reset', kind: 'reset', summary: 'Send a mail to choose a new password' },
+  {
+    path: 'request-reset',
+    kind: 'reset',
+    operationId: 'requestPasswordReset',
+    summary: 'Send a mail to choose a new password',
+  },
 ] as const;
 
 export function registerMailRequests(app: App, deps: AccountsDeps): void {
-  for (const { path, kind, summary } of ROUTES) {
-    app.post(`/api/v1/auth/${path}`, { schema: { ...schema, summary } }, async (request, reply) => {
-      const { provider } = openIdentity(deps);
-      await deps.tryLimit.consume(request.ip);
-      await provider.requestMail(kind, normalizeEmail(request.body.email));
-      return reply.code(202).send({ status: 'accepted' });
-    });
+  for (const { path, kind, ...named } of ROUTES) {
+    app.post(
+      `/api/v1/auth/${path}`,
+      { schema: { ...schema, ...named } },
+      async (request, reply) => {
+        const { provider } = openIdentity(deps);
+        await deps.tryLimit.consume(request.ip);
+        await provider.requestMail(kind, normalizeEmail(request.body.email));
+        return reply.code(202).send({ status: 'accepted' });
+      },
+    );
   }
 }

@@ -10,6 +10,7 @@ import { SIGNED_IN_CHANGE } from './error-codes.ts';
 import { newPasswordSchema, passwordSchema } from './request-field.ts';
 
 const schema = {
+  operationId: 'changePassword',
   summary: 'Change your password',
   description:
     'Requires the current password. Ends every other session and revokes every developer key; this session continues. After a 503 the new password may already be in force.',

@@ -21,6 +21,7 @@ import {
 const EXAMPLE = { refresh_token: '…', platform: 'linux', device: { id: EXAMPLE_DEVICE } };
 
 const schema = {
+  operationId: 'refreshSession',
   summary: 'Refresh a session',
   description: `Answers with the next refresh token. A client that did not get the answer can repeat the request for one minute and gets the same token; later use of a replaced token ends the session. A web client in cookie mode sends its cookie and the header ${FORGERY_HEADER}.`,
   tags: ['auth'],

@@ -39,6 +39,7 @@ const bodySchema = z
   .meta({ example: { email: EXAMPLE_EMAIL, password: EXAMPLE_PASSWORD } });
 
 const schema = {
+  operationId: 'register',
   summary: 'Register',
   description:
     'The answer does not tell whether the mail address already has an account: sign in to find out. Invalid invitations are all refused with the same error.',
