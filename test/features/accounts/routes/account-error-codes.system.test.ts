@@ -388,7 +388,7 @@ describe('error codes of accounts', () => {
     const signature = { key_id: 'someone', jws: 'x' };
     for (const [code, bytes] of [
       ['document_corrupt', Buffer.from('{')],
-      ['document_newer', renderEnvelope({ schema_version: 2 })],
+      ['document_newer', renderEnvelope({ schema_version: 3 })],
       ['root_missing', renderSealed({ ...signed, revision: 77 }, [signature]).bytes],
     ] as const) {
       const key = 'apps/desktop/catalog/0000000077.json';
