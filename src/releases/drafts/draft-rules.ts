@@ -161,7 +161,8 @@ function opensBy(
   before: DraftJson | undefined,
   mayOffer: boolean,
 ): DraftJson['opens'] {
-  if (!mayOffer || before?.opens === 'when_signed') return 'when_signed';
+  if (!mayOffer) return 'when_signed';
+  // Also when an operator began the draft: a command that holds its files back must not offer them.
   return mode === 'draft' ? 'on_command' : (before?.opens ?? 'when_complete');
 }
 

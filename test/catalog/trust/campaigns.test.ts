@@ -9,8 +9,10 @@ import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
+import { createSeededRandomness } from '../../support/clock.ts';
 import { readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
+import { rounds } from '../../support/rounds.ts';
 import { keysOf, makeSigner, type RootOptions } from '../../support/trust.ts';
 import type { World } from '../memory/live-catalog.ts';
 import { channelOf, ci, k1, k2, k3, must, offerIn, useTrustedWorld } from './trusted-world.ts';
@@ -115,6 +117,15 @@ beforeEach(async () => {
 });
 
 describe('an attacker with the bucket and the key of a service: cannot get into what CI signs', () => {
+  it('by a draft, when CI holds its files back', async () => {
+    await thiefDrafts({ version: '1.4.0' });
+    expect((await ciPublishes({ version: '1.4.0', mode: 'draft' })).status).toBe('draft');
+    expect((await ciPublishes({ version: '1.4.0', mode: 'draft' }, MAC)).status).toBe('draft');
+    await thiefDrafts({ version: '1.4.0' });
+    await open('1.4.0');
+    expect(await filesOf('1.4.0')).toEqual(['App-1.4.0.dmg', 'App-1.4.0.exe']);
+  });
+
   it('by a draft, when CI publishes its files', async () => {
     await thiefDrafts({ version: '1.4.0' });
     const { leftOut, status } = await ciPublishes({ version: '1.4.0' });
@@ -286,6 +297,44 @@ describe('a matrix of CI needs no person, and loses no file', () => {
     await open('2.0.0', { releasePartial: true });
     await job(BUILDS[2]);
     expect(await filesOf('2.0.0')).toEqual(ALL);
+  });
+
+  it('with jobs that are killed at each write and run again, while a thief makes drafts', async () => {
+    const random = createSeededRandomness(46);
+    let writes = 1;
+    for (let round = 0; round < rounds(5, 200); round++) {
+      const version = `2.${round}.0`;
+      const files: string[] = [];
+      for (const build of BUILDS) {
+        if (random.fraction() < 0.5) await thiefDrafts({ version }).catch(() => undefined);
+        const filename = nameOf(version, build);
+        const artifact = await makeArtifact(temporary.path, {
+          filename,
+          content: filename,
+          ...build,
+        });
+        const request = {
+          version,
+          channel: 'beta',
+          artifacts: [artifact],
+          mode: 'draft' as const,
+        };
+        const killedAt = 1 + (writes++ % 9);
+        let left = killedAt;
+        const create: typeof world.memory.create = async (...call) => {
+          if (left-- <= 0) throw new Error('killed');
+          return world.memory.create(...call);
+        };
+        const deps = { ...publisher(ci), store: { ...world.memory, create } };
+        await publish(deps, request).catch(() => undefined);
+        if (random.fraction() < 0.5) await thiefDrafts({ version }).catch(() => undefined);
+        await publish(publisher(ci), request);
+        files.push(filename);
+      }
+      if (random.fraction() < 0.5) await thiefDrafts({ version }).catch(() => undefined);
+      await open(version, { releasePartial: true });
+      expect(await filesOf(version), version).toEqual(files.sort());
+    }
   });
 
   it('and signs each manifest for its own channel alone', async () => {
