@@ -12,7 +12,6 @@ import type {
   OfferJson,
   RevisionJson,
 } from '../../catalog/documents/revision-document.ts';
-import { optionOf } from '../../catalog/draft-text.ts';
 import { draftIn } from '../../catalog/list-drafts.ts';
 import { type ManifestReference, readManifest, readRevision } from '../../catalog/read.ts';
 import { openOfferRight } from '../../catalog/trust/offer-right.ts';
@@ -21,6 +20,7 @@ import { AppError } from '../../core/errors.ts';
 import { findLocale, type Release, type ReleaseNotes } from '../../domain/release.ts';
 import { signedDraftOf, statementOf, withDraft, withoutDraft } from '../drafts/draft-rules.ts';
 import { channelsListing, checkRequest, type ListedRequest } from '../list/listed-release.ts';
+import { unsignedOffer } from '../trust/unsigned-offer.ts';
 import { isSameRelease } from './merge-release.ts';
 
 interface NotesRequest extends Omit<ListedRequest, 'channel'> {
@@ -133,6 +133,7 @@ interface Source {
  * continues no draft that another party made: an operator may have put other files into it.
  *
  * @returns by the names of the channels
+ * @throws AppError `key_required` for an offer that the keys of its channel have not signed
  */
 async function findSources(
   deps: WriterDeps,
@@ -144,6 +145,8 @@ async function findSources(
   for (const [name, channel] of listing) {
     const offer = visibleOffer(channel, { version });
     if (offer === undefined) continue;
+    // Comes before the command makes a manifest: it signs the manifest, and an operator may have replaced the offer.
+    if (right?.isSigned(name, offer) === false) throw unsignedOffer(name, version);
     const draft = draftIn(channel, version);
     const isContinued =
       draft !== undefined &&
@@ -270,12 +273,6 @@ async function commitCorrections(
       if (to.number === (draft ?? offer).manifest.number) continue;
       const manifest = { number: to.number, digest: to.digest };
       const corrected = { ...offer, ...(draft && statementOf(draft)), manifest };
-      if (right?.isSigned(name, offer) === false) {
-        throw new AppError(
-          'key_required',
-          `Too few keys of ${name} signed ${version}, so no client is offered it there. Sign it first: slipway sign ${version}${optionOf(name)}.`,
-        );
-      }
       if (right?.mayOffer(name, corrected, draft !== undefined) === false) {
         waiting.push(name);
         edited[name] = withDraft(channel, signedDraftOf(corrected, draft, { now }));

@@ -20,6 +20,7 @@ import {
   refuseRemoved,
 } from '../channels/channel-rules.ts';
 import { continued, type Holding, noDraft } from '../drafts/draft-rules.ts';
+import { unsignedOffer } from '../trust/unsigned-offer.ts';
 import { findMade } from './find-made.ts';
 import { type Contribution, mergeRelease } from './merge-release.ts';
 import { addsFiles, wasListed } from './refuse-other-bytes.ts';
@@ -94,7 +95,8 @@ function refuseUndrafted(
  * publisher has not committed.
  *
  * @param stored the newest manifest
- * @throws AppError `document_corrupt`, with the option that allows it
+ * @throws AppError `document_corrupt`, with the option that allows it; `key_required` when the command opens what no key of
+ *   the channel made or signed
  */
 export async function readPublishState(
   deps: WriterDeps,
@@ -155,6 +157,9 @@ export async function readPublishState(
       'key_required',
       `No key of ${name} made the draft ${version} (manifest ${unmade.number}), so nothing was offered. To look at it, and to offer it: slipway sign ${version}${optionOf(name)}.`,
     );
+  }
+  if (mode === 'open' && draft === undefined && base === undefined && offerRight !== undefined) {
+    throw unsignedOffer(name, version);
   }
   const needsFormer = wasListed(channels, removedVersions, version) && addsFiles(mine, offered);
   const former = needsFormer ? await readEveryManifest(deps, application, version) : [];

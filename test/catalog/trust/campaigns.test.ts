@@ -7,10 +7,11 @@ import type { Signer } from '../../../src/catalog/trust/signer.ts';
 import type { Release } from '../../../src/domain/release.ts';
 import { openDraft } from '../../../src/releases/drafts/open-draft.ts';
 import { correctNotes } from '../../../src/releases/publish/correct-notes.ts';
+import { promoteRelease } from '../../../src/releases/publish/promote-release.ts';
 import type { PublishRequest } from '../../../src/releases/publish/publish-request.ts';
 import { changeStatus } from '../../../src/releases/withdraw/change-status.ts';
 import { createSeededRandomness } from '../../support/clock.ts';
-import { readText } from '../../support/objects.ts';
+import { listKeys, readText } from '../../support/objects.ts';
 import { makeArtifact, makeTemporaryDirectory, publish } from '../../support/release.ts';
 import { rounds } from '../../support/rounds.ts';
 import { keysOf, makeSigner, type RootOptions } from '../../support/trust.ts';
@@ -109,6 +110,15 @@ const draftOf = ({ status: _s, reason: _r, rollout: _o, ...stated }: OfferJson) 
 });
 const forgeBeta = (edit: (beta: RevisionJson['channels'][string]) => unknown, channel = 'beta') =>
   forge((signed) => void edit(channelOf(signed, channel)), { signer: svc });
+
+/** A release of the thief, which no revision names any more, as a forged offer states it. */
+async function thiefsOffer(version: string): Promise<OfferJson> {
+  await thiefDrafts({ version, mode: 'offer' });
+  const drafts = must(channelOf(await present(), 'beta').drafts);
+  const { since: _since, opens: _opens, rollout: _rollout, ...stated } = must(drafts[0]);
+  await forgeBeta((beta) => Object.assign(beta, { drafts: [] }));
+  return { ...stated, status: 'active', reason: null };
+}
 
 beforeEach(async () => {
   world = trusted.begin();
@@ -250,6 +260,36 @@ describe('an attacker with the bucket and the key of a service: cannot get into 
     await thiefDrafts({ version: '1.4.0' });
     await ciPublishes({ version: '1.4.0' });
     expect(await filesOf('1.4.0')).toEqual(['App-1.4.0.exe']);
+  });
+
+  it('by an offer that no key of the channel signed, which CI opens, publishes to, or promotes', async () => {
+    const evil = await thiefsOffer('1.4.0');
+    await forgeBeta((beta) => beta.offers.push(evil));
+    await expect(open('1.4.0')).rejects.toThrow('Sign it first: slipway sign 1.4.0 --channel beta');
+    const promotion = { application: 'desktop', version: '1.4.0', create: false };
+    await expect(
+      promoteRelease(publisher(ci), { ...promotion, to: 'alpha', allowPrerelease: true }),
+    ).rejects.toThrow('slipway sign 1.4.0');
+    await ciPublishes({ version: '1.4.0' });
+    expect(await filesOf('1.4.0')).toEqual(['App-1.4.0.exe']);
+  });
+
+  it('by an offer in the place of a signed one, whose notes CI corrects', async () => {
+    const planted = await thiefsOffer('1.3.0');
+    const honest = offerIn(await present(), 0, 'beta');
+    await forgeBeta((beta) => beta.offers.splice(0, 1, planted));
+    const before = await listKeys(world.memory, 'apps/desktop/releases/1.3.0/');
+    await expect(notes('1.3.0')).rejects.toThrow('Too few keys of beta signed 1.3.0');
+    // Otherwise the thief names a manifest that CI has just signed.
+    expect(await listKeys(world.memory, 'apps/desktop/releases/1.3.0/')).toEqual(before);
+    const newest = must(await readNewestManifest(publisher(), 'desktop', '1.3.0'));
+    await forgeBeta((beta) => {
+      beta.offers.splice(0, 1, honest);
+      const { number, digest } = newest;
+      Object.assign(beta, { drafts: [draftOf({ ...planted, manifest: { number, digest } })] });
+    });
+    await notes('1.3.0', 'y');
+    expect(await filesOf('1.3.0')).toEqual(['App-1.3.0.exe']);
   });
 
   it('by an older set of notes, or by a draft with a manifest that is not there', async () => {
