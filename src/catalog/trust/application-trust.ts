@@ -411,15 +411,24 @@ export function createApplicationTrust({
     const parent = await delegationsUnder(root).catch(ignoreCorrupt);
     if (parent === undefined) return;
     const named = new Map(Object.entries(trust?.channels ?? {}));
-    const facts = { revision, named, stated: parent.roles };
-    const readRefused = async (): Promise<ReadonlySet<string>> => {
-      const signed = await rolesUnder(root, trust);
-      return new Set([...named.keys()].filter((channel) => !signed.has(channel)));
+    const refused = new Set<string>();
+    const unreadable = new Map<string, string>();
+    const look = async ([channel, reference]: readonly [string, MetadataReference]) => {
+      // A flipped bit in one answer does not make the role corrupt.
+      const readAgain = (error: unknown) => {
+        ignoreCorrupt(error);
+        return readRole(channel, reference, root);
+      };
+      try {
+        const role = await readRole(channel, reference, root).catch(readAgain);
+        if (role === undefined) refused.add(channel);
+      } catch (error) {
+        if (!isAppError(error, 'document_corrupt')) throw error;
+        unreadable.set(channel, error.message);
+      }
     };
-    // The numbers come first: they need no request.
-    const why =
-      findRoleProblem({ ...facts, refused: new Set() }) ??
-      findRoleProblem({ ...facts, refused: await readRefused() });
+    await Promise.all([...named].map(look));
+    const why = findRoleProblem({ revision, named, refused, unreadable, stated: parent.roles });
     if (why === undefined) return;
     throw new AppError('document_corrupt', `Revision ${revision} of ${application} ${why}.`);
   };

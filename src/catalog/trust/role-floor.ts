@@ -9,6 +9,8 @@ export interface NamedRoles {
   readonly named: ReadonlyMap<string, MetadataReference>;
   /** The channels whose named role too few keys signed, as the ruling root counts keys. */
   readonly refused: ReadonlySet<string>;
+  /** Sentences about the named roles that are missing or altered, by the names of the channels. */
+  readonly unreadable: ReadonlyMap<string, string>;
   /** The roles that the ruling root states. */
   readonly stated: StatedRoles;
 }
@@ -22,13 +24,15 @@ export interface NamedRoles {
  *   not use up the versions.
  * - No role is older than the ruling root states, and no other role has the stated version. People signed the statement.
  * - Enough keys signed each role, unless the ruling root states this very role: when people remove keys, a role may lose
- *   its signatures. A root of a development version states no roles. Under it, such a role offers nothing, and the revision
- *   counts.
+ *   its signatures. A root of before roots stated roles says nothing about that, so such a role only offers nothing.
+ * - Each role is there, unless the ruling root states it. No process can read a state whose role is missing, so an operator
+ *   who names a role that never existed would stop every command, the removal of the operator's key too.
  */
 export function findRoleProblem({
   revision,
   named,
   refused,
+  unreadable,
   stated,
 }: NamedRoles): string | undefined {
   for (const [channel, { version, digest }] of named) {
@@ -39,7 +43,12 @@ export function findRoleProblem({
     if (floor?.version === version && floor.digest !== digest) {
       return `names another version ${version} of the role of ${channel} than the root of trust states`;
     }
-    if (stated === undefined || !refused.has(channel) || floor?.version === version) continue;
+    if (floor?.version === version) continue;
+    const why = unreadable.get(channel);
+    if (why !== undefined) {
+      return `names version ${version} of the role of ${channel}, which no process can read: ${why.replace(/\.$/, '')}`;
+    }
+    if (stated === undefined || !refused.has(channel)) continue;
     return `names version ${version} of the role of ${channel}, which too few keys of ${channel} signed`;
   }
   for (const [channel, floor] of stated ?? []) {

@@ -10,6 +10,7 @@ const GOOD: NamedRoles = {
   revision: 10,
   named: roles({ stable: [3, a] }),
   refused: new Set(),
+  unreadable: new Map(),
   stated: roles({ stable: [2, b] }),
 };
 
@@ -25,6 +26,10 @@ describe('the roles that a revision names', () => {
     [
       'a role of a channel that the root does not state',
       { named: roles({ stable: [3, a], beta: [1, a] }) },
+    ],
+    [
+      'the stated role although it cannot be read: the reader of the roles says so',
+      { named: roles({ stable: [2, b] }), unreadable: new Map([['stable', 'It is missing.']]) },
     ],
     ['no role where the root states none', { named: roles({}), stated: roles({}) }],
     [
@@ -64,6 +69,11 @@ describe('the roles that a revision names', () => {
       'another role of the stated version',
       { named: roles({ stable: [2, a] }) },
       'names another version 2 of the role of stable than the root of trust states',
+    ],
+    [
+      'a role that is missing',
+      { unreadable: new Map([['stable', 'It is missing.']]) },
+      'names version 3 of the role of stable, which no process can read: It is missing',
     ],
     [
       'a role that too few keys signed',

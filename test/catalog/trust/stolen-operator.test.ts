@@ -178,6 +178,21 @@ describe('an attacker with the bucket and the key of an operator: cannot stop a 
       k3,
       async (number) => ({ stable: await storeRole('stable', () => ({ version: number }), k3) }),
     ],
+    ['a role that never existed', svc, async () => ({ stable: { version: 3, digest: NOWHERE } })],
+    [
+      'a role that nobody can read',
+      ci,
+      async () => ({
+        beta: await storeRole('beta', () => ({ version: 2, x_slipway_channel: 5 }), ci),
+      }),
+    ],
+    [
+      'the role of another channel',
+      ci,
+      async () => ({
+        beta: await storeRole('beta', () => ({ version: 2, x_slipway_channel: 'stable' }), ci),
+      }),
+    ],
     ['a channel without keys', svc, async () => ({ nightly: { version: 1, digest: NOWHERE } })],
   ])('with %s', async (_name, thief, roles) => {
     const warm = await start();
