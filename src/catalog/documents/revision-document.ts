@@ -230,14 +230,25 @@ const revisionOutlineSchema = revisionSchema
     error: `is more than ${REVISION_REACH} above the revision that it was made from`,
   });
 
+/**
+ * A draft that a later revision discarded cannot be known yet. Such a number would make each publisher of the version
+ * discard its own manifests.
+ */
+const discardedUpTo = (number: number) =>
+  discardedSchema.refine(({ revision }) => revision <= number, {
+    path: ['revision'],
+    error: 'is above the number of the revision that states it',
+  });
+
 /** Like `revisionSchema.safeParse`, in steps. Also refuses a revision that is beyond {@link REVISION_REACH}. */
 export const checkRevision: Check<RevisionJson> = function* (value) {
   const outline = revisionOutlineSchema.safeParse(value);
   if (!outline.success) return outline;
+  const listSchemas = { ...CHANNEL_LISTS, discarded: discardedUpTo(outline.data.revision) };
   const channels: [string, ChannelJson][] = [];
   for (const [name, channel] of Object.entries(outline.data.channels)) {
     const lists: Record<string, readonly unknown[]> = {};
-    for (const [field, schema] of Object.entries(CHANNEL_LISTS)) {
+    for (const [field, schema] of Object.entries(listSchemas)) {
       const list = channel[field as keyof typeof CHANNEL_LISTS];
       if (list === undefined) continue;
       const items = yield* parseItemsInSteps<z.ZodType>(list, schema, ['channels', name, field]);

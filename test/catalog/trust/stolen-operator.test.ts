@@ -5,6 +5,7 @@ import {
   delegationsKey,
   freshnessKey,
   freshnessPrefix,
+  hintKey,
   revisionKey,
   roleKey,
 } from '../../../src/catalog/keys.ts';
@@ -224,6 +225,29 @@ describe('an attacker with the bucket and the key of an operator: cannot stop a 
     }
   });
 
+  it.each([
+    [
+      'a hint far above the others',
+      (signed: RevisionJson) => Object.assign(signed, { hint: LAST }),
+    ],
+    [
+      'a draft that a later revision discarded',
+      (signed: RevisionJson) =>
+        Object.assign(channelOf(signed, 'beta'), {
+          discarded: [{ version: '1.4.0', revision: LAST, at: '2026-11-21T09:00:00.000Z' }],
+        }),
+    ],
+  ])('with %s', async (_name, edit) => {
+    await forge(edit, { signer: svc });
+    await world.memory.create(hintKey(LAST + 1), Buffer.from('{}'));
+    await world.memory.create(hintKey(LAST), Buffer.from('{}'));
+    const skip = printedSkips(await messageOf(yank('1.3.0', k1)));
+    await changeKeys(OPTIONS, WITHOUT_SVC, { removed: [svc], skip });
+    await publishTo('beta', '1.4.0', ci);
+    await publishTo('stable', '1.2.0', k1, k2);
+    expect(await offeredCold()).toBe('1.2.0');
+  });
+
   it('with numbers that it jumps to, and with garbage', async () => {
     const warm = await start();
     const seconds = Math.floor(world.clock.now() / 1000);
@@ -248,6 +272,7 @@ describe('an attacker with the bucket and the key of an operator: cannot stop a 
   });
 
   it.each([
+    ['names a missing root', { trust: { root: { version: 7, digest: NOWHERE } } }],
     ['names a later revision', { revision: 150, digest: NOWHERE }],
     ['names another revision of this number', { digest: NOWHERE }],
     ['names a revision far above', { revision: LAST, digest: NOWHERE }],
