@@ -191,6 +191,8 @@ async function readHint(
   store: ObjectStore,
   number: number,
 ): Promise<Hint | 'missing' | 'unreadable'> {
+  // There is no next number. An attacker may store an object where rounding leads, and no search would end.
+  if (!Number.isSafeInteger(number)) return 'missing';
   try {
     return (await readDocument(store, hintSequence, number))?.signed ?? 'missing';
   } catch (error) {

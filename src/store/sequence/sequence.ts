@@ -387,7 +387,10 @@ export async function findLast<T>(
   sequence: Pick<Sequence<T>, 'key'>,
   from = 0,
 ): Promise<number> {
-  const isTaken = (number: number): Promise<boolean> => isPresent(store, sequence.key(number));
+  // Above the largest safe integer, adding 1 changes nothing. An attacker may name such a number, and the search would not
+  // end.
+  const isTaken = async (number: number): Promise<boolean> =>
+    Number.isSafeInteger(number) && (await isPresent(store, sequence.key(number)));
   let taken = from;
   let step = 1;
   while (await isTaken(taken + step)) {
