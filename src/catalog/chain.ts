@@ -57,20 +57,37 @@ export function brokenChain(
 }
 
 /**
+ * True when `next` proves that the history of its store has `saved`: `next` was made from it, or an operator allowed the
+ * change to skip it. A revision that was made from a later one names only that one, so it proves nothing here.
+ */
+export function provesHistory(saved: Link, { previous, skipped }: Link): boolean {
+  if (previous?.revision === saved.revision) return previous.digest === saved.digest;
+  const isEarlier = (previous?.revision ?? 0) < saved.revision;
+  return isEarlier && skipped.some(({ number }) => number === saved.revision);
+}
+
+/**
+ * Decides whether the store still continues the state that this process has saved.
+ *
  * @param seen the newest revision that this process knows
  * @param stored the store's document of the same number; undefined when there is none
- * @throws AppError `document_corrupt` when the store has another revision under this number, or none
+ * @param next the first readable revision in the store above that number. An attacker, or a fault, may delete a revision
+ *   from the middle: the next one then proves that the store did not go back
+ * @throws AppError `document_corrupt` when the store has another revision under this number, or none and no proof
  */
 export function refuseRollback(
   application: string,
   seen: Entry<Chained>,
   stored: Chained | 'corrupt' | undefined,
+  next?: Chained,
 ): void {
   // A corrupt document does not prove a rollback. The chain check decides about the next revision, which names the
   // corrupt documents that it skips.
   if (stored === 'corrupt' || stored?.digest === seen.document.digest) return;
+  const isGone = stored === undefined;
+  if (isGone && next && provesHistory(linkOf(seen.document), linkOf(next))) return;
   throw new AppError(
     'document_corrupt',
-    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${stored === undefined ? 'gone' : 'another one now'}. Serving the saved one. If this is intended (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
+    `The store's catalog of ${application} went backwards: revision ${seen.number}, seen before, is ${isGone ? 'gone' : 'another one now'}. Serving the saved one. If this is intended (a new bucket under an old name), delete the saved state in DATA_DIR and start again.`,
   );
 }

@@ -1,6 +1,6 @@
 import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../core/clock.ts';
-import { AppError, isAppError } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { runInTurns } from '../../core/run-in-turns.ts';
 import type { ChannelView } from '../../domain/channel.ts';
@@ -8,9 +8,8 @@ import type { Offer } from '../../domain/offer.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { isPresent } from '../../store/presence.ts';
 import { createRefusals, type Refusals } from '../../store/sequence/read-checked.ts';
-import { type Announced, type Entry, higher, readDocument } from '../../store/sequence/sequence.ts';
-import { brokenChain, refuseRollback } from '../chain.ts';
-import { unpackRevision } from '../documents/packed-document.ts';
+import { type Announced, type Entry, higher } from '../../store/sequence/sequence.ts';
+import { brokenChain } from '../chain.ts';
 import type { Confirmation } from '../following/decide-freshness.ts';
 import { createFollower } from '../following/follow.ts';
 import { type LiveRevision, liveRevisionSequence } from '../following/live-revision.ts';
@@ -40,6 +39,7 @@ import {
   reduce,
 } from './application-state.ts';
 import { createFileContents } from './file-contents.ts';
+import { matchSaved, type ReadingStart } from './match-saved.ts';
 import type { LoadedRelease } from './read-release.ts';
 import { createReleaseLoader } from './release-loader.ts';
 import type { SavedState } from './saved-state.ts';
@@ -235,7 +235,7 @@ interface Parts extends ApplicationCatalogDeps, VerificationParts {
   /** Undefined for an application without a root of trust. */
   readonly watch: FreshnessWatch | undefined;
   readonly unknown: UnknownState<LiveRevision>;
-  /** The digest of the newest saved revision for which {@link matchSaved} found the same revision in the store. */
+  /** The digest of the newest saved revision for which `matchSaved` found the same revision in the store. */
   readonly matched: { digest: string | undefined };
   /** The lost revision that this process last searched for, and the time of that search in milliseconds. */
   readonly lookedFor: { number: number; at: number };
@@ -297,15 +297,18 @@ async function readRevisions(parts: Parts) {
   const { store, application, state, refusals, unknown, trust, watch } = parts;
   const { position, source } = state();
   const sequence = liveRevisionSequence(application, trust);
+  const verify = (entry: Entry<LiveRevision>, before: Entry<LiveRevision> | undefined) =>
+    brokenChain(application, before, entry) ?? olderTrust(trust?.of(application), before, entry);
   const seen = position?.newest;
-  if (source === 'saved' && seen !== undefined) await matchSaved(parts, seen);
-  const read = await readOn(store, sequence, position, {
+  const isSaved = source === 'saved' && seen !== undefined;
+  const moved = isSaved ? await matchSaved(parts, seen, verify) : undefined;
+  const start: ReadingStart = moved ?? { position };
+  const read = await readOn(store, sequence, start.position, {
     refusals,
     unknown,
-    announced: higher(parts.announced(), watch?.floor()),
-    lookForLost: () => isLookDue(parts),
-    verify: (entry, before = seen) =>
-      brokenChain(application, before, entry) ?? olderTrust(trust?.of(application), before, entry),
+    announced: higher(higher(parts.announced(), watch?.floor()), start.listed),
+    lookForLost: () => start.listed !== undefined || isLookDue(parts),
+    verify: (entry, before = start.position?.newest) => verify(entry, before),
   });
   const rootless = read.failure === undefined ? trust?.withoutRoot(application) : undefined;
   await rootless?.look(read.position.newest?.document);
@@ -339,27 +342,6 @@ function isLookDue({ announced, watch, lookedFor, clock, lossIntervalMs }: Parts
   lookedFor.number = number;
   lookedFor.at = clock.now();
   return true;
-}
-
-/** Compares the saved revision with the same revision in the store, once for each saved revision. */
-async function matchSaved(
-  { store, application, refusals, matched, trust }: Parts,
-  seen: Entry<LiveRevision>,
-): Promise<void> {
-  if (matched.digest === seen.document.digest) return;
-  const sequence = liveRevisionSequence(application, trust);
-  const saved = await unpackRevision(seen.document.document);
-  // The bytes are nearly always equal, and parsing the revisions of a thousand applications would take seconds.
-  const parse: typeof sequence.parse = async (bytes, number) =>
-    saved.equals(bytes) ? seen.document : sequence.parse(bytes, number);
-  const stored = await readDocument(store, { ...sequence, parse }, seen.number, refusals).catch(
-    (error: unknown) => {
-      if (isAppError(error, 'document_corrupt')) return 'corrupt' as const;
-      throw error;
-    },
-  );
-  refuseRollback(application, seen, stored);
-  matched.digest = seen.document.digest;
 }
 
 /**
