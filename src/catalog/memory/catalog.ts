@@ -13,6 +13,7 @@ import {
   type ApplicationHealth,
   type ApplicationState,
   hasOnlyDrafts,
+  isUntried,
   usabilityOf,
 } from './application-state.ts';
 import { createLoadedApplications } from './loaded-applications.ts';
@@ -175,6 +176,8 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       // follower reads hints only here, to learn that an announced revision was deleted and that the state is unknown.
       await keepUp.followHints().catch(ignoreLogged);
       await applications.refreshList().catch(ignoreLogged).finally(onList);
+      // The applications with a saved state were read before the hints.
+      await applications.refreshAnnounced();
       void completeAll();
       if (phase === 'stopped') return;
       phase = 'started';
@@ -224,7 +227,11 @@ export function createCatalog(deps: CatalogDeps): Catalog {
       const usability = usabilityOf(catalog.state(), clock.now(), staleMaxMs);
       const refusal = catalog.reader.refusal();
       if (refusal !== undefined && usability !== 'empty') throw notKnownToBeNew(refusal);
-      if (usability === 'usable') return catalog.reader;
+      if (usability === 'usable') {
+        // Behind a saved state, the store may have a withdrawal.
+        if (isUntried(catalog.state())) applications.readFirst(name);
+        return catalog.reader;
+      }
       if (usability === 'empty') throw unknownApplication(name);
       if (isAppError(catalog.state().failure, 'root_missing')) throw withoutRoot(name);
       if (usability === 'unknown') {

@@ -8,7 +8,7 @@ import {
   createApplicationCatalog,
 } from './application-catalog.ts';
 import { type ApplicationList, createApplicationList } from './application-list.ts';
-import { isUnreached, isUntried } from './application-state.ts';
+import { type ApplicationState, isUnreached, isUntried } from './application-state.ts';
 
 /** The catalogs that this process has loaded, for the applications in the list and in the saved state. */
 interface LoadedApplications {
@@ -17,7 +17,10 @@ interface LoadedApplications {
   /** The highest revision of each application that hints announce. */
   readonly announced: AnnouncedRevisions;
   onAnnounced(announced: AnnouncedRevisions): void;
-  /** Starts from the saved state, if the disk has a saved state. */
+  /**
+   * Starts from the saved state, if the disk has a saved state. Begins to read each restored application at once, and does
+   * not wait for these reads: a release may have been withdrawn since the state was saved.
+   */
   restore(): Promise<void>;
   /**
    * Reads the list, and then each application that this process has not read yet.
@@ -26,6 +29,8 @@ interface LoadedApplications {
    *   read; the state of an application contains its problems
    */
   refreshList(): Promise<void>;
+  /** Reads the applications again that were read before a hint announced a later revision. Never throws. */
+  refreshAnnounced(): Promise<void>;
   /**
    * Reads an application before other applications, because a client waits for it. The application's state and the log
    * contain a failure.
@@ -132,7 +137,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       firstReads.get(name) ??
       firstReadsLimit(async () => {
         // `readFirst` may have read the application meanwhile, for a client.
-        if (isUntried(catalog.state())) await catalog.refresh();
+        if (isFirstReadDue(catalog.state())) await catalog.refresh();
       }).finally(() => firstReads.delete(name));
     firstReads.set(name, reading);
     return reading;
@@ -151,7 +156,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     list.names().filter(isServed).forEach(getOrCreate);
     // Includes an application from the saved state that is not listed: such a store was rolled back, and the status
     // must report that.
-    const untried = [...byName].filter(([, { state }]) => isUntried(state()));
+    const untried = [...byName].filter(([, { state }]) => isFirstReadDue(state()));
     // The log and the application's state contain the failure already.
     const reads = Promise.allSettled(untried.map(([name, catalog]) => firstRead(name, catalog)));
     await waitAtMost(clock, FIRST_READS_WAIT_MS, reads);
@@ -178,8 +183,20 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       list.noteRestored();
       for (const name of names) {
         const confirmedAt = saved.confirmedAt[name] ?? 0;
-        await byName.get(name)?.restore({ confirmedAt, proven: saved.proven?.[name] });
+        const catalog = getOrCreate(name);
+        await catalog.restore({ confirmedAt, proven: saved.proven?.[name] });
+        // Without a saved revision, the read must know what hints announce: the newest revision may have been deleted.
+        if (catalog.state().source === 'saved') firstRead(name, catalog).catch(ignoreLogged);
       }
+    },
+    refreshAnnounced: async () => {
+      const behind = [...byName].filter(([name, { state }]) => {
+        const { position } = state();
+        return position !== undefined && (announced.get(name)?.number ?? 0) > position.last;
+      });
+      if (behind.length === 0) return;
+      const reads = behind.map(([, catalog]) => firstReadsLimit(() => catalog.refresh()));
+      await waitAtMost(clock, FIRST_READS_WAIT_MS, Promise.allSettled(reads));
     },
     refreshFailed: async () => {
       if (list.failure()?.kind === 'unavailable') await refreshList();
@@ -194,7 +211,7 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
       if (catalog === undefined || askedFor.has(name) || !isUntried(catalog.state())) return;
       askedFor.add(name);
       askedForLimit(() => catalog.refresh())
-        .catch(() => undefined)
+        .catch(ignoreLogged)
         .finally(() => askedFor.delete(name));
     },
     refreshApplication: async (name) => {
@@ -207,3 +224,11 @@ export function createLoadedApplications(deps: LoadedApplicationsDeps): LoadedAp
     },
   };
 }
+
+/** True until the store has answered the first read: an outage at the start must not delay the read until its turn. */
+function isFirstReadDue(state: ApplicationState): boolean {
+  return isUntried(state) || (state.source === 'saved' && isUnreached(state));
+}
+
+/** Ignores a failure that the log and the application's state already contain. */
+function ignoreLogged(): void {}
