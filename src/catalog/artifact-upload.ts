@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { AppError, isAppError } from '../core/errors.ts';
 import type { Artifact } from '../domain/release.ts';
 import { createBytesSource, createFileSource } from '../store/file-source.ts';
@@ -6,6 +5,7 @@ import type { UploadOptions } from '../store/object-store.ts';
 import type { AppendDeps } from '../store/sequence/append.ts';
 import { artifactKey, artifactObject, clockKey } from './keys.ts';
 import type { ReaderDeps } from './read.ts';
+import { readFileTwice } from './read-file-twice.ts';
 
 /** Uploads artifacts. It stores them by content, and uses a stored artifact again where that is safe. */
 
@@ -114,7 +114,7 @@ function send(
 
 /** False also when `gc` has just deleted the object. */
 async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<boolean> {
-  return hashObject(deps, key).then(
+  return hashObject(deps, key, sha256).then(
     (stored) => stored === sha256,
     (error: unknown) => {
       if (isAppError(error, 'artifact_mismatch')) return false;
@@ -123,24 +123,31 @@ async function isIntact(deps: ReaderDeps, key: string, sha256: string): Promise<
   );
 }
 
+interface Hasher {
+  update(chunk: Uint8Array): unknown;
+}
+
 /**
- * Computes the SHA-256 of a stored object's bytes, in hex. It reads the object in pieces, so it needs little memory.
+ * Computes the SHA-256 of a stored file, in hex. Reads it in pieces, so it needs little memory, and again when the bytes
+ * are not the expected ones: see {@link readFileTwice}.
  *
- * @param others further hashes, which get the same bytes
- * @throws AppError `artifact_mismatch` when the object is missing
+ * @param expected SHA-256 in hex, as a manifest states it
+ * @param makeOthers makes further hashes, which get the same bytes. Each read begins with new ones; those of the last
+ *   read count
+ * @throws AppError `artifact_mismatch` when the object is missing; `store_unavailable`, `store_denied`
  */
 export async function hashObject(
   { store }: ReaderDeps,
   key: string,
-  others: readonly { update(chunk: Uint8Array): unknown }[] = [],
+  expected: string,
+  makeOthers: () => readonly Hasher[] = () => [],
 ): Promise<string> {
-  const object = await store.read(key);
-  if (object === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
-  const hash = createHash('sha256');
-  for await (const chunk of object.stream) {
-    for (const each of [hash, ...others]) each.update(chunk);
-  }
-  return hash.digest('hex');
+  const read = await readFileTwice(store, { key, expected }, async (chunks) => {
+    const others = makeOthers();
+    for await (const chunk of chunks) for (const each of others) each.update(chunk);
+  });
+  if (read === undefined) throw new AppError('artifact_mismatch', `${key} is missing.`);
+  return read.sha256;
 }
 
 /**

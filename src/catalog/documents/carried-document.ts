@@ -45,7 +45,7 @@ export async function ensureCarried(
     const isSafe =
       known.has(object) ||
       (await readStoreTime(deps)) - stored.lastModified.getTime() < REUSE_AGE_MAX_MS;
-    if (isSafe && (await hashObject(deps, key)) === sha256) return object;
+    if (isSafe && (await hashObject(deps, key, sha256)) === sha256) return object;
   }
   throw new AppError(
     'store_unavailable',

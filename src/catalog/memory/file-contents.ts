@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
 import type { Clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.ts';
+import { readFileTwice } from '../read-file-twice.ts';
 import type { FileResult, SavedState } from './saved-state.ts';
 import { shareRun } from './shared-run.ts';
 
@@ -127,7 +127,8 @@ export function createFileContents(
 
   const read = async (doubt: Doubt): Promise<void> => {
     const { key, sha256, releases } = doubt;
-    const found = await readBytes(store, doubt, stopping);
+    const file = { key, expected: sha256, signal: stopping };
+    const found = await readFileTwice(store, file, ignoreChunks);
     doubts.delete(key);
     // The verification of the release reports a missing file.
     if (found === undefined) return;
@@ -202,31 +203,6 @@ function isYounger({ storedAt }: NamedFile, lastModified: Date): boolean {
   return storedAt !== undefined && lastModified.getTime() > Date.parse(storedAt) + TOLERANCE_MS;
 }
 
-/**
- * Hashes a stored file. One wrong answer proves nothing, so the bytes are wrong only when a second read over a new
- * connection returns the same bytes. Undefined when the file is missing.
- *
- * @throws AppError `store_unavailable`, also when the two reads differ; `store_denied`
- */
-async function readBytes(
-  store: ObjectStore,
-  { key, sha256 }: NamedFile,
-  signal: AbortSignal,
-): Promise<{ readonly sha256: string; readonly etag: string } | undefined> {
-  const readOnce = async (fresh: boolean) => {
-    const object = await store.read(key, { fresh, signal });
-    if (object === undefined) return undefined;
-    const hash = createHash('sha256');
-    for await (const chunk of object.stream) hash.update(chunk);
-    return { sha256: hash.digest('hex'), etag: object.etag };
-  };
-  const first = await readOnce(false);
-  if (first === undefined || first.sha256 === sha256) return first;
-  const second = await readOnce(true);
-  if (second === undefined || second.sha256 === sha256) return second;
-  if (second.sha256 === first.sha256 && second.etag === first.etag) return second;
-  throw new AppError(
-    'store_unavailable',
-    `Two reads of ${key} returned different bytes, so neither is used.`,
-  );
+async function ignoreChunks(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks);
 }

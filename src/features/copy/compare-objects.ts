@@ -68,7 +68,7 @@ async function compareFiles(
   { from, to }: CopyDeps,
   { source: { key, sha256 = '' } }: Pair,
 ): Promise<Verdict> {
-  const hash = ({ store }: CopySide) => hashTwice(store, key, sha256);
+  const hash = ({ store }: CopySide) => hashUnlessGone(store, key, sha256);
   const [here, there] = await Promise.all([hash(from), hash(to)]);
   return verdictOf(
     key,
@@ -77,15 +77,14 @@ async function compareFiles(
   );
 }
 
-/** Hashes again after a wrong hash, because one wrong answer does not prove corruption. Undefined: the file is gone. */
-async function hashTwice(
+/** Undefined: the file is gone. */
+async function hashUnlessGone(
   store: ObjectStore,
   key: string,
   expected: string,
 ): Promise<string | undefined> {
   try {
-    const first = await hashObject({ store }, key);
-    return first === expected ? first : await hashObject({ store }, key);
+    return await hashObject({ store }, key, expected);
   } catch (error) {
     if (isAppError(error, 'artifact_mismatch')) return undefined;
     throw error;

@@ -235,14 +235,15 @@ async function verifyFile(
   if (!deep && file.isAlwaysRead !== true) return;
   const signatures = tauriPubkey === null ? [] : signaturesOf(file, tauriPubkey);
   const edSignatures = sparklePubkey === null ? [] : edSignaturesOf(file);
+  const named = { object: key, sha256: file.sha256 };
   const read =
     sparklePubkey !== null && edSignatures.length > 0
-      ? await checkSparkleFile(deps, key, edSignatures, sparklePubkey)
+      ? await checkSparkleFile(deps, named, edSignatures, sparklePubkey)
       : undefined;
   const { sha256, isValid } =
     tauriPubkey === null || signatures.length === 0
-      ? (read ?? { sha256: await hashObject(deps, key), isValid: true })
-      : await checkSignedFile(deps, { object: key, signatures, publicKey: tauriPubkey });
+      ? (read ?? { sha256: await hashObject(deps, key, file.sha256), isValid: true })
+      : await checkSignedFile(deps, { ...named, signatures, publicKey: tauriPubkey });
   counts.bytesRead += info.size;
   if (sha256 !== file.sha256) {
     throw mismatch(`${key} has other bytes than its manifest states: its sha256 is ${sha256}.`);

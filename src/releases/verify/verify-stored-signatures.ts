@@ -22,25 +22,31 @@ import { ensureSparkleSigned, nameOf } from './verify-stored-sparkle.ts';
 interface SignedFile {
   /** The key of the file in the store. */
   readonly object: string;
+  /** Hex, as the manifest states it. */
+  readonly sha256: string;
   readonly signatures: readonly MinisignSignature[];
   readonly publicKey: MinisignPublicKey;
 }
 
 /**
- * Reads a stored file once. Keeps it in memory only when a signature is a legacy one.
+ * Reads a stored file, and keeps it in memory only when a signature is a legacy one.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
  * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSignedFile(
   deps: ReaderDeps,
-  { object, signatures, publicKey }: SignedFile,
+  { object, sha256: expected, signatures, publicKey }: SignedFile,
 ): Promise<{ readonly sha256: string; readonly isValid: boolean }> {
-  const hash = createHash(SIGNED_HASH);
-  const chunks: Uint8Array[] = [];
+  let hash = createHash(SIGNED_HASH);
+  let chunks: Uint8Array[] = [];
   const isLegacy = signatures.some(({ algorithm }) => algorithm === 'Ed');
-  const whole = { update: (chunk: Uint8Array) => chunks.push(chunk) };
-  const sha256 = await hashObject(deps, object, isLegacy ? [hash, whole] : [hash]);
+  const sha256 = await hashObject(deps, object, expected, () => {
+    hash = createHash(SIGNED_HASH);
+    chunks = [];
+    const whole = { update: (chunk: Uint8Array) => chunks.push(chunk) };
+    return isLegacy ? [hash, whole] : [hash];
+  });
   const signed = { ED: hash.digest(), Ed: Buffer.concat(chunks) };
   const isValid = signatures.every((each) =>
     isValidSignature(signed[each.algorithm], each, publicKey),
@@ -116,7 +122,7 @@ async function ensureSignedFile(
     );
   }
   const key = artifactKey(application, object);
-  const read = await checkSignedFile(deps, { object: key, signatures, publicKey });
+  const read = await checkSignedFile(deps, { object: key, sha256, signatures, publicKey });
   if (read.sha256 !== sha256) {
     throw new AppError(
       'artifact_mismatch',

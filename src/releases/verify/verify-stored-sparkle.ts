@@ -10,19 +10,22 @@ import { createSparkleCheck, edSignaturesOf, isValidAppcast } from './verify-spa
 /** Verifies Sparkle signatures over files in the store. */
 
 /**
- * Reads a stored file once, in bounded memory.
+ * Reads a stored file, in bounded memory.
  *
  * @returns its SHA-256 in hex, and whether the key verifies every signature
  * @throws AppError `artifact_mismatch` when the file is missing
  */
 export async function checkSparkleFile(
   deps: ReaderDeps,
-  object: string,
+  file: { readonly object: string; readonly sha256: string },
   values: readonly string[],
   key: SparklePublicKey,
 ): Promise<{ readonly sha256: string; readonly isValid: boolean }> {
-  const checks = values.map((value) => createSparkleCheck(value, key));
-  const sha256 = await hashObject(deps, object, checks);
+  let checks: readonly ReturnType<typeof createSparkleCheck>[] = [];
+  const sha256 = await hashObject(deps, file.object, file.sha256, () => {
+    checks = values.map((value) => createSparkleCheck(value, key));
+    return checks;
+  });
   return { sha256, isValid: checks.every((check) => check.isValid()) };
 }
 
@@ -43,7 +46,7 @@ export async function ensureSparkleSigned(
     const values = edSignaturesOf(file).filter((value) => !known.has(nameOf(key, sha256, value)));
     if (values.length === 0) continue;
     const stored = artifactKey(application, object);
-    const read = await checkSparkleFile(deps, stored, values, key);
+    const read = await checkSparkleFile(deps, { object: stored, sha256 }, values, key);
     if (read.sha256 !== sha256) {
       throw new AppError(
         'artifact_mismatch',

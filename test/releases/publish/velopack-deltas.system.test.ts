@@ -13,6 +13,7 @@ import { unpackPackage } from '../../../src/releases/publish/velopack/unpack-pac
 import type { ObjectStore } from '../../../src/store/object-store.ts';
 import { pe, zip } from '../../builds/materialize.ts';
 import { editedBytes, seededBytes } from '../../support/electron-build.ts';
+import { READ_FAULT_NAMES, withFaultyReads } from '../../support/faulty-reads.ts';
 import { hasProgram } from '../../support/programs.ts';
 import { createTestService, type TestService } from '../../support/service.ts';
 
@@ -245,6 +246,26 @@ describe.skipIf(!hasZstd)('publish makes a delta of a Velopack package', () => {
     const next = await publish('1.1.0', files).finally(() => vi.unstubAllEnvs());
     expect(next.result.changed).toBe(true);
     expect(next.result.deltaRemarks[0]).toMatch(/no delta was made: ENOENT/);
+  });
+
+  it.each(READ_FAULT_NAMES)('after %s in one answer of the store', async (fault) => {
+    await publish('1.0.0', { 'lib/app/App.dll': LIBRARY });
+    const faulty = withFaultyReads(service.store, fault);
+    const own = { 'lib/app/App.dll': editedBytes(LIBRARY, 1, 'next') };
+    const next = await publish('1.1.0', own, {}, faulty.store);
+    expect(deltasOf(next)).toMatchObject([{ base: '1.0.0' }]);
+    expect(faulty.freshReads).toHaveLength(1);
+  });
+
+  it('and leaves it out when the store does not return the base', async () => {
+    await publish('1.0.0', { 'lib/app/App.dll': LIBRARY });
+    const broken = withFaultyReads(service.store, 'a connection that breaks', { timesMax: 9 });
+    const next = await publish('1.1.0', { 'lib/app/App.dll': LIBRARY }, {}, broken.store);
+    expect(next.result.changed).toBe(true);
+    expect(deltasOf(next)).toEqual([]);
+    expect(next.result.deltaRemarks).toEqual([
+      'Clients of 1.0.0 download the full package, because no delta of App-1.1.0-full.nupkg was made: The connection was reset.',
+    ]);
   });
 
   it('not from a corrupt package, and leaves no file on the disk', async () => {

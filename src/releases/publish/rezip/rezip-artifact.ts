@@ -4,6 +4,7 @@ import { gunzip } from 'node:zlib';
 import type { BuiltArtifact } from '../../../builds/build-output.ts';
 import { artifactKey } from '../../../catalog/keys.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
+import { readFileTwice } from '../../../catalog/read-file-twice.ts';
 import { formatBytes } from '../../../core/counted.ts';
 import { AppError } from '../../../core/errors.ts';
 import { createTemporaryDirectory } from '../../../core/temporary-directory.ts';
@@ -154,14 +155,26 @@ async function readStoredMap(
   const map = before?.companions.find(({ kind }) => kind === BLOCKMAP);
   if (map === undefined) return undefined;
   try {
-    const object = await store.get(artifactKey(application, map.object), {
-      bytesMax: MAP_BYTES_MAX,
-    });
-    const limits = { maxOutputLength: MAP_BYTES_MAX };
-    const text = object && (await promisify(gunzip)(object.body, limits));
-    return text && parseBlockmap(JSON.parse(text.toString('utf8')));
+    if (map.size > MAP_BYTES_MAX) return undefined;
+    const file = { key: artifactKey(application, map.object), expected: map.sha256 };
+    const read = await readFileTwice(store, file, readMapBytes);
+    if (read?.sha256 !== map.sha256) return undefined;
+    const text = await promisify(gunzip)(read.value, { maxOutputLength: MAP_BYTES_MAX });
+    return parseBlockmap(JSON.parse(text.toString('utf8')));
   } catch {
     // The comparison only informs the publisher.
     return undefined;
   }
+}
+
+/** The limit counts the bytes that arrive: an attacker who writes the bucket may have replaced the map. */
+async function readMapBytes(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.length;
+    if (size > MAP_BYTES_MAX) throw new Error('The block map is too large.');
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import type { BuiltCompanion } from '../../../builds/build-output.ts';
 import { artifactKey } from '../../../catalog/keys.ts';
 import type { ReaderDeps } from '../../../catalog/read.ts';
+import { readFileTwice } from '../../../catalog/read-file-twice.ts';
 import { formatBytes } from '../../../core/counted.ts';
-import { isAppError } from '../../../core/errors.ts';
 import {
   createTemporaryDirectory,
   type TemporaryDirectory,
@@ -66,7 +65,8 @@ interface DeltaDeps extends ReaderDeps {
 const SHARE_MAX = 0.3;
 
 /**
- * A delta that cannot be made is left out, because clients then download the full package.
+ * A delta that cannot be made is left out, also when the store does not return its base: clients then download the full
+ * package.
  *
  * @throws AppError `store_unavailable`, `store_denied`
  */
@@ -201,25 +201,21 @@ async function makeOne(
 ): Promise<BuiltCompanion | { readonly problem: string }> {
   const from = `${folder}-from.nupkg`;
   const out = `${folder}-delta.nupkg`;
-  const object = await store.read(artifactKey(application, base.file.object));
-  if (object === undefined) return { problem: `the store lacks the package of ${base.version}` };
-  const hash = createHash('sha256');
-  const hashed = async function* (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      yield chunk;
-    }
-  };
+  const { object, sha256 } = base.file;
   let size: number;
   try {
-    await pipeline(object.stream, hashed, createWriteStream(from));
-    if (hash.digest('hex') !== base.file.sha256) {
+    const file = { key: artifactKey(application, object), expected: sha256, signal };
+    const read = await readFileTwice(store, file, (chunks) =>
+      pipeline(chunks, createWriteStream(from)),
+    );
+    if (read === undefined) return { problem: `the store lacks the package of ${base.version}` };
+    if (read.sha256 !== sha256) {
       return { problem: `the stored package of ${base.version} is corrupt: run "slipway verify"` };
     }
     size = await makeDelta({ from, to: built.path }, folder, out, { report, signal });
   } catch (error) {
-    if (isAppError(error) || !(error instanceof Error)) throw error;
-    return { problem: error.message };
+    if (signal.aborted || !(error instanceof Error)) throw error;
+    return { problem: error.message.replace(/\.$/, '') };
   } finally {
     for (const each of [folder, from]) {
       await rm(each, { recursive: true, force: true }).catch(() => {});
