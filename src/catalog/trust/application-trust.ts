@@ -254,10 +254,11 @@ export function createApplicationTrust({
     again = false,
     afterMs = LOOKED_AGAIN_AFTER_MS,
   } = {}) => {
-    const now = clock.now();
-    const isDue = freshLookedAt === undefined || now - freshLookedAt >= afterMs;
+    const isDue = freshLookedAt === undefined || clock.now() - freshLookedAt >= afterMs;
     if (!again && !isDue) return fresh;
     const root = await lookForRoots();
+    // Not before the store's first answer: a process whose clock is wrong would look for timestamps of another time.
+    const now = clock.now();
     const found = await findFreshness({ store, application }, root, { now, freshMs, distrusted });
     freshLookedAt = now;
     // A thief of a removed key may have signed it, with any content.

@@ -46,12 +46,13 @@ export async function publishRelease(
   if (requires !== undefined) parseRangeBelow(requires, version, '/requires');
   if (mandatoryFor !== undefined) parseRangeBelow(mandatoryFor, version, '/mandatory_for');
   const publishing = { ...request, application, channel };
-  const uploadsBegan = deps.clock.now();
 
   // All checks come before the upload, which may take gigabytes. The commit plans again on the newest state.
   const readingRevision = ahead(readRevision(deps, application));
   const isListed = await checkApplication(deps, application, request.create);
   const revision = await readingRevision;
+  // Not before the store's first answer: only then does the process know the store's time.
+  const uploadsBegan = deps.clock.now();
   await refuseWithoutRoot(deps, application, revision);
   const admitted = admit(catalogState(revision), publishing);
   const readingManifest = ahead(readNewestManifest(deps, application, request.version));

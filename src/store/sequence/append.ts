@@ -99,7 +99,6 @@ export async function appendDocument<T>(
   change: Change<T>,
   { isUnreferenced = false, named, found }: FoundOptions<T> = {},
 ): Promise<Appended<T>> {
-  let deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   const changeId = deps.randomness.id();
   const isGuarded = sequence.corruptNewest === 'unknown' && !isUnreferenced;
   const find = () => {
@@ -110,6 +109,8 @@ export async function appendDocument<T>(
   };
   let foundAt = deps.clock.now();
   let position = found ?? (await find());
+  // Not before the store's first answer: the clock may jump then to the store's time.
+  let deadline = deps.clock.now() + APPEND_TIME_MAX_MS;
   for (let round = 0; ; round++) {
     const number = position.last + 1;
     const { newest, corrupt } = position;
