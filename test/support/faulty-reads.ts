@@ -3,7 +3,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 
 /** Faults of one read of a stored file, as a store or a proxy makes them. */
-export const READ_FAULTS = {
+const READ_FAULTS = {
   'a flipped bit': async function* (bytes: Buffer) {
     const wrong = Buffer.from(bytes);
     wrong[bytes.length >> 1] = (wrong[bytes.length >> 1] ?? 0) ^ 1;
@@ -18,7 +18,7 @@ export const READ_FAULTS = {
   },
 } satisfies Record<string, (bytes: Buffer) => AsyncGenerator<Uint8Array>>;
 
-export type ReadFault = keyof typeof READ_FAULTS;
+type ReadFault = keyof typeof READ_FAULTS;
 export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as ReadFault[];
 
 /**

@@ -34,12 +34,18 @@ const PATCH_TIMEOUT_MS = 120_000;
  * ignores the beginning of the old file. The decoder verifies the checksum.
  *
  * The program also applies each patch, and compares the result. It prints a dot for each patch.
+ *
+ * It ends at once when its input ends: nothing else tells it that a signal has killed its parent.
  */
 const PROGRAM = `
 const { readFileSync, writeFileSync, writeSync } = require('node:fs');
-const { constants: c, zstdCompressSync, zstdDecompressSync } = require('node:zlib');
+const { promisify } = require('node:util');
+const zlib = require('node:zlib');
+const c = zlib.constants;
+const compress = promisify(zlib.zstdCompress);
+const decompress = promisify(zlib.zstdDecompress);
 const highbit = (size) => 31 - Math.clz32(size);
-for (const { from, to, patch } of JSON.parse(readFileSync(0, 'utf8'))) {
+async function make({ from, to, patch }) {
   const dictionary = readFileSync(from);
   const file = readFileSync(to);
   const bits = highbit(dictionary.length);
@@ -50,13 +56,24 @@ for (const { from, to, patch } of JSON.parse(readFileSync(0, 'utf8'))) {
     [c.ZSTD_c_windowLog]: windowLog,
     [c.ZSTD_c_hashLog]: Math.max(22, bits - 2),
   };
-  const packed = zstdCompressSync(file, { params, dictionary });
+  const packed = await compress(file, { params, dictionary });
   const limits = { [c.ZSTD_d_windowLogMax]: windowLog };
-  const back = zstdDecompressSync(packed, { params: limits, dictionary, maxOutputLength: file.length + 1 });
+  const back = await decompress(packed, { params: limits, dictionary, maxOutputLength: file.length + 1 });
   if (!back.equals(file)) throw new Error('a patch does not give the new file');
   writeFileSync(patch, packed);
   writeSync(1, '.');
 }
+async function makeAll(patches) {
+  for (const each of patches) await make(each);
+  process.exit(0);
+}
+let text = '';
+process.stdin.setEncoding('utf8').on('data', (part) => {
+  text += part;
+  if (part.endsWith('\\n')) makeAll(JSON.parse(text));
+});
+const end = () => process.kill(process.pid, 'SIGKILL');
+process.stdin.on('end', end).on('error', end);
 `;
 
 /** @throws Error when the child process fails, or takes longer than two minutes for a patch */
@@ -89,7 +106,8 @@ export async function makePatches(
   });
   // When the child ends early, the pipe breaks. The exit code then says enough.
   child.stdin.on('error', () => {});
-  child.stdin.end(JSON.stringify(patches));
+  // Stays open: its end tells the child that this process has ended.
+  child.stdin.write(`${JSON.stringify(patches)}\n`);
   const [code, killed] = (await once(child, 'close').finally(() => {
     clearTimeout(timer);
     signal.removeEventListener('abort', kill);
